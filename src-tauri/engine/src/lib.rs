@@ -1,0 +1,10 @@
+//! Everything that touches the world, without any window: folders, files, the index, and later runs and reports.
+//! `App` has one method for each thing a person can do; the host only carries calls to it and events from it.
+//!
+//! ```text
+//! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view
+//! ```
+//! Files are the truth; the index is a cache that may be deleted at any time.
+
+pub mod error;
+pub mod rows;

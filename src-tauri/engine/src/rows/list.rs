@@ -1,0 +1,230 @@
+//! **Pure.** The list of runs: what is asked, and the rows that answer.
+use serde::{Deserialize, Serialize};
+
+/// Which runs, in which order, from where.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ListRequest {
+    /// Tokens and free text, as typed: `system:tool_calling state:error "free text"`.
+    pub filter: String,
+    /// Order; ties are broken by path.
+    pub sort: Sort,
+    /// Which part.
+    pub span: Span,
+}
+
+/// An order of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Sort {
+    /// By what.
+    pub column: Column,
+    /// Largest, newest or last first. Rows without a value come last either way.
+    pub descending: bool,
+}
+
+/// Columns that order runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Column {
+    /// Path of the file.
+    Path,
+    /// Task.
+    Task,
+    /// System.
+    System,
+    /// Model.
+    Model,
+    /// Variation.
+    Variation,
+    /// Repeat.
+    Repeat,
+    /// State.
+    State,
+    /// Turns.
+    Turns,
+    /// Tool calls.
+    ToolCalls,
+    /// Tokens.
+    Tokens,
+    /// Cost.
+    Cost,
+    /// Seconds.
+    Seconds,
+    /// Size of the file.
+    Size,
+    /// When the file was last written.
+    Modified,
+}
+
+pub use super::status::Span;
+
+/// A page of runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunPage {
+    /// How many runs pass the filter.
+    pub total: u64,
+    /// The index that answered; pages of one scroll position agree when this does.
+    pub generation: u64,
+    /// From the offset asked for.
+    pub rows: Vec<RunRow>,
+    /// Tokens of the filter that were not understood, and what to write instead. The rest was applied.
+    pub misread: Vec<Misread>,
+}
+
+/// A piece of a filter that was not understood.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Misread {
+    /// The token as typed.
+    pub token: String,
+    /// What is wrong and what to write instead.
+    pub message: String,
+}
+
+/// One run in a list.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunRow {
+    /// Opaque id; the same for the same path, also after the index was rebuilt.
+    pub id: String,
+    /// File, relative to the output directory, to be shown.
+    pub path: String,
+    /// Task; none when the file name has no coordinates.
+    pub task: Option<String>,
+    /// System.
+    pub system: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// Variation, from 0.
+    pub variation: Option<u32>,
+    /// Name or parameters of the variation, when the suite is known or the layout names it.
+    pub variation_name: Option<String>,
+    /// Repeat, from 1.
+    pub repeat: u32,
+    /// How it ended.
+    pub state: RunState,
+    /// Why it is in that state, when that needs a word.
+    pub reason: Option<String>,
+    /// Assistant turns.
+    pub turns: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Tool calls that failed.
+    pub failed_calls: u32,
+    /// Messages that were added to drive the run on.
+    pub nudges: u32,
+    /// Expected tool calls that never happened.
+    pub missing_calls: Vec<String>,
+    /// Tokens in and out, when known.
+    pub tokens: Option<u64>,
+    /// Money in dollars, when known.
+    pub cost: Option<f64>,
+    /// Wall time, when known.
+    pub seconds: Option<f64>,
+    /// Size of its files in bytes.
+    pub size: u64,
+    /// When its file was last written, in milliseconds since 1970.
+    pub modified_ms: i64,
+    /// Where the free text of the filter was found first.
+    pub snippet: Option<Snippet>,
+}
+
+/// How a run stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// Ended, with an answer.
+    Answered,
+    /// Ended, without one.
+    NoAnswer,
+    /// Ends in a message or tool call that nobody answered: can be continued.
+    Waiting,
+    /// Ended in a system error.
+    Error,
+    /// The file is being written.
+    Writing,
+    /// The file cannot be read.
+    Damaged,
+    /// Not a transcript. Listed only when asked for.
+    Other,
+}
+
+/// A piece of text around a hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Snippet {
+    /// Step of the transcript, from 0; none when the hit is in the answer or outside the steps.
+    pub step: Option<u32>,
+    /// Text, hits told apart.
+    pub pieces: Vec<SnippetPiece>,
+}
+
+/// Text that is a hit or is not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct SnippetPiece {
+    /// Text.
+    pub text: String,
+    /// Whether it is what was searched.
+    pub hit: bool,
+}
+
+/// Where one run stands in a list, and its neighbours there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Place {
+    /// From 0; none when the run does not pass the filter.
+    pub position: Option<u64>,
+    /// How many there are.
+    pub total: u64,
+    /// The run before.
+    pub previous: Option<String>,
+    /// The run after.
+    pub next: Option<String>,
+}
+
+/// Values that occur, for completing a filter.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Facets {
+    /// One for each key of the filter, in the order they should be offered.
+    pub keys: Vec<Facet>,
+}
+
+/// A key of the filter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Facet {
+    /// As typed, without the colon.
+    pub key: String,
+    /// What it does, in a few words.
+    pub about: String,
+    /// Values with how many runs have each, most first; empty for keys that take numbers.
+    pub values: Vec<FacetValue>,
+}
+
+/// A value that occurs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct FacetValue {
+    /// As it is typed.
+    pub value: String,
+    /// How many runs have it.
+    pub count: u64,
+}
+
+/// One place where a text was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Hit {
+    /// Run.
+    pub id: String,
+    /// Its file, relative to the output directory.
+    pub path: String,
+    /// Text around it, and its step.
+    pub snippet: Snippet,
+}

@@ -1,0 +1,173 @@
+//! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
+//! shown is decided elsewhere.
+use crate::value::Value;
+
+/// A run as its files tell it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Run {
+    /// What the files look like.
+    pub layout: Layout,
+    /// What happened, in order.
+    pub steps: Vec<Step>,
+    /// The answer; none when there is none, which is not an answer of `null`.
+    pub answer: Option<Answer>,
+    /// Everything else the files say, key by key, unknown keys included.
+    pub facts: Vec<(String, Value)>,
+    /// What a reader should know, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// What the files of a run look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// `conversation:` with items.
+    #[default]
+    ToolCalling,
+    /// `output:`, `error:`, `answer:` of one `PromptQL` request.
+    PromptQl,
+    /// A group of `.result`, `.history`, `.api`, `.time`, `.err` files.
+    BenchmarkFolder,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Step {
+    /// Turn, from 1: a user message is a turn; an assistant message with the tool calls that belong to it is one.
+    pub turn: u32,
+    /// What it is.
+    pub kind: StepKind,
+    /// Name of the tool, identifier of the artifact, key of an unknown item.
+    pub title: Option<String>,
+    /// Id of the tool call.
+    pub call_id: Option<String>,
+    /// A tool call or program: true when it failed; none when nothing came back.
+    pub failed: Option<bool>,
+    /// A user message that was added to drive the run on.
+    pub nudge: bool,
+    /// Seconds, when the file says.
+    pub seconds: Option<f64>,
+    /// Tokens, when the file says.
+    pub tokens: Option<u64>,
+    /// What it is made of, in order.
+    pub parts: Vec<Part>,
+}
+
+/// Kinds of steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StepKind {
+    /// The person, or a nudge.
+    #[default]
+    User,
+    /// The model.
+    Assistant,
+    /// Instructions before the first message.
+    System,
+    /// A tool call with its result.
+    ToolCall,
+    /// A plan or code that was run, with what came out.
+    Program,
+    /// Something that was stored.
+    Artifact,
+    /// A system error.
+    Error,
+    /// An item of a kind we do not know.
+    Unknown,
+}
+
+/// A piece of a step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    /// `message`, `thinking`, `plan`, `code`, `output`, `result`, `error`, or the name of a parameter of a call (`sql`).
+    pub label: String,
+    /// What it is written in.
+    pub language: Language,
+    /// Text, or any other value.
+    pub value: Value,
+}
+
+/// What a text is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Language {
+    /// Nothing in particular.
+    #[default]
+    Plain,
+    /// Markdown.
+    Markdown,
+    /// SQL.
+    Sql,
+    /// Python.
+    Python,
+    /// JSON.
+    Json,
+    /// YAML.
+    Yaml,
+}
+
+/// The answer of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// The value.
+    pub value: Value,
+    /// Where it was found, as a few words.
+    pub source: String,
+    /// True when it is not strict JSON.
+    pub lenient: bool,
+}
+
+/// How a run stands, as its files tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Standing {
+    /// Ended, with an answer.
+    Answered,
+    /// Ended, without one.
+    #[default]
+    NoAnswer,
+    /// Ends in a user message or a tool call: somebody has to go on.
+    Waiting,
+    /// Ended in a system error.
+    Error,
+}
+
+/// What lists, filters and search need of a run: much cheaper to get than [`Run`], and always in agreement with it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Outline {
+    /// What the files look like.
+    pub layout: Layout,
+    /// How it stands.
+    pub standing: Standing,
+    /// Why, when that needs a word: the first line of the error, what it waits for.
+    pub reason: Option<String>,
+    /// Assistant turns.
+    pub turns: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Tool calls that failed.
+    pub failed_calls: u32,
+    /// Names of the tools that were called, each once, in order of first call.
+    pub tools: Vec<String>,
+    /// Messages that were added to drive the run on.
+    pub nudges: u32,
+    /// Tokens in and out, when the file says.
+    pub tokens: Option<u64>,
+    /// Dollars, when the file says.
+    pub cost: Option<f64>,
+    /// Wall time in seconds, when the file says.
+    pub seconds: Option<f64>,
+    /// System and model, when the file says (`run.system`, `run.model`).
+    pub system: Option<String>,
+    /// See `system`.
+    pub model: Option<String>,
+    /// All text that can be searched, one item after the other, each ended by a line feed.
+    pub text: String,
+    /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
+    pub items: Vec<TextItem>,
+}
+
+/// A piece of searchable text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TextItem {
+    /// Step, from 0; none for the answer.
+    pub step: Option<u32>,
+    /// Where it begins in [`Outline::text`], in bytes.
+    pub start: u32,
+}

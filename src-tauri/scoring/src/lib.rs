@@ -1,0 +1,1 @@
+//! Pure. Compares answers and counts what happened in a run.

@@ -1,0 +1,2 @@
+//! Picks the front door.
+fn main() {}
