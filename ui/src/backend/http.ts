@@ -1,0 +1,58 @@
+// The served form: one POST per command, one stream of events. The cookie set by the first address authorises both.
+import type { AppError } from "../generated/AppError";
+import type { AppEvent } from "../generated/AppEvent";
+import type { Backend, CommandName, Commands } from "./backend";
+
+/** Forces a preflight for other sites, which the server refuses. */
+const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
+const AGAIN_MS = 2_000;
+
+export const isAppError = (value: unknown): value is AppError => typeof value === "object" && value !== null && "code" in value && "message" in value;
+
+async function failure(reply: Response): Promise<AppError> {
+  const said: unknown = await reply.json().catch(() => null);
+  if (isAppError(said)) return said;
+  if (reply.status === 401 || reply.status === 403) {
+    return { code: "not_allowed", message: "This page is not signed in to Touchstone.", hint: "Open the address that `touchstone serve` printed; it carries the token." };
+  }
+  return { code: "failed", message: `Touchstone answered with status ${reply.status}.`, hint: null };
+}
+
+async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]> {
+  let reply: Response;
+  try {
+    reply = await fetch(`/api/${name}`, { method: "POST", headers: HEADERS, body: JSON.stringify(args), credentials: "same-origin" });
+  } catch {
+    const lost: AppError = { code: "failed", message: "Touchstone does not answer any more.", hint: "Start `touchstone serve` again, then reload this page." };
+    throw lost;
+  }
+  if (!reply.ok) throw await failure(reply);
+  return (await reply.json()) as Commands[N][1];
+}
+
+function listen(fn: (event: AppEvent) => void): () => void {
+  let source: EventSource;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let broken = false;
+  const open = () => {
+    source = new EventSource("/api/events");
+    source.onmessage = (message: MessageEvent<string>) => fn(JSON.parse(message.data) as AppEvent);
+    // Events of the time without a stream are lost, so everything counts as stale afterwards.
+    source.onopen = () => {
+      if (broken) fn({ at_ms: Date.now(), stale: { kind: "folder" } });
+      broken = false;
+    };
+    source.onerror = () => {
+      broken = true;
+      if (source.readyState !== EventSource.CLOSED) return;
+      timer = setTimeout(open, AGAIN_MS);
+    };
+  };
+  open();
+  return () => {
+    clearTimeout(timer);
+    source.close();
+  };
+}
+
+export const http: Backend = { door: "served", call, listen };

@@ -1,0 +1,27 @@
+// The window's form: IPC. The only file that knows Tauri.
+import { invoke } from "@tauri-apps/api/core";
+import { listen as hear } from "@tauri-apps/api/event";
+import type { AppEvent } from "../generated/AppEvent";
+import type { Backend } from "./backend";
+
+/** The one event the engine's events travel in. */
+const EVENT = "app_event";
+
+export const tauri: Backend = {
+  door: "window",
+  call: (name, args) => invoke(name, args),
+  listen(fn) {
+    let stopped = false;
+    const stop = hear<AppEvent>(EVENT, (event) => {
+      if (!stopped) fn(event.payload);
+    });
+    // What happened before the ear was in place was not heard.
+    void stop.then(() => {
+      if (!stopped) fn({ at_ms: Date.now(), stale: { kind: "folder" } });
+    });
+    return () => {
+      stopped = true;
+      void stop.then((end) => end());
+    };
+  },
+};

@@ -1,0 +1,142 @@
+// A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
+import type { Backend, CommandName, Commands } from "./backend/backend";
+import type { AppEvent } from "./generated/AppEvent";
+import type { ListRequest } from "./generated/ListRequest";
+import type { RunPage } from "./generated/RunPage";
+import type { RunRow } from "./generated/RunRow";
+import type { Stale } from "./generated/Stale";
+import type { Status } from "./generated/Status";
+
+const pick = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
+const TASKS = ["prioritize_tickets", "resolution_time", "churn_risk", "category_statistics"] as const;
+const SYSTEMS = ["promptql", "tool_calling", "tool_calling_python"] as const;
+const MODELS = ["claude", "o1", "o3-mini"] as const;
+const STATES = ["answered", "answered", "no_answer", "waiting", "error", "writing", "damaged"] as const;
+const REASONS = { error: "rate limit reached (429)", damaged: "line 14, column 3: a key where a value was expected", waiting: "the last message was not answered" } as Record<string, string>;
+
+/** A plausible run; the same number gives the same run. */
+export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
+  const task = pick(TASKS, index);
+  const system = pick(SYSTEMS, Math.floor(index / 4));
+  const model = pick(MODELS, Math.floor(index / 12));
+  const state = pick(STATES, Math.floor(index / 3));
+  const variation = index % 3;
+  const broken = state === "damaged";
+  return {
+    id: `r${index}`,
+    path: `${task}-${system}-${model}-variation${variation}-run${index}.yaml`,
+    task,
+    system,
+    model,
+    variation,
+    variation_name: pick(["last 20", "last 30", "all"], variation),
+    repeat: 1 + (index % 2),
+    state,
+    reason: REASONS[state] ?? null,
+    turns: broken ? 0 : 2 + (index % 9),
+    tool_calls: broken ? 0 : 1 + (index % 14),
+    failed_calls: index % 5 === 0 ? 1 : 0,
+    nudges: index % 11 === 0 ? 1 : 0,
+    missing_calls: index % 13 === 0 ? ["query_control_plane_data"] : [],
+    tokens: broken || index % 7 === 3 ? null : 900 + ((index * 7919) % 90_000),
+    cost: broken || index % 7 === 3 ? null : ((index * 31) % 900) / 1_000,
+    seconds: broken ? null : ((index * 13) % 4_000) / 10,
+    size: 1_500 + ((index * 104_729) % 400_000),
+    modified_ms: Date.UTC(2025, 0, 20, 12) - index * 97_000,
+    snippet: null,
+    ...change,
+  };
+}
+
+export const STATUS: Status = {
+  version: "0.1.0",
+  folder: { id: "f1", name: "benchmark", path: "/home/me/benchmark", input_dir: "suites", output_dir: "results", demo: false },
+  phase: { kind: "ready" },
+  generation: 1,
+  counts: { runs: 120, damaged: 3, waiting: 4, errors: 9, other_files: 2, tasks: 4, suite_problems: 1 },
+  search: { indexed: 120, total: 120 },
+  watching: { by: "native", notice: null },
+};
+
+const passes = (row: RunRow, token: string): boolean => {
+  const [key, value] = token.split(":", 2);
+  if (value === undefined) return row.path.includes(token);
+  return String(row[key as keyof RunRow]) === value;
+};
+
+function listed(rows: readonly RunRow[], request: ListRequest, generation: number): RunPage {
+  const tokens = request.filter.split(/\s+/).filter((token) => token !== "");
+  const misread = tokens.filter((token) => token.startsWith("bad:")).map((token) => ({ token, message: "`bad` is not a key. Write system, model, task or state." }));
+  const good = tokens.filter((token) => !token.startsWith("bad:"));
+  const found = good.length === 0 ? rows : rows.filter((row) => good.every((token) => passes(row, token)));
+  const { offset, limit } = request.span;
+  return { total: found.length, generation, rows: found.slice(offset, offset + limit), misread };
+}
+
+const refused = (name: string): Promise<never> => Promise.reject({ code: "not_allowed", message: `The canned backend has no ${name}.`, hint: null });
+type Replies = { [N in CommandName]: (args: Commands[N][0]) => Commands[N][1] | Promise<Commands[N][1]> };
+
+function canned(fixture: Fixture): Replies {
+  const none = (name: string) => () => refused(name);
+  return {
+    status: () => fixture.status,
+    folders: () => ({ recent: [], demo: true, can_pick: fixture.door === "window" }),
+    open_recent: () => null,
+    forget_recent: () => null,
+    open_demo: () => null,
+    pick_folder: () => true,
+    close_folder: () => null,
+    facets: () => ({
+      keys: [
+        { key: "state", about: "how it ended", values: STATES.slice(1).map((value, index) => ({ value, count: 40 - index })) },
+        { key: "system", about: "which system", values: SYSTEMS.map((value) => ({ value, count: 40 })) },
+        { key: "model", about: "which model", values: MODELS.map((value) => ({ value, count: 40 })) },
+        { key: "task", about: "which task", values: TASKS.map((value) => ({ value, count: 30 })) },
+        { key: "turns", about: "how many turns, as <5 or >=2", values: [] },
+      ],
+    }),
+    list_runs: ({ request }) => listed(fixture.rows, request, fixture.status.generation),
+    locate_run: ({ id }) => {
+      const position = fixture.rows.findIndex((row) => row.id === id);
+      return { position: position < 0 ? null : position, total: fixture.rows.length, previous: fixture.rows[position - 1]?.id ?? null, next: fixture.rows[position + 1]?.id ?? null };
+    },
+    search: () => [],
+    problems: () => ({ total: 0, problems: [] }),
+    open_run: none("open_run"),
+    read_steps: none("read_steps"),
+    read_text: none("read_text"),
+    read_rows: none("read_rows"),
+    read_csv: none("read_csv"),
+    find_in_run: none("find_in_run"),
+    doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
+  };
+}
+
+/** Change `rows`, `status` or single `replies`, then `tell` what went stale. Every call is written down. */
+export class Fixture implements Backend {
+  readonly calls: { name: CommandName; args: unknown }[] = [];
+  readonly replies: Replies;
+  #ears = new Set<(event: AppEvent) => void>();
+
+  constructor(
+    public rows: RunRow[] = Array.from({ length: 120 }, (_, index) => runRow(index)),
+    public status: Status = STATUS,
+    readonly door: Backend["door"] = "served",
+  ) {
+    this.replies = canned(this);
+  }
+
+  async call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]> {
+    this.calls.push({ name, args });
+    return await this.replies[name](args);
+  }
+
+  listen(fn: (event: AppEvent) => void): () => void {
+    this.#ears.add(fn);
+    return () => this.#ears.delete(fn);
+  }
+
+  tell(stale: Stale): void {
+    for (const ear of this.#ears) ear({ at_ms: Date.now(), stale });
+  }
+}

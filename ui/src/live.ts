@@ -1,0 +1,149 @@
+// What was asked stays fresh: replies are kept by question, and asked again when an event says they went stale. Old data stays in sight meanwhile.
+import { createSubscriber } from "svelte/reactivity";
+import { isAppError } from "./backend/http";
+import type { Backend, CommandName, Commands } from "./backend/backend";
+import type { AppError } from "./generated/AppError";
+import type { Stale } from "./generated/Stale";
+
+/** Events come in bursts; nothing is asked more often than this. */
+export const BEAT_MS = 100;
+/** Replies that nobody looks at and are still kept. */
+const KEPT = 64;
+
+type Args = Commands[CommandName][0];
+
+/** A question with its newest answer. Reading it in a template or an effect keeps it fresh. */
+export interface Query<T> {
+  readonly data: T | undefined;
+  /** Of the last try; the data of an earlier one stays beside it. */
+  readonly error: AppError | null;
+  /** True while a reply is on its way. */
+  readonly busy: boolean;
+  again(): void;
+}
+
+/** Which events make the answer of a command stale. */
+export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
+  if (stale.kind === "folder") return true;
+  if (name === "status") return true;
+  if (stale.kind !== "runs") return false;
+  if ("id" in args && name !== "locate_run") return stale.all || stale.ids.includes(args.id);
+  return name !== "folders" && name !== "doctor";
+}
+
+/** Whatever was thrown, as a sentence. */
+export function asAppError(thrown: unknown): AppError {
+  if (isAppError(thrown)) return thrown;
+  return { code: "failed", message: thrown instanceof Error ? thrown.message : String(thrown), hint: null };
+}
+
+class Entry<N extends CommandName> implements Query<Commands[N][1]> {
+  #data: Commands[N][1] | undefined;
+  #error: AppError | null = null;
+  #flying = false;
+  #stale = true;
+  #update: (() => void) | null = null;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+    if (this.#stale) void this.#ask();
+    return () => (this.#update = null);
+  });
+
+  constructor(
+    readonly backend: Backend,
+    readonly name: N,
+    readonly args: Commands[N][0],
+  ) {}
+
+  get data() {
+    this.#subscribe();
+    return this.#data;
+  }
+  get error() {
+    this.#subscribe();
+    return this.#error;
+  }
+  get busy() {
+    this.#subscribe();
+    return this.#stale || this.#flying;
+  }
+  get watched() {
+    return this.#update !== null;
+  }
+
+  again(): void {
+    this.#stale = true;
+    if (this.watched) void this.#ask();
+  }
+
+  /** One question at a time: what went stale on the way is asked again when the reply is there, so a flood of events starves nobody. */
+  async #ask(): Promise<void> {
+    if (this.#flying) return;
+    this.#flying = true;
+    while (this.#stale) {
+      this.#stale = false;
+      try {
+        this.#data = await this.backend.call(this.name, this.args);
+        this.#error = null;
+      } catch (thrown) {
+        this.#error = asAppError(thrown);
+      }
+      this.#update?.();
+      if (this.#stale) await new Promise((later) => setTimeout(later, BEAT_MS));
+    }
+    this.#flying = false;
+    this.#update?.();
+  }
+}
+
+export class Live {
+  readonly #entries = new Map<string, Entry<CommandName>>();
+  readonly #ears = new Set<(stale: Stale[]) => void>();
+  #heard: Stale[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stop: () => void;
+
+  constructor(readonly backend: Backend) {
+    this.#stop = backend.listen((event) => this.#hear(event.stale));
+  }
+
+  /** The question with its kept answer; the same question is the same object. */
+  query<N extends CommandName>(name: N, args: Commands[N][0]): Query<Commands[N][1]> {
+    const key = `${name} ${JSON.stringify(args)}`;
+    const kept = this.#entries.get(key);
+    if (kept) return kept as unknown as Entry<N>;
+    const entry = new Entry(this.backend, name, args);
+    this.#entries.set(key, entry as unknown as Entry<CommandName>);
+    this.#forget();
+    return entry;
+  }
+
+  /** For what keeps its own answers: called with everything that went stale since the last beat. */
+  onStale(ear: (stale: Stale[]) => void): () => void {
+    this.#ears.add(ear);
+    return () => this.#ears.delete(ear);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#stop();
+  }
+
+  #hear(stale: Stale): void {
+    this.#heard.push(stale);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      const heard = this.#heard;
+      this.#heard = [];
+      for (const entry of this.#entries.values()) if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
+      for (const ear of this.#ears) ear(heard);
+    }, BEAT_MS);
+  }
+
+  #forget(): void {
+    for (const [key, entry] of this.#entries) {
+      if (this.#entries.size <= KEPT) return;
+      if (!entry.watched) this.#entries.delete(key);
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// What this person chose about the look. Kept in the browser's storage, which may be missing or full: then it holds until the window closes.
+import { createSubscriber } from "svelte/reactivity";
+
+export type Theme = "system" | "light" | "dark";
+export interface Choices {
+  theme: Theme;
+  /** Pixels. */
+  textSize: number;
+  /** Widths of columns that were changed, by column. */
+  widths: Record<string, number>;
+  /** Columns switched away from what is usual, by column. */
+  shown: Record<string, boolean>;
+}
+
+export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
+const KEY = "touchstone.look";
+const USUAL: Choices = { theme: "system", textSize: 13, widths: {}, shown: {} };
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<string, T> =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, T] => fits(pair[1]))) : {};
+
+/** What was kept, as far as it makes sense. */
+export function read(text: string | null): Choices {
+  let kept: unknown;
+  try {
+    kept = JSON.parse(text ?? "null");
+  } catch {
+    return USUAL;
+  }
+  if (!isRecord(kept)) return USUAL;
+  return {
+    theme: kept["theme"] === "light" || kept["theme"] === "dark" ? kept["theme"] : "system",
+    textSize: TEXT_SIZES.find((size) => size === kept["textSize"]) ?? USUAL.textSize,
+    widths: only(kept["widths"], (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000),
+    shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
+  };
+}
+
+export class Prefs {
+  #choices: Choices;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  constructor() {
+    let kept: string | null = null;
+    try {
+      kept = localStorage.getItem(KEY);
+    } catch {
+      // Storage is switched off.
+    }
+    this.#choices = read(kept);
+    this.#apply();
+  }
+
+  get current(): Choices {
+    this.#subscribe();
+    return this.#choices;
+  }
+
+  set(change: Partial<Choices>): void {
+    this.#choices = { ...this.#choices, ...change };
+    try {
+      localStorage.setItem(KEY, JSON.stringify(this.#choices));
+    } catch {
+      // Storage is full or switched off.
+    }
+    this.#apply();
+    this.#update();
+  }
+
+  /** One size larger (1), smaller (-1), or as usual (0). */
+  resize(step: -1 | 0 | 1): void {
+    const at = TEXT_SIZES.findIndex((size) => size === this.#choices.textSize);
+    this.set({ textSize: step === 0 ? USUAL.textSize : (TEXT_SIZES[at + step] ?? this.#choices.textSize) });
+  }
+
+  #apply(): void {
+    const root = document.documentElement;
+    root.style.setProperty("--text-size", `${this.#choices.textSize}px`);
+    if (this.#choices.theme === "system") delete root.dataset["theme"];
+    else root.dataset["theme"] = this.#choices.theme;
+  }
+}

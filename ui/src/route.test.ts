@@ -1,0 +1,47 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { format, NEWEST_FIRST, parse, parseSort, Router, RUNS, type Route, type RunsRoute } from "./route";
+
+const sort = fc.constantFrom("path", "task", "model", "turns", "modified", "cost").chain((column) => fc.boolean().map((descending) => ({ column, descending }) as RunsRoute["sort"]));
+const text = fc.string({ unit: "binary" });
+const nat = fc.nat(999_999_999);
+const route: fc.Arbitrary<Route> = fc.oneof(
+  fc.constantFrom<Route>({ place: "start" }, { place: "settings" }),
+  fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
+  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, step: fc.option(nat), find: text }),
+  fc.record({ place: fc.constant("problems" as const), top: nat }),
+);
+
+describe("an address", () => {
+  it("says every route so that it reads back the same", () => {
+    fc.assert(fc.property(route, (one) => void expect(parse(format(one))).toEqual(one)));
+  });
+  it("survives the browser's own writing of it", () => {
+    fc.assert(fc.property(route, (one) => void expect(parse(new URL(format(one), "http://127.0.0.1/").hash)).toEqual(one)));
+  });
+  it("of any other shape is some route and never a crash", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (hash) => void expect(format(parse(hash))).toMatch(/^#\//)));
+  });
+  it("leaves out what is as usual", () => {
+    expect(format(RUNS)).toBe("#/runs");
+    expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, step: 0, find: "" })).toBe("#/run/a%2Fb?step=0");
+  });
+  it("with a sort nobody knows is sorted as usual", () => {
+    for (const word of [null, "", "-", "nothing", "toString", "-__proto__"]) expect(parseSort(word)).toEqual(NEWEST_FIRST);
+  });
+});
+
+describe("the router", () => {
+  it("goes forward with a step in the history and says more exactly without one", () => {
+    const router = new Router();
+    router.replace(RUNS);
+    const before = history.length;
+    router.replace({ ...RUNS, top: 40 });
+    expect(history.length).toBe(before);
+    router.go({ place: "settings" });
+    expect(history.length).toBe(before + 1);
+    expect(router.current).toEqual({ place: "settings" });
+    router.go({ place: "settings" });
+    expect(history.length).toBe(before + 1);
+  });
+});

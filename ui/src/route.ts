@@ -1,0 +1,145 @@
+// The address is the whole view state. Parses and formats it (pure), and is the only reader and writer of `location.hash`.
+import { createSubscriber } from "svelte/reactivity";
+import type { Column } from "./generated/Column";
+import type { Sort } from "./generated/Sort";
+
+/** `top` is the first row in sight, so that back and reload land where one was. */
+export interface RunsRoute {
+  place: "runs";
+  q: string;
+  sort: Sort;
+  top: number;
+}
+/** `q` and `sort` are the list the run was opened from: its neighbours are found by them. `find` is searched within the run. */
+export interface RunRoute {
+  place: "run";
+  id: string;
+  q: string;
+  sort: Sort;
+  step: number | null;
+  find: string;
+}
+export type Route = { place: "start" } | RunsRoute | RunRoute | { place: "problems"; top: number } | { place: "settings" };
+
+export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
+export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
+
+const COLUMNS: Record<Column, true> = {
+  path: true,
+  task: true,
+  system: true,
+  model: true,
+  variation: true,
+  repeat: true,
+  state: true,
+  turns: true,
+  tool_calls: true,
+  tokens: true,
+  cost: true,
+  seconds: true,
+  size: true,
+  modified: true,
+};
+const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
+
+export function parseSort(word: string | null): Sort {
+  const descending = word?.startsWith("-") ?? false;
+  const column = word?.slice(descending ? 1 : 0) ?? "";
+  return isColumn(column) ? { column, descending } : NEWEST_FIRST;
+}
+export const formatSort = (sort: Sort): string => (sort.descending ? "-" : "") + sort.column;
+
+const wholeNumber = (word: string | null): number | null => (word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null);
+
+function unescaped(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+/** What an address means; anything unknown is the list of runs. */
+export function parse(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
+  const asked = new URLSearchParams(query);
+  const [place, ...rest] = path.split("/");
+  const q = asked.get("q") ?? "";
+  const sort = parseSort(asked.get("sort"));
+  const top = wholeNumber(asked.get("top")) ?? 0;
+  const id = unescaped(rest.join("/"));
+  if (place === "run" && id !== "") return { place, id, q, sort, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
+  if (place === "problems") return { place, top };
+  if (place === "start" || place === "settings") return { place };
+  return { place: "runs", q, sort, top };
+}
+
+/** The address of a route; what is as usual is left out. */
+export function format(route: Route): string {
+  const asked = new URLSearchParams();
+  const put = (key: string, value: string | number | null) => {
+    if (value !== null && value !== "" && value !== 0) asked.set(key, String(value));
+  };
+  if (route.place === "runs" || route.place === "run") {
+    put("q", route.q);
+    const sort = formatSort(route.sort);
+    if (sort !== formatSort(NEWEST_FIRST)) put("sort", sort);
+  }
+  if (route.place === "run") {
+    if (route.step !== null) asked.set("step", String(route.step));
+    put("find", route.find);
+  }
+  if (route.place === "runs" || route.place === "problems") put("top", route.top);
+  const path = route.place === "run" ? `run/${encodeURIComponent(route.id)}` : route.place;
+  const query = asked.toString();
+  return `#/${path}${query === "" ? "" : `?${query}`}`;
+}
+
+/** The address of this page, as reactive state. */
+export class Router {
+  #update: () => void = () => undefined;
+  #hash: string | null = null;
+  #route: Route = RUNS;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+    window.addEventListener("hashchange", update);
+    return () => window.removeEventListener("hashchange", update);
+  });
+
+  get current(): Route {
+    this.#subscribe();
+    if (this.#hash !== location.hash) {
+      this.#hash = location.hash;
+      this.#route = parse(location.hash);
+    }
+    return this.#route;
+  }
+
+  /** True before anything was chosen: a plain start without an address. */
+  get blank(): boolean {
+    return location.hash.replace(/^#\/?/, "") === "";
+  }
+
+  /** A step that back undoes. */
+  go(route: Route): void {
+    if (format(route) === format(this.current)) return;
+    history.pushState(null, "", format(route));
+    this.#update();
+  }
+
+  /** The same place, said more exactly: back goes over it. */
+  replace(route: Route): void {
+    history.replaceState(history.state, "", format(route));
+    this.#update();
+  }
+
+  back(otherwise: Route): void {
+    if (history.length > 1) history.back();
+    else this.go(otherwise);
+  }
+
+  /** The whole address, to be copied. */
+  link(route: Route): string {
+    return new URL(format(route), location.href).href;
+  }
+}

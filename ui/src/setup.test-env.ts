@@ -1,0 +1,19 @@
+// What jsdom lacks and the page takes for granted. Sizes are fixed, because jsdom lays nothing out.
+class Observed {
+  constructor(private readonly fn: ResizeObserverCallback) {}
+  observe(target: Element) {
+    this.fn([{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry], this as unknown as ResizeObserver);
+  }
+  unobserve() {}
+  disconnect() {}
+}
+globalThis.ResizeObserver ??= Observed as unknown as typeof ResizeObserver;
+window.matchMedia ??= (media: string) => ({ matches: false, media, addEventListener() {}, removeEventListener() {} }) as unknown as MediaQueryList;
+HTMLDialogElement.prototype.showModal ??= function (this: HTMLDialogElement) {
+  this.open = true;
+};
+HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
+  this.open = false;
+  this.dispatchEvent(new Event("close"));
+};
+Element.prototype.scrollIntoView ??= () => undefined;
