@@ -1,0 +1,48 @@
+# Two commands matter: `make run` and `make test`. Both first bring the machine to where they work (scripts/setup.sh).
+SHELL := /bin/bash
+export PATH := $(CURDIR)/.tools/bin:$(CURDIR)/.tools/node/node_modules/.bin:$(HOME)/.cargo/bin:$(PATH)
+
+UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prune -o -type f -print)
+BINARY = target/debug/touchstone
+
+.DEFAULT_GOAL := help
+.PHONY: help run build test check bench screenshots setup setup-test clean
+
+help: ## say what can be done here
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# A debug build, shared with the tests: it is there twice as fast as a release build, and its window is drawn in under a second.
+run: build ## open the window on the sample data, or on FOLDER=…; without a display, serve the same on 127.0.0.1
+	@scripts/run.sh "$(FOLDER)"
+
+build: setup ui/node_modules/.built ## build the page and the program
+	@cargo build
+
+test: setup-test ui/node_modules/.built ## run every check and every test; ends with how many passed
+	@scripts/test.sh all
+
+check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
+	@scripts/test.sh check
+
+bench: setup ui/node_modules/.built ## measure, on generated folders
+	@cargo bench --workspace
+
+screenshots: setup-test build ## draw the pictures of the README into docs/pictures
+	@node scripts/screenshots.mjs
+
+setup: ; @scripts/setup.sh run
+setup-test: ; @scripts/setup.sh test
+
+# npm's own lock file inside node_modules is written last by `npm ci`: it says which lock file was installed.
+ui/node_modules/.package-lock.json: ui/package-lock.json | setup
+	@echo "Installing the page's packages."
+	@npm --prefix ui ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+# The stamp is not in ui/dist, which is embedded in the program whole.
+ui/node_modules/.built: ui/node_modules/.package-lock.json $(UI_SOURCES)
+	@npm --prefix ui run --silent build -- --logLevel warn
+	@touch $@
+
+clean: ## delete everything that was built or installed in this folder
+	rm -rf target ui/dist ui/node_modules .tools gen

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs the checks, and with `all` every test, cheap ones first; goes on after a failure, so that one run shows everything.
+# Ends with a line `N passed, N failed` over all of it. Logs lie in target/test-logs.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+what=${1:-all}
+logs=target/test-logs
+mkdir -p "$logs"
+passed=0 failed=0 broken=()
+
+# How many tests the log of a step counts: cargo test, vitest and node's runner say it in their own words. A step that counts nothing is one.
+count() {
+  awk '
+    { gsub(/\033\[[0-9;]*m/, "") }
+    /^test result:/ { p += $4; f += $6 }
+    /^ *Tests +[0-9]/ { for (i = 2; i <= NF; i++) { if ($i == "passed") p += $(i-1); if ($i == "failed") f += $(i-1) } }
+    /^(#|ℹ) pass [0-9]+$/ { p += $3 }
+    /^(#|ℹ) fail [0-9]+$/ { f += $3 }
+    END { print p + 0, f + 0 }' "$1"
+}
+
+# step NAME COMMAND…
+step() {
+  local name=$1 log begun=$SECONDS status=0 p f
+  shift
+  log="$logs/${name// /-}.log"
+  echo "── $name"
+  "$@" >"$log" 2>&1 </dev/null || status=$?
+  read -r p f < <(count "$log")
+  if [ "$status" = 0 ] && [ "$f" = 0 ]; then
+    [ "$p" = 0 ] && p=1
+    echo "   $p passed in $((SECONDS - begun)) s"
+  else
+    [ "$f" = 0 ] && f=1
+    tail -n 200 "$log"
+    echo "   FAILED ($f failed, $p passed, exit status $status) after $((SECONDS - begun)) s; all of it in $log"
+    broken+=("$name")
+  fi
+  passed=$((passed + p)) failed=$((failed + f))
+}
+
+# Integration tests of all packages but the window's, which comes last: names of cargo test targets.
+test_targets() {
+  cargo metadata --format-version 1 --no-deps | node -e '
+    const all = JSON.parse(require("fs").readFileSync(0, "utf8")).packages.flatMap((p) => p.targets);
+    for (const t of all) if (t.kind.includes("test") && t.name !== "desktop") console.log(`--test=${t.name}`);'
+}
+
+generated_types() {
+  local changed
+  changed=$(git status --porcelain -- ui/src/generated)
+  [ -z "$changed" ] && return 0
+  echo "The generated types differ from what is committed. Commit what the tests wrote:"
+  echo "$changed"
+  git --no-pager diff --stat -- ui/src/generated
+  return 1
+}
+
+advisories() {
+  if ! timeout 10 git ls-remote --exit-code https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
+    echo "The advisory database cannot be reached from here: skipped."
+    return 0
+  fi
+  cargo deny check advisories
+}
+
+rust_tests() {
+  local targets
+  mapfile -t targets < <(test_targets)
+  cargo test --workspace --lib --bins "${targets[@]}"
+}
+
+# A directory would be taken for one test file, so the files are named.
+browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs; }
+
+step "formatting" cargo fmt --all --check
+step "licences and sources" cargo deny check bans licenses sources
+step "advisories" advisories
+step "unused dependencies" cargo machete
+step "types of the page" npm --prefix ui run --silent check
+step "lint of the page" npm --prefix ui run --silent lint
+step "clippy" cargo clippy --workspace --all-targets --quiet -- -D warnings
+if [ "$what" = all ]; then
+  step "rust tests" rust_tests
+  step "page tests" npm --prefix ui test --silent
+  step "browser tests" browser_tests
+  step "window tests" cargo test --test desktop
+  step "fuzz" scripts/fuzz.sh
+else
+  step "layers and types" cargo test --quiet --package touchstone-engine --lib --test engine -- layers export
+fi
+step "generated types" generated_types
+
+echo
+if [ ${#broken[@]} -gt 0 ]; then printf 'Failed: %s\n' "${broken[@]}"; fi
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
