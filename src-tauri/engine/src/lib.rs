@@ -7,4 +7,5 @@
 //! Files are the truth; the index is a cache that may be deleted at any time.
 
 pub mod error;
+pub mod results;
 pub mod rows;

@@ -1,0 +1,260 @@
+//! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it, and handing out connections:
+//! one that writes, any number that read. What is written is decided in `record` and `words`, what is asked in `query` and `search`.
+use super::blob::{BlobWriter, TextBlob};
+use super::home::Home;
+use super::seal;
+use rusqlite::{Connection, OpenFlags};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
+pub const SCHEMA_VERSION: i64 = 1;
+
+/// How many reading connections are kept for the next question.
+const IDLE_READERS: usize = 4;
+
+/// Why the index could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum IndexError {
+    /// SQLite says.
+    #[error("the index could not be read: {0}")]
+    Sql(#[from] rusqlite::Error),
+    /// The system says.
+    #[error("the index could not be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It was made by another version, or it is not one.
+    #[error("the index was not made by this version")]
+    Foreign,
+}
+
+/// The index of one output directory.
+pub struct Index {
+    home: Home,
+    build: Mutex<PathBuf>,
+    idle: Mutex<Vec<(PathBuf, Connection)>>,
+    doubted: AtomicBool,
+}
+
+/// What writes: the only one of its index.
+pub(crate) struct Writer {
+    pub(crate) sql: Connection,
+    pub(crate) blob: BlobWriter,
+    pub(crate) dir: PathBuf,
+    /// True when the index was empty at the start.
+    pub(crate) fresh: bool,
+}
+
+impl Index {
+    /// Opens the index of an output directory, or begins an empty one when there is none or it cannot be used.
+    pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
+        let home = Home::claim(cache_dir, output_dir)?;
+        let old = home.newest().and_then(|dir| match Writer::open(&dir) {
+            Ok(writer) => Some(writer),
+            Err(error) => {
+                tracing::info!(%error, "the index is made anew");
+                None
+            }
+        });
+        let writer = match old {
+            Some(writer) => writer,
+            None => Writer::create(&home.renew()?)?,
+        };
+        let build = Mutex::new(writer.dir.clone());
+        Ok((Self { home, build, idle: Mutex::default(), doubted: AtomicBool::new(false) }, writer))
+    }
+
+    /// Moves the index aside and begins an empty one.
+    pub(crate) fn renew(&self) -> Result<Writer, IndexError> {
+        let writer = Writer::create(&self.home.renew()?)?;
+        lock(&self.build).clone_from(&writer.dir);
+        lock(&self.idle).clear();
+        self.doubted.store(false, Ordering::Relaxed);
+        Ok(writer)
+    }
+
+    /// A view of the index as it is now, which does not change while it is held. Hold it shortly.
+    pub fn reader(&self) -> Result<Reader<'_>, IndexError> {
+        let build = lock(&self.build).clone();
+        let kept = {
+            let mut idle = lock(&self.idle);
+            idle.retain(|(of, _)| *of == build);
+            idle.pop()
+        };
+        let sql = match kept {
+            Some((_, sql)) => sql,
+            None => connect(&build, OpenFlags::SQLITE_OPEN_READ_ONLY)?,
+        };
+        self.trust(Reader::begin(self, sql, build))
+    }
+
+    /// Passes a result on, and has the index made anew when the error says that it is damaged.
+    pub fn trust<T>(&self, result: Result<T, IndexError>) -> Result<T, IndexError> {
+        if let Err(error) = &result
+            && is_damage(error)
+        {
+            self.doubted.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    /// True once after a reader came upon damage.
+    pub(crate) fn take_doubt(&self) -> bool {
+        self.doubted.swap(false, Ordering::Relaxed)
+    }
+}
+
+/// A view of the index at one moment: SQL through `Deref`, and the text that belongs to it.
+pub struct Reader<'a> {
+    index: &'a Index,
+    sql: Option<Connection>,
+    build: PathBuf,
+    generation: u64,
+    blob: (i64, u64),
+}
+
+impl<'a> Reader<'a> {
+    fn begin(index: &'a Index, sql: Connection, build: PathBuf) -> Result<Self, IndexError> {
+        sql.execute_batch("BEGIN")?;
+        let generation = u64::try_from(meta(&sql, "generation")?).unwrap_or(0);
+        let blob = (meta(&sql, "blob")?, u64::try_from(meta(&sql, "blob_len")?).unwrap_or(0));
+        Ok(Self { index, sql: Some(sql), build, generation, blob })
+    }
+
+    /// Grows by one with every change of the runs.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The text of this moment.
+    pub fn text(&self) -> Result<TextBlob, IndexError> {
+        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1)?)
+    }
+
+    /// Whether the full-text index holds every run; until then the text itself is searched.
+    pub fn words_complete(&self) -> Result<bool, IndexError> {
+        Ok(self
+            .query_row("SELECT NOT EXISTS (SELECT 1 FROM runs WHERE words_done < item_count)", [], |row| row.get(0))?)
+    }
+}
+
+impl Deref for Reader<'_> {
+    type Target = Connection;
+
+    #[expect(clippy::expect_used, reason = "the connection is only taken when the reader is dropped")]
+    fn deref(&self) -> &Connection {
+        self.sql.as_ref().expect("a reader has its connection until it is dropped")
+    }
+}
+
+impl Drop for Reader<'_> {
+    fn drop(&mut self) {
+        let Some(sql) = self.sql.take() else { return };
+        let mut idle = lock(&self.index.idle);
+        if idle.len() < IDLE_READERS && sql.execute_batch("ROLLBACK").is_ok() {
+            idle.push((std::mem::take(&mut self.build), sql));
+        }
+    }
+}
+
+impl Writer {
+    fn create(dir: &Path) -> Result<Self, IndexError> {
+        let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
+        prepare(&sql)?;
+        sql.execute_batch(&format!(
+            "BEGIN; {} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;",
+            include_str!("schema.sql")
+        ))?;
+        let blob = BlobWriter::create(dir, 1)?;
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: true })
+    }
+
+    fn open(dir: &Path) -> Result<Self, IndexError> {
+        let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        prepare(&sql)?;
+        if sql.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != SCHEMA_VERSION {
+            return Err(IndexError::Foreign);
+        }
+        let len = u64::try_from(meta(&sql, "blob_len")?).unwrap_or(0);
+        let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, len)?;
+        Ok(Self { sql, blob, dir: dir.to_owned(), fresh: false })
+    }
+
+    /// Whether what is on disk is what was left there. Takes as long as reading it once.
+    pub(crate) fn is_sound(&self) -> bool {
+        match seal::check(&self.dir) {
+            seal::Checked::Whole => true,
+            seal::Checked::Broken => false,
+            seal::Checked::Open => {
+                let said = self.sql.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0));
+                said.is_ok_and(|said| said == "ok")
+            }
+        }
+    }
+
+    /// Ends the writing and seals what was written, so that the next start can trust it.
+    pub(crate) fn close(self) {
+        let Self { sql, mut blob, dir, .. } = self;
+        let done = blob.flush().is_ok()
+            && sql
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+                .is_ok_and(|busy| busy == 0)
+            && sql.close().is_ok();
+        if done {
+            seal::put(&dir);
+        }
+    }
+}
+
+/// A number in `meta`.
+pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
+    Ok(sql.prepare_cached("SELECT value FROM meta WHERE key = ?")?.query_row([key], |row| row.get(0))?)
+}
+
+/// True for errors that go away when the index is made anew.
+pub(crate) fn is_damage(error: &IndexError) -> bool {
+    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, SystemIoFailure, TypeMismatch};
+    match error {
+        IndexError::Sql(rusqlite::Error::SqliteFailure(failure, message)) => {
+            matches!(failure.code, DatabaseCorrupt | NotADatabase | SystemIoFailure | TypeMismatch)
+                || message.as_deref().is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
+        }
+        IndexError::Sql(
+            rusqlite::Error::InvalidColumnType(..)
+            | rusqlite::Error::FromSqlConversionFailure(..)
+            | rusqlite::Error::IntegralValueOutOfRange(..)
+            | rusqlite::Error::Utf8Error(..),
+        )
+        | IndexError::Foreign => true,
+        IndexError::Io(error) => matches!(
+            error.kind(),
+            std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::NotFound
+        ),
+        IndexError::Sql(_) => false,
+    }
+}
+
+fn connect(dir: &Path, flags: OpenFlags) -> Result<Connection, IndexError> {
+    let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let sql = Connection::open_with_flags(dir.join("index.db"), flags)?;
+    sql.busy_timeout(Duration::from_secs(5))?;
+    sql.set_prepared_statement_cache_capacity(64);
+    Ok(sql)
+}
+
+fn prepare(sql: &Connection) -> Result<(), IndexError> {
+    let mode: String = sql.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    if mode != "wal" {
+        tracing::warn!(mode, "the cache is on a file system without write-ahead logging; reading may wait for writing");
+    }
+    sql.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;",
+    )?;
+    Ok(())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -1,0 +1,6 @@
+//! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows nothing of how runs are made.
+
+pub mod blob;
+mod home;
+pub mod index;
+mod seal;

@@ -1,0 +1,76 @@
+-- The index of one output directory: a cache that may be deleted at any time. Raise SCHEMA_VERSION in index.rs with every change.
+
+-- One row for each run, and for each thing that is no run (state 'other'), which lists leave out unless asked.
+CREATE TABLE runs (
+  id             INTEGER PRIMARY KEY,
+  key            TEXT NOT NULL UNIQUE,       -- 16 hex digits: xxh3-64 of the path below the output directory; the id the page sees
+  path           TEXT NOT NULL,              -- below the output directory, as shown; bytes that are no UTF-8 are replaced
+  layout         TEXT NOT NULL,              -- tool_calling, prompt_ql, benchmark_folder; empty when not read
+  task           TEXT,
+  system         TEXT,
+  model          TEXT,
+  variation      INTEGER,
+  variation_name TEXT,
+  repeat         INTEGER NOT NULL,
+  state          TEXT NOT NULL,              -- as RunState is written
+  state_order    INTEGER NOT NULL,           -- place of the state in RunState; 6 is 'other'
+  reason         TEXT,
+  turns          INTEGER NOT NULL,
+  tool_calls     INTEGER NOT NULL,
+  failed_calls   INTEGER NOT NULL,
+  nudges         INTEGER NOT NULL,
+  missing_calls  TEXT NOT NULL,              -- JSON list of names
+  tools          TEXT NOT NULL,              -- names of called tools, each between line feeds: "\na\nb\n", or empty
+  tokens         INTEGER,
+  cost           REAL,
+  seconds        REAL,
+  size           INTEGER NOT NULL,           -- of all its files
+  modified_ms    INTEGER NOT NULL,           -- of its newest file
+  has_answer     INTEGER NOT NULL,
+  content_hash   INTEGER NOT NULL,           -- xxh3-64 of the files, as i64
+  line           INTEGER,                    -- where and what is wrong in a damaged file
+  col            INTEGER,
+  excerpt        TEXT,
+  advice         TEXT,
+  text_offset    INTEGER NOT NULL,           -- its text in the blob
+  text_len       INTEGER NOT NULL,
+  item_count     INTEGER NOT NULL,           -- rows in items
+  words_done     INTEGER NOT NULL            -- how many of them are in words
+);
+-- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
+CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
+CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
+CREATE INDEX runs_task ON runs(task, path);
+CREATE INDEX runs_state ON runs(state_order, path);
+
+-- Every file that was looked at, with its stamp when it was read.
+CREATE TABLE files (
+  root     INTEGER NOT NULL,                 -- 0 output directory, 1 input directory
+  path     BLOB NOT NULL,                    -- below that directory, as its bytes
+  run      INTEGER,                          -- runs.id; none for suites
+  kind     INTEGER NOT NULL,                 -- 0 file of a run, 1 suite, 2 something that is no file
+  size     INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  inode    INTEGER NOT NULL,
+  settled  INTEGER NOT NULL,                 -- 0: read so soon after its last change that it must be looked at again
+  PRIMARY KEY (root, path)
+) WITHOUT ROWID;
+CREATE INDEX files_run ON files(run);
+
+-- Pieces of the searchable text, in order within a run. Long ones are cut at spaces. Extents count from the start of the blob.
+CREATE TABLE items (
+  id    INTEGER PRIMARY KEY,
+  run   INTEGER NOT NULL,
+  step  INTEGER,                             -- none: the answer
+  start INTEGER NOT NULL,
+  len   INTEGER NOT NULL
+);
+CREATE INDEX items_run ON items(run, start);
+
+-- rowid = items.id
+CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61');
+
+-- 'generation' grows by one with every commit that changes runs; 'blob' numbers the text file in use; 'blob_len', 'blob_dead' count
+-- its bytes; 'output_dir' names the folder.
+CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
+INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0);
