@@ -1,0 +1,56 @@
+"""Writes the whole demo into a folder."""
+import json
+import tempfile
+from pathlib import Path
+
+from . import databases, readme, runs, workspace
+from .emit import document
+from .solve import Facts
+from .tasks import TASKS, suite
+from .world import World
+
+SEED = 77
+COMMENT = "Sample data, invented for the demo; made by demo/make.py."
+
+
+def put(path, text):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def data(folder):
+    """The databases; a file with the same content stays as it is, whatever SQLite wrote it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    tables = World(SEED).tables
+    with tempfile.TemporaryDirectory() as fresh:
+        for name, schema in databases.FILES.items():
+            made, kept = Path(fresh) / f"{name}.db", folder / f"{name}.db"
+            databases.build(made, schema, tables)
+            if not kept.exists() or databases.content(kept) != databases.content(made):
+                kept.write_bytes(made.read_bytes())
+
+
+def sweep(folder, wanted):
+    """Sample runs that an earlier version of this program made and this one does not. Other files are not ours to remove."""
+    for path in folder.glob("*.yaml") if folder.exists() else []:
+        if path not in wanted and "\n  sample: true\n" in path.read_text(encoding="utf-8"):
+            path.unlink()
+
+
+def write(root):
+    data(root / "data")
+    base = databases.Databases(root / "data")
+    facts, files = Facts(base), {root / "touchstone.yaml": workspace.TEXT}
+    for task in TASKS:
+        value, beside = suite(task, facts)
+        files[root / "tasks" / f"{task.name}.yaml"] = document(value, COMMENT)
+        for path, gold in beside.items():
+            files[root / "tasks" / path] = json.dumps(gold, indent=2, ensure_ascii=False) + "\n"
+    recorded = runs.record(base, facts)
+    for run in recorded:
+        files[root / "results" / run.file_name] = document(run.value())
+    files[root / "README.md"] = readme.text(recorded)
+    base.close()
+    sweep(root / "results", files)
+    for path, text in files.items():
+        put(path, text)

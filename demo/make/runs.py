@@ -1,0 +1,9 @@
+"""The recorded runs."""
+
+
+def plan():
+    return []
+
+
+def record(base, facts):
+    return []
