@@ -1,0 +1,139 @@
+// Pure. Markdown to a typed tree of what we are willing to draw. Raw HTML is text, targets of links are checked, images are
+// named and never fetched. What is not on the list below cannot come out.
+import type { Nodes, PhrasingContent, Root, RootContent, TableRow } from "mdast";
+import { fromMarkdown } from "mdast-util-from-markdown";
+import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
+import { gfmTable } from "micromark-extension-gfm-table";
+
+export type Inline =
+  | { kind: "text"; text: string }
+  | { kind: "literal"; text: string }
+  | { kind: "code"; text: string }
+  | { kind: "emphasis" | "strong"; children: Inline[] }
+  | { kind: "link"; href: string; children: Inline[] }
+  | { kind: "image"; src: string; host: string; alt: string }
+  | { kind: "break" };
+
+export type Block =
+  | { kind: "paragraph"; children: Inline[] }
+  | { kind: "heading"; depth: number; children: Inline[] }
+  | { kind: "quote"; children: Block[] }
+  | { kind: "list"; start: number | undefined; items: Block[][] }
+  | { kind: "code"; language: string; text: string }
+  | { kind: "literal"; text: string }
+  | { kind: "rule" }
+  | { kind: "table"; align: ("left" | "right" | "center" | "")[]; rows: Inline[][][] };
+
+/** Text longer than this is shown as text: reading it as Markdown takes longer than a frame. */
+export const LONGEST = 24_000;
+const DEEPEST = 30;
+
+interface Reading {
+  source: string;
+  definitions: Map<string, string>;
+}
+
+/** The tree, or nothing when the text is too long or too tangled to be read in a moment. */
+export function markdown(source: string): Block[] | undefined {
+  if (source.length > LONGEST || tangled(source)) return undefined;
+  const root: Root = fromMarkdown(source, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
+  const reading: Reading = { source, definitions: new Map() };
+  collect(root, reading);
+  return blocks(root.children, reading, 0);
+}
+
+/** Shapes that cost the parser more than linear time: nobody writes them to be read. */
+function tangled(source: string): boolean {
+  if (/^(?:[ \t]{0,8}(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){24}/m.test(source)) return true;
+  return (source.match(/[[\]]/g)?.length ?? 0) > 2000 || (source.match(/[*_]/g)?.length ?? 0) > 4000 || /[[\]*_<&`]{400}/.test(source);
+}
+
+function collect(root: Root, reading: Reading): void {
+  const todo: Nodes[] = [root];
+  for (let node = todo.pop(); node; node = todo.pop()) {
+    if (node.type === "definition") reading.definitions.set(node.identifier, node.url);
+    if ("children" in node) for (const child of node.children) todo.push(child);
+  }
+}
+
+function blocks(nodes: RootContent[], reading: Reading, depth: number): Block[] {
+  return nodes.map((node) => block(node, reading, depth));
+}
+
+function block(node: RootContent, reading: Reading, depth: number): Block {
+  if (depth > DEEPEST) return { kind: "literal", text: sourceOf(node, reading) };
+  switch (node.type) {
+    case "paragraph":
+      return { kind: "paragraph", children: inlines(node.children, reading, depth + 1) };
+    case "heading":
+      return { kind: "heading", depth: node.depth, children: inlines(node.children, reading, depth + 1) };
+    case "blockquote":
+      return { kind: "quote", children: blocks(node.children, reading, depth + 1) };
+    case "list":
+      return { kind: "list", start: node.ordered ? (node.start ?? 1) : undefined, items: node.children.map((item) => blocks(item.children, reading, depth + 1)) };
+    case "code":
+      return { kind: "code", language: node.lang ?? "", text: node.value };
+    case "thematicBreak":
+      return { kind: "rule" };
+    case "table":
+      return { kind: "table", align: (node.align ?? []).map((a) => a ?? ""), rows: node.children.map((row) => cells(row, reading, depth + 1)) };
+    default:
+      // HTML, definitions, and whatever a later parser may bring: the source itself, as text.
+      return { kind: "literal", text: sourceOf(node, reading) };
+  }
+}
+
+function cells(row: TableRow, reading: Reading, depth: number): Inline[][] {
+  return row.children.map((cell) => inlines(cell.children, reading, depth));
+}
+
+function inlines(nodes: PhrasingContent[], reading: Reading, depth: number): Inline[] {
+  return nodes.map((node) => inline(node, reading, depth));
+}
+
+function inline(node: PhrasingContent, reading: Reading, depth: number): Inline {
+  if (depth > DEEPEST) return { kind: "literal", text: sourceOf(node, reading) };
+  switch (node.type) {
+    case "text":
+      return { kind: "text", text: node.value };
+    case "inlineCode":
+      return { kind: "code", text: node.value };
+    case "emphasis":
+    case "strong":
+      return { kind: node.type, children: inlines(node.children, reading, depth + 1) };
+    case "break":
+      return { kind: "break" };
+    case "link":
+      return link(node.url, node, node.children, reading, depth);
+    case "linkReference":
+      return link(reading.definitions.get(node.identifier) ?? "", node, node.children, reading, depth);
+    case "image":
+      return image(node.url, node.alt ?? "", node, reading);
+    case "imageReference":
+      return image(reading.definitions.get(node.identifier) ?? "", node.alt ?? "", node, reading);
+    default:
+      return { kind: "literal", text: sourceOf(node, reading) };
+  }
+}
+
+function link(url: string, node: PhrasingContent, children: PhrasingContent[], reading: Reading, depth: number): Inline {
+  const href = safeTarget(url);
+  return href ? { kind: "link", href, children: inlines(children, reading, depth + 1) } : { kind: "literal", text: sourceOf(node, reading) };
+}
+
+function image(url: string, alt: string, node: PhrasingContent, reading: Reading): Inline {
+  const src = safeTarget(url);
+  return src && !src.startsWith("mailto:") ? { kind: "image", src, host: new URL(src).host, alt } : { kind: "literal", text: sourceOf(node, reading) };
+}
+
+/** The whole address when it is one a person may follow: http, https or mailto, and absolute. */
+export function safeTarget(url: string): string | undefined {
+   
+  if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url) || !URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  return ["http:", "https:", "mailto:"].includes(parsed.protocol) ? parsed.href : undefined;
+}
+
+function sourceOf(node: RootContent, reading: Reading): string {
+  return reading.source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
+}
