@@ -1,6 +1,8 @@
 //! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows nothing of how runs are made.
 
 pub mod blob;
+pub mod filter;
 mod home;
 pub mod index;
 mod seal;
+pub mod snippet;

@@ -1,0 +1,96 @@
+//! **Pure.** What a person types to choose runs: words read into tokens, tokens printed again, tokens turned into conditions.
+//! Owns the grammar and the list of keys; knows nothing of how the index is asked or the text is searched.
+//!
+//! ```text
+//! task:priority* model:o1,o3-mini -state:error calls:>=3 "refund requested" timeout
+//! ```
+//! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything, quotes keep what is inside as
+//! it is. A word that is no token is text to be found in the transcript.
+
+mod condition;
+mod keys;
+mod parse;
+mod print;
+
+pub use condition::{Condition, Param};
+pub use keys::{KEYS, Key, KeyRule, STATES, Takes, key_rule, state_name, state_named};
+pub use print::typed;
+
+use crate::rows::{Misread, RunState};
+
+/// What was understood of a filter.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Filter {
+    /// All of these must hold.
+    pub tokens: Vec<Token>,
+}
+
+/// One thing that must hold, or must not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Token {
+    /// True when it must not hold. Runs without a value pass: what is not known to be `o1` is not `o1`.
+    pub negated: bool,
+    /// What.
+    pub ask: Ask,
+}
+
+/// What a token asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Ask {
+    /// The transcript contains this text.
+    Text(String),
+    /// A property has one of these values; never empty.
+    Value(Key, Vec<Wanted>),
+}
+
+/// A value that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Wanted {
+    /// Text, ignoring the case of ASCII letters.
+    Like(Pattern),
+    /// A state.
+    State(RunState),
+    /// Yes or no.
+    Flag(bool),
+    /// A number on one side of another; finite and not negative.
+    Number(Comparison, f64),
+}
+
+/// Text with gaps: the pieces between the stars. One piece means no star; never just one empty piece.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pattern(pub Vec<String>);
+
+/// How numbers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    /// `<`
+    Less,
+    /// `<=`
+    AtMost,
+    /// `=`, or nothing.
+    Equal,
+    /// `>=`
+    AtLeast,
+    /// `>`
+    More,
+}
+
+impl Filter {
+    /// Reads what was typed. What is not understood is told apart and left out; the rest applies.
+    pub fn parse(typed: &str) -> (Self, Vec<Misread>) {
+        parse::parse(typed)
+    }
+
+    /// Everything but the text, for the index to answer.
+    pub fn condition(&self) -> Condition {
+        condition::condition(self)
+    }
+
+    /// The texts, with whether each must be absent.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.tokens.iter().filter_map(|token| match &token.ask {
+            Ask::Text(text) => Some((text.as_str(), token.negated)),
+            Ask::Value(..) => None,
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! **Pure.** Prints a filter so that reading it gives the same filter.
+use super::keys::{Key, key_rule, state_name};
+use super::{Ask, Comparison, Filter, Pattern, Token, Wanted};
+use std::fmt::{Display, Formatter, Result};
+
+impl Display for Filter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (at, token) in self.tokens.iter().enumerate() {
+            write!(f, "{}{token}", if at == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Token {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        f.write_str(if self.negated { "-" } else { "" })?;
+        match &self.ask {
+            Ask::Text(text) => f.write_str(&typed(text)),
+            Ask::Value(key, wanted) => {
+                write!(f, "{}:", key_rule(*key).name)?;
+                for (at, value) in wanted.iter().enumerate() {
+                    f.write_str(if at == 0 { "" } else { "," })?;
+                    one_value(*key, value, f)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
+    match value {
+        // A tool may be called `yes`.
+        Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => f.write_str(&quoted(&pieces[0])),
+        Wanted::Like(Pattern(pieces)) => {
+            for (at, piece) in pieces.iter().enumerate() {
+                f.write_str(if at == 0 { "" } else { "*" })?;
+                f.write_str(&if piece.is_empty() { String::new() } else { typed(piece) })?;
+            }
+            Ok(())
+        }
+        Wanted::State(state) => f.write_str(state_name(*state)),
+        Wanted::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
+        Wanted::Number(by, number) => {
+            let sign = match by {
+                Comparison::Less => "<",
+                Comparison::AtMost => "<=",
+                Comparison::Equal => "",
+                Comparison::AtLeast => ">=",
+                Comparison::More => ">",
+            };
+            write!(f, "{sign}{number}")
+        }
+    }
+}
+
+/// A text as it has to be typed to stand for itself.
+pub fn typed(text: &str) -> String {
+    let begins = |char: char| char.is_alphanumeric() || char == '_';
+    let plain = text.starts_with(begins) && text.chars().all(|char| begins(char) || matches!(char, '-' | '.' | '/'));
+    if plain { text.to_owned() } else { quoted(text) }
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,109 @@
+//! **Pure.** A needle of free text, where it is found, and the piece of text around a find.
+//!
+//! Free text is found where exactly its characters stand, ignoring case. Text that begins with an ASCII letter or digit must stand
+//! at the start of a word, which is what the full-text index can answer as well: the same runs are found before and after
+//! that index is complete.
+use crate::rows::SnippetPiece;
+use regex::bytes::{Regex, RegexBuilder};
+use std::ops::Range;
+
+/// Longer texts are no searches a person typed.
+pub const MAX_NEEDLE: usize = 1_000;
+
+/// A text to be found.
+#[derive(Debug, Clone)]
+pub struct Needle {
+    text: String,
+    regex: Regex,
+    at_word_start: bool,
+}
+
+impl Needle {
+    /// A needle that obeys the rule of free text; none when the text is empty or longer than [`MAX_NEEDLE`].
+    pub fn word(text: &str) -> Option<Self> {
+        let at_word_start = text.starts_with(|first: char| first.is_ascii_alphanumeric());
+        Self::new(text, at_word_start)
+    }
+
+    /// A needle that is found anywhere.
+    pub fn anywhere(text: &str) -> Option<Self> {
+        Self::new(text, false)
+    }
+
+    fn new(text: &str, at_word_start: bool) -> Option<Self> {
+        if text.is_empty() || text.len() > MAX_NEEDLE {
+            return None;
+        }
+        let regex = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build().ok()?;
+        Some(Self { text: text.to_owned(), regex, at_word_start })
+    }
+
+    /// The text as typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The first place at or after `from`.
+    pub fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+        let mut from = from;
+        loop {
+            let found = self.regex.find_at(text, from)?.range();
+            if !self.at_word_start || starts_word(text, found.start) {
+                return Some(found);
+            }
+            from = found.start + 1;
+        }
+    }
+
+    /// Every place, none reaching into another.
+    pub fn find_all<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Range<usize>> + 'a {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let found = self.find(text, from)?;
+            from = found.end;
+            Some(found)
+        })
+    }
+}
+
+/// Whether no letter or digit stands before.
+fn starts_word(text: &[u8], at: usize) -> bool {
+    let Some(last) = at.checked_sub(1).map(|before| text[before]) else { return true };
+    if last.is_ascii() {
+        return !last.is_ascii_alphanumeric();
+    }
+    let before = String::from_utf8_lossy(&text[at.saturating_sub(4)..at]);
+    !before.chars().next_back().is_some_and(char::is_alphanumeric)
+}
+
+/// The text around the first of some hits, about `width` bytes of it, every hit in it told apart. Hits are in order and do not
+/// reach into each other. Control characters stay as they are; the page decides how they look.
+pub fn around(text: &str, hits: &[Range<usize>], width: usize) -> Vec<SnippetPiece> {
+    let Some(first) = hits.first() else { return Vec::new() };
+    let first_end = first.end.min(text.len()).min(first.start + width);
+    let before = width.saturating_sub(first_end - first.start) / 3;
+    let mut start = first.start.saturating_sub(before);
+    let mut end = (start + width).max(first_end).min(text.len());
+    start = text.ceil_char_boundary(start.max(line_start(text, start, first.start)));
+    end = text.ceil_char_boundary(end);
+    let mut pieces = Vec::new();
+    let mut push = |from: usize, to: usize, hit: bool| {
+        if from < to {
+            pieces.push(SnippetPiece { text: text[from..to].to_owned(), hit });
+        }
+    };
+    let mut at = start;
+    for hit in hits.iter().filter(|hit| hit.start < end) {
+        let (from, to) = (text.floor_char_boundary(hit.start), text.ceil_char_boundary(hit.end).min(end));
+        push(at, from.max(at), false);
+        push(from.max(at), to, true);
+        at = to.max(at);
+    }
+    push(at, end, false);
+    pieces
+}
+
+/// A snippet reads better from the start of a line, when one begins shortly before the hit.
+fn line_start(text: &str, start: usize, hit: usize) -> usize {
+    memchr::memrchr(b'\n', &text.as_bytes()[start..hit]).map_or(start, |at| start + at + 1)
+}

@@ -1,0 +1,225 @@
+//! Rules of the filter: what is typed, what is understood, and which runs pass.
+use proptest::prelude::*;
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{Connection, params_from_iter};
+use std::collections::BTreeSet;
+use touchstone_engine::results::filter::{
+    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, Takes, Token, Wanted, key_rule,
+};
+
+fn printed(typed: &str) -> String {
+    let (filter, misread) = Filter::parse(typed);
+    let notes = misread.iter().map(|note| format!("{} → {}", note.token, note.message));
+    std::iter::once(filter.to_string()).chain(notes).collect::<Vec<_>>().join("\n")
+}
+
+fn misread(typed: &str) -> String {
+    Filter::parse(typed).1.into_iter().map(|note| note.message).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn every_key_has_one_rule_and_its_example_reads_without_complaint() {
+    let names: BTreeSet<&str> = KEYS.iter().map(|rule| rule.name).collect();
+    assert_eq!(names.len(), KEYS.len());
+    for rule in &KEYS {
+        assert_eq!(key_rule(rule.key).name, rule.name);
+        assert_eq!(misread(rule.example), "", "{}", rule.example);
+        assert!(rule.example.starts_with(rule.name), "{}", rule.example);
+    }
+}
+
+#[test]
+fn tokens_are_read_and_printed_in_one_form() {
+    for (typed, expected) in [
+        ("system:tool_calling  model:o1,o3-mini", "system:tool_calling model:o1,o3-mini"),
+        ("Model:claude-*", "model:claude-*"),
+        ("-state:error !nudged:YES", "-state:error -nudged:yes"),
+        (r#"task:"two words" "free text""#, r#"task:"two words" "free text""#),
+        ("tokens:<10k size:>1mb cost:>$0.5 seconds:2m", "tokens:<10000 size:>1000000 cost:>0.5 seconds:120"),
+        ("state:no-answer", "state:no_answer"),
+        (r#"missing:yes missing:"yes""#, r#"missing:yes missing:"yes""#),
+        (r#"-"not this" -word"#, r#"-"not this" -word"#),
+        ("http://x 12:30", r#""http://x" "12:30""#),
+        ("-> != --verbose -", r#""->" "!=" "--verbose" "-""#),
+        (r#"say:"hello"#, r#""say:hello""#),
+        (r#""a \"b\" c\d""#, r#""a \"b\" c\\d""#),
+        ("model:o1,", "model:o1"),
+        (r#"   "" "#, ""),
+    ] {
+        assert_eq!(printed(typed), expected, "{typed}");
+    }
+}
+
+#[test]
+fn what_is_not_understood_is_told_and_the_rest_applies() {
+    insta::assert_snapshot!(printed("modle:o* nudged:maybe turns:many state:eror,waiting size: system:promptql"), @r"
+    state:waiting system:promptql
+    modle:o* → There is no key “modle”. Write model:o*, or put the word in quotes to search for it as text.
+    nudged:maybe → Write nudged:yes or nudged:no.
+    turns:many → “many” is no number. Write it like turns:>5.
+    state:eror,waiting → “eror” is no state. Write state:error.
+    size: → Write a value after “size:”, without a space between: size:>1mb.
+    ");
+    insta::assert_snapshot!(misread("state:nonsense"), @"“nonsense” is no state. Write one of answered, no_answer, waiting, error, writing, damaged, other.");
+}
+
+#[test]
+fn a_key_that_is_nearly_right_is_named() {
+    for (typed, near) in
+        [("sytem:x", "system:x"), ("stat:error", "state:error"), ("tol:x", "tool:x"), ("tok:>5", "tokens:>5")]
+    {
+        assert!(misread(typed).contains(&format!("Write {near}")), "{typed}: {}", misread(typed));
+    }
+}
+
+#[test]
+fn a_filter_of_any_length_is_cut_to_a_sane_size() {
+    let (filter, misread) = Filter::parse(&"model:x ".repeat(5_000));
+    assert_eq!(filter.tokens.len(), 64);
+    assert!(!misread.is_empty());
+    let (filter, _) = Filter::parse(&format!("model:{}", "x,".repeat(5_000)));
+    assert!(matches!(&filter.tokens[0].ask, Ask::Value(_, wanted) if wanted.len() == 64));
+}
+
+const ROWS: &str = r#"
+CREATE TABLE runs(id INTEGER PRIMARY KEY, path TEXT, layout TEXT, task TEXT, system TEXT, model TEXT, variation INT,
+  variation_name TEXT, repeat INT, state TEXT, turns INT, tool_calls INT, failed_calls INT, nudges INT, missing_calls TEXT,
+  tools TEXT, tokens INT, cost REAL, seconds REAL, size INT, has_answer INT);
+INSERT INTO runs VALUES
+ (1,'a/refund-x.yaml','tool_calling','refund','tool_calling','o1',0,'last 20',1,'answered',5,3,0,0,'[]',
+  char(10)||'query_tickets'||char(10)||'python'||char(10),900,0.5,61,2000000,1),
+ (2,'a/100%_sure.yaml','promptql','Refund','promptql','o3-mini',12,'all',2,'error',1,0,0,0,'["yes","say \"x\""]','',NULL,NULL,NULL,10,0),
+ (3,'b/broken.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'damaged',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0),
+ (4,'b/notes.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'other',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0),
+ (5,'c/d.yaml','tool_calling','ticket','tool_calling','o1',1,NULL,1,'waiting',9,9,2,2,'["query_a"]',
+  char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0);
+"#;
+
+fn passing(rows: &Connection, filter: &Filter) -> Vec<i64> {
+    let condition = filter.condition();
+    let params = condition.params.into_iter().map(|param| match param {
+        Param::Text(text) => ToSqlOutput::Owned(Value::Text(text)),
+        Param::Number(number) => ToSqlOutput::Owned(Value::Real(number)),
+    });
+    let mut query = rows.prepare(&format!("SELECT id FROM runs WHERE {} ORDER BY id", condition.sql)).unwrap();
+    query.query_map(params_from_iter(params), |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn rows() -> Connection {
+    let rows = Connection::open_in_memory().unwrap();
+    rows.execute_batch(ROWS).unwrap();
+    rows
+}
+
+#[test]
+fn each_token_lets_the_right_runs_pass() {
+    let rows = rows();
+    for (typed, expected) in [
+        ("", vec![1, 2, 3, 5]),
+        ("task:refund", vec![1, 2]),
+        ("task:refund system:promptql", vec![2]),
+        ("task:*", vec![1, 2, 5]),
+        ("-task:*", vec![3]),
+        ("model:o1,o3-mini", vec![1, 2, 5]),
+        ("model:o*mini", vec![2]),
+        ("-model:o1", vec![2, 3]),
+        ("state:other", vec![4]),
+        ("state:other,damaged", vec![3, 4]),
+        ("-state:other", vec![1, 2, 3, 5]),
+        ("variation:1", vec![5]),
+        ("variation:\"last 20\"", vec![1]),
+        ("repeat:2", vec![2]),
+        ("tool:query_*", vec![1, 5]),
+        ("tool:query_a", vec![5]),
+        ("tool:query", vec![]),
+        ("tool:*y*", vec![1, 5]),
+        ("path:refund", vec![1]),
+        ("path:b/*", vec![3]),
+        ("path:100%_", vec![2]),
+        ("path:1__%", vec![]),
+        ("nudged:yes", vec![5]),
+        ("failed:no", vec![1, 2, 3]),
+        ("missing:yes", vec![2, 5]),
+        ("missing:no", vec![1, 3]),
+        ("missing:\"yes\"", vec![2]),
+        (r#"missing:"say \"x\"""#, vec![2]),
+        ("missing:query_*", vec![5]),
+        ("answer:yes", vec![1]),
+        ("turns:>5", vec![5]),
+        ("calls:>=3 calls:<9", vec![1]),
+        ("tokens:<1000", vec![1]),
+        ("-tokens:<1000", vec![2, 3, 5]),
+        ("cost:0", vec![5]),
+        ("seconds:>1m", vec![1]),
+        ("size:>1mb", vec![1]),
+        ("layout:promptql", vec![2]),
+        ("nonsense:here \"any text\" task:ticket", vec![5]),
+    ] {
+        assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
+    }
+}
+
+fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
+    let text = prop::collection::vec("[a-z0-9 ,:*\"\\\\_%é\u{1}-]{1,6}", 1..3)
+        .prop_map(|pieces| Wanted::Like(Pattern(pieces)));
+    let flag = any::<bool>().prop_map(Wanted::Flag);
+    match key_rule(key).takes {
+        Takes::Text => text.boxed(),
+        Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec()).prop_map(Wanted::State).boxed(),
+        Takes::Flag => flag.boxed(),
+        Takes::FlagOrText => prop_oneof![text, flag].boxed(),
+        Takes::Number(_) => {
+            use Comparison::{AtLeast, AtMost, Equal, Less, More};
+            let by = prop::sample::select(vec![AtLeast, AtMost, Equal, Less, More]);
+            (by, prop_oneof![0.0..1e9, (0u32..20).prop_map(f64::from)])
+                .prop_map(|(by, x)| Wanted::Number(by, x))
+                .boxed()
+        }
+    }
+}
+
+fn any_token() -> impl Strategy<Value = Token> {
+    let value = prop::sample::select(KEYS.map(|rule| rule.key).to_vec()).prop_flat_map(|key| {
+        prop::collection::vec(any_wanted(key), 1..4).prop_map(move |wanted| Ask::Value(key, wanted))
+    });
+    let text = "[a-z:*\"\\\\ é>!-]{0,8}[a-z\"]".prop_map(Ask::Text);
+    (any::<bool>(), prop_oneof![3 => value, 1 => text]).prop_map(|(negated, ask)| Token { negated, ask })
+}
+
+proptest! {
+    #[test]
+    fn reading_never_fails_and_what_is_printed_reads_back(typed in "\\PC{0,60}|[a-z:,*\"\\\\ !<>=0-9-]{0,60}") {
+        let (filter, _) = Filter::parse(&typed);
+        let (again, misread) = Filter::parse(&filter.to_string());
+        prop_assert_eq!(&again, &filter, "{}", filter);
+        prop_assert_eq!(misread, vec![]);
+    }
+
+    #[test]
+    fn every_filter_prints_as_text_that_reads_back(tokens in prop::collection::vec(any_token(), 0..5)) {
+        let filter = Filter { tokens };
+        let (again, misread) = Filter::parse(&filter.to_string());
+        prop_assert_eq!(again, filter);
+        prop_assert_eq!(misread, vec![]);
+    }
+
+    #[test]
+    fn a_token_and_its_negation_share_no_run_and_leave_none_out(token in any_token()) {
+        prop_assume!(!matches!(&token.ask, Ask::Text(_) | Ask::Value(Key::State, _)));
+        let rows = rows();
+        let pass = |negated| passing(&rows, &Filter { tokens: vec![Token { negated, ask: token.ask.clone() }] });
+        let mut both = [pass(true), pass(false)].concat();
+        both.sort_unstable();
+        prop_assert_eq!(both, vec![1, 2, 3, 5]);
+    }
+
+    #[test]
+    fn one_more_token_never_lets_more_runs_pass(tokens in prop::collection::vec(any_token(), 1..4)) {
+        let asks_for_others = |token: &Token| matches!(&token.ask, Ask::Value(Key::State, _));
+        prop_assume!(!tokens.iter().any(asks_for_others));
+        let rows = rows();
+        let all = passing(&rows, &Filter { tokens: tokens.clone() });
+        let fewer = passing(&rows, &Filter { tokens: tokens[1..].to_vec() });
+        prop_assert!(all.iter().all(|id| fewer.contains(id)));
+    }
+}
