@@ -103,7 +103,7 @@ pub const KEYS: [KeyRule; 19] = [
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "wall time"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
-    rule(Key::Layout, "layout", Takes::Text, "layout:promptql", "what the files look like"),
+    rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
 ];
 
 /// The rule of a key.
