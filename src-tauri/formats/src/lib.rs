@@ -1,5 +1,14 @@
 //! **Pure.** What is on disk: suites, transcripts and other people's layouts, to and from one model. No file is opened here,
 //! no clock is read, nothing panics on any input.
 
+pub mod answer;
+pub mod error;
+pub mod json;
+mod node;
 pub mod run;
+mod stamp;
+pub mod transcript;
 pub mod value;
+pub mod yaml;
+
+pub use error::{ReadError, ReadErrorKind};

@@ -75,7 +75,7 @@ pub enum StepKind {
 }
 
 /// A piece of a step.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Part {
     /// `message`, `thinking`, `plan`, `code`, `output`, `result`, `error`, or the name of a parameter of a call (`sql`).
     pub label: String,
@@ -83,6 +83,8 @@ pub struct Part {
     pub language: Language,
     /// Text, or any other value.
     pub value: Value,
+    /// The text in the file, when the value was read out of a text (a result that is JSON). This is what is searched.
+    pub raw: Option<String>,
 }
 
 /// What a text is written in.

@@ -1,0 +1,45 @@
+//! **Pure.** JSON to and from [`Value`]: numbers keep their text, the same key twice is an error, and a lenient reading for
+//! what models write.
+mod read;
+mod write;
+
+pub use write::write;
+
+use crate::error::{ReadError, text_of};
+use crate::value::Value;
+
+/// Lists and objects inside each other that are followed.
+pub const DEPTH: usize = 64;
+
+/// What is accepted beyond the standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Nothing, and the same key twice is an error.
+    Strict,
+    /// The same key twice: what a tool returned is shown, not judged.
+    Embedded,
+    /// Trailing commas, comments, single quotes, `NaN`, Python's constants: what models write.
+    Lenient,
+}
+
+/// Reads a JSON text.
+pub fn read(text: &str) -> Result<Value, ReadError> {
+    read_as(text_of(text.as_bytes())?, Mode::Strict)
+}
+
+/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`.
+pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
+    read_as(text, Mode::Lenient)
+}
+
+/// The list or object that a text holds, when it holds nothing else.
+pub fn embedded(text: &str) -> Option<Value> {
+    let inside = text.trim();
+    let looks =
+        (inside.starts_with('[') && inside.ends_with(']')) || (inside.starts_with('{') && inside.ends_with('}'));
+    if looks { read_as(inside, Mode::Embedded).ok() } else { None }
+}
+
+pub(crate) fn read_as(text: &str, mode: Mode) -> Result<Value, ReadError> {
+    read::Reader::new(text, mode).document()
+}

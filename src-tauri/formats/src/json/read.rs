@@ -1,0 +1,288 @@
+//! **Pure.** The JSON reader.
+use std::collections::HashSet;
+
+use super::{DEPTH, Mode};
+use crate::error::{ReadError, ReadErrorKind};
+use crate::value::Value;
+use crate::yaml::NODES;
+
+/// A text and how far it was read.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+    nodes: usize,
+    mode: Mode,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str, mode: Mode) -> Self {
+        Reader { text, at: 0, depth: 0, nodes: 0, mode }
+    }
+
+    pub(super) fn document(mut self) -> Result<Value, ReadError> {
+        self.skip()?;
+        if self.at == self.text.len() {
+            return Err(ReadError::new(ReadErrorKind::Truncated, "The JSON text is empty."));
+        }
+        let value = self.value()?;
+        self.skip()?;
+        if self.at < self.text.len() {
+            return Err(self.fault("There is more after the end of the JSON value."));
+        }
+        Ok(value)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn fault(&self, message: impl Into<String>) -> ReadError {
+        let cut = self.at >= self.text.trim_end().len();
+        let kind = if cut { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
+        let message = if cut { "The JSON text ends in the middle.".to_owned() } else { message.into() };
+        ReadError::at(kind, self.text, self.at, message)
+    }
+
+    fn lenient(&self) -> bool {
+        self.mode == Mode::Lenient
+    }
+
+    /// Passes over blanks, and over comments where those are accepted.
+    fn skip(&mut self) -> Result<(), ReadError> {
+        loop {
+            while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+                self.at += 1;
+            }
+            let rest = &self.text[self.at..];
+            if !self.lenient() {
+                return Ok(());
+            }
+            if rest.starts_with("//") || rest.starts_with('#') {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if rest.starts_with("/*") {
+                let Some(end) = rest.find("*/") else { return Err(self.fault("A comment that is not closed.")) };
+                self.at += end + 2;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, ReadError> {
+        self.nodes += 1;
+        if self.nodes > NODES {
+            let message = format!("More than {NODES} values.");
+            return Err(ReadError::at(ReadErrorKind::TooLarge, self.text, self.at, message));
+        }
+        match self.peek() {
+            Some(b'{') => self.nested(Self::object),
+            Some(b'[') => self.nested(Self::list),
+            Some(b'"') => self.string(b'"').map(Value::Text),
+            Some(b'\'') if self.lenient() => self.string(b'\'').map(Value::Text),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(_) => self.word(),
+            None => Err(self.fault("A value is missing.")),
+        }
+    }
+
+    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, ReadError>) -> Result<Value, ReadError> {
+        if self.depth >= DEPTH {
+            let message = format!("Lists and objects are nested deeper than {DEPTH} levels.");
+            return Err(ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message));
+        }
+        self.depth += 1;
+        self.at += 1;
+        let value = read(self);
+        self.depth -= 1;
+        value
+    }
+
+    fn list(&mut self) -> Result<Value, ReadError> {
+        let mut items = Vec::new();
+        loop {
+            self.skip()?;
+            if self.peek() == Some(b']') && (items.is_empty() || self.lenient()) {
+                break;
+            }
+            items.push(self.value()?);
+            if !self.separator(b']')? {
+                break;
+            }
+        }
+        self.at += 1;
+        Ok(Value::List(items))
+    }
+
+    fn object(&mut self) -> Result<Value, ReadError> {
+        let mut entries: Vec<(Value, Value)> = Vec::new();
+        let mut seen: HashSet<String> = HashSet::new();
+        loop {
+            self.skip()?;
+            if self.peek() == Some(b'}') && (entries.is_empty() || self.lenient()) {
+                break;
+            }
+            let start = self.at;
+            let key = match self.peek() {
+                Some(b'"') => self.string(b'"')?,
+                Some(b'\'') if self.lenient() => self.string(b'\'')?,
+                _ => return Err(self.fault("A key in double quotes is missing here.")),
+            };
+            if self.mode != Mode::Embedded && !seen.insert(key.clone()) {
+                let message = format!("The key `{key}` stands twice in the same object.");
+                let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
+                return Err(fault.advise("Remove or rename one of the two."));
+            }
+            self.skip()?;
+            if self.peek() != Some(b':') {
+                return Err(self.fault("A colon is missing after the key."));
+            }
+            self.at += 1;
+            self.skip()?;
+            entries.push((Value::Text(key), self.value()?));
+            if !self.separator(b'}')? {
+                break;
+            }
+        }
+        self.at += 1;
+        Ok(Value::Map(entries))
+    }
+
+    /// Passes a comma; false at the end of the list or object.
+    fn separator(&mut self, end: u8) -> Result<bool, ReadError> {
+        self.skip()?;
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                Ok(true)
+            }
+            Some(byte) if byte == end => Ok(false),
+            _ => Err(self.fault(format!("A comma or `{}` is missing here.", end as char))),
+        }
+    }
+
+    fn number(&mut self) -> Result<Value, ReadError> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        if self.lenient() && self.text[self.at..].starts_with("Infinity") {
+            self.at += "Infinity".len();
+            return Ok(Value::Number("-.inf".to_owned()));
+        }
+        let whole = self.digits();
+        let mut fits = whole > 0 && (whole == 1 || self.text.as_bytes()[self.at - whole] != b'0');
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            fits &= self.digits() > 0;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            fits &= self.digits() > 0;
+        }
+        if !fits {
+            let text = &self.text[start..self.at];
+            return Err(self.fault(format!("`{text}` is no JSON number.")));
+        }
+        Ok(Value::Number(self.text[start..self.at].to_owned()))
+    }
+
+    fn digits(&mut self) -> usize {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+        self.at - start
+    }
+
+    fn word(&mut self) -> Result<Value, ReadError> {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|letter: char| !letter.is_ascii_alphabetic()).unwrap_or(rest.len());
+        let value = match (&rest[..length], self.lenient()) {
+            ("null", _) | ("None", true) => Value::Null,
+            ("true", _) | ("True", true) => Value::Bool(true),
+            ("false", _) | ("False", true) => Value::Bool(false),
+            ("NaN", true) => Value::Number(".nan".to_owned()),
+            ("Infinity", true) => Value::Number(".inf".to_owned()),
+            _ => return Err(self.fault("This is no JSON value.")),
+        };
+        self.at += length;
+        Ok(value)
+    }
+
+    fn string(&mut self, quote: u8) -> Result<String, ReadError> {
+        self.at += 1;
+        let mut out = String::new();
+        loop {
+            let rest = &self.text[self.at..];
+            let stop = rest.bytes().position(|byte| byte == quote || byte == b'\\' || byte < 0x20);
+            let Some(stop) = stop else {
+                self.at = self.text.len();
+                return Err(self.fault("A text that is not closed."));
+            };
+            out.push_str(&rest[..stop]);
+            self.at += stop;
+            match self.peek() {
+                Some(b'\\') => self.escape(&mut out)?,
+                Some(byte) if byte == quote => {
+                    self.at += 1;
+                    return Ok(out);
+                }
+                Some(byte) if self.lenient() => {
+                    out.push(byte as char);
+                    self.at += 1;
+                }
+                _ => {
+                    let fault = self.fault("A line break or control character inside a text.");
+                    return Err(fault.advise("Write it as an escape, such as \\n."));
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), ReadError> {
+        self.at += 1;
+        let letter = match self.peek() {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(out),
+            Some(b'\'') if self.lenient() => '\'',
+            _ => return Err(self.fault("An unknown escape.").advise("Write \\\\ for a backslash.")),
+        };
+        out.push(letter);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn unicode(&mut self, out: &mut String) -> Result<(), ReadError> {
+        let high = self.hex()?;
+        let code = if (0xD800..0xDC00).contains(&high) && self.text[self.at..].starts_with("\\u") {
+            self.at += 1;
+            let low = self.hex()?;
+            if (0xDC00..0xE000).contains(&low) { 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) } else { high }
+        } else {
+            high
+        };
+        let Some(letter) = char::from_u32(code) else {
+            return Err(self.fault("Half of a surrogate pair, which is no character."));
+        };
+        out.push(letter);
+        Ok(())
+    }
+
+    /// Four hexadecimal digits after the letter we are at.
+    fn hex(&mut self) -> Result<u32, ReadError> {
+        let digits =
+            self.text.get(self.at + 1..self.at + 5).filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let Some(code) = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok()) else {
+            return Err(self.fault("\\u needs four hexadecimal digits."));
+        };
+        self.at += 5;
+        Ok(code)
+    }
+}

@@ -1,0 +1,111 @@
+//! **Pure.** Collects a walk into a [`Run`]. Owns what a part is written in.
+use super::sink::{Head, Role, Sink};
+use crate::json;
+use crate::node::Node;
+use crate::run::{Answer, Language, Layout, Part, Run, Step, StepKind};
+use crate::value::Value;
+
+/// A run that is being collected.
+#[derive(Debug, Default)]
+pub(crate) struct RunBuilder {
+    run: Run,
+}
+
+impl RunBuilder {
+    pub(crate) fn finish(mut self, layout: Layout) -> Run {
+        self.run.layout = layout;
+        self.run.notes = notes(&self.run);
+        self.run
+    }
+}
+
+impl<'t> Sink<'t> for RunBuilder {
+    fn step(&mut self, head: Head<'t>) {
+        self.run.steps.push(Step {
+            turn: head.turn,
+            kind: head.kind,
+            title: head.title.map(str::to_owned),
+            call_id: head.call_id.map(str::to_owned),
+            failed: head.failed,
+            nudge: head.nudge,
+            seconds: head.seconds,
+            tokens: head.tokens,
+            parts: Vec::new(),
+        });
+    }
+
+    fn part<N: Node<'t>>(&mut self, label: &str, role: Role, value: N) {
+        if let Some(step) = self.run.steps.last_mut() {
+            step.parts.push(part(label, role, value.to_value()));
+        }
+    }
+
+    fn fact<N: Node<'t>>(&mut self, key: &str, value: N) {
+        self.run.facts.push((key.to_owned(), value.to_value()));
+    }
+
+    fn answer<N: Node<'t>>(&mut self, value: N, source: &str) {
+        self.run.answer = Some(Answer { value: value.to_value(), source: source.to_owned(), lenient: false });
+    }
+
+    fn found(&mut self, answer: Answer) {
+        self.run.answer = Some(answer);
+    }
+}
+
+/// A part; a result that is the text of a JSON list or object becomes that value, so that it can be shown as a table.
+pub(crate) fn part(label: &str, role: Role, value: Value) -> Part {
+    if let (Role::Result, Value::Text(text)) = (role, &value)
+        && let Some(inside) = json::embedded(text)
+    {
+        return Part { label: label.to_owned(), language: Language::Json, value: inside, raw: Some(text.clone()) };
+    }
+    Part { label: label.to_owned(), language: language(label, role, &value), value, raw: None }
+}
+
+fn language(label: &str, role: Role, value: &Value) -> Language {
+    let Value::Text(text) = value else { return Language::Plain };
+    match role {
+        Role::Message => Language::Markdown,
+        Role::Code => Language::Python,
+        Role::Param if label.eq_ignore_ascii_case("sql") => Language::Sql,
+        Role::Param if matches!(label, "pythonCode" | "python_code" | "code" | "python") => Language::Python,
+        Role::Param if is_sql(text) => Language::Sql,
+        Role::Param if json::embedded(text).is_some() => Language::Json,
+        _ => Language::Plain,
+    }
+}
+
+/// True for text that begins as SQL does.
+fn is_sql(text: &str) -> bool {
+    let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
+    let first = words.next().unwrap_or_default();
+    let mut rest = words.take(200);
+    match first.as_str() {
+        "select" => rest.any(|word| word == "from") || text.len() < 200,
+        "with" => rest.any(|word| word == "as" || word == "as("),
+        "insert" => rest.next().as_deref() == Some("into"),
+        "update" => rest.any(|word| word == "set"),
+        "delete" => rest.next().as_deref() == Some("from"),
+        "explain" | "pragma" => true,
+        _ => false,
+    }
+}
+
+fn notes(run: &Run) -> Vec<String> {
+    let mut notes = Vec::new();
+    let unknown: Vec<&str> = run
+        .steps
+        .iter()
+        .filter(|step| step.kind == StepKind::Unknown)
+        .filter_map(|step| step.title.as_deref())
+        .collect();
+    if !unknown.is_empty() {
+        let names: Vec<String> = unknown.iter().map(|name| format!("`{name}`")).collect();
+        notes.push(format!("Items of a kind this version does not know are shown as they are: {}.", names.join(", ")));
+    }
+    if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
+        notes.push("The answer is not strict JSON; it was read leniently.".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,212 @@
+//! **Pure.** Tool-calling transcripts: `conversation:` with items. Owns how items become steps and turns.
+use super::sink::{Head, Role, Sink};
+use crate::answer;
+use crate::node::{Node, Shape};
+use crate::run::StepKind;
+
+/// Walks over a whole file.
+pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
+    let mut walker = Walker { sink, turn: 0, assistants: 0, call_turn: None, open: false, users: 0 };
+    let items = root.get("conversation");
+    for item in items.into_iter().flat_map(N::items) {
+        walker.item(item);
+    }
+    if let Some(error) = root.given("error") {
+        walker.error(error);
+    }
+    facts(root, &["conversation", "answer", "error"], sink);
+    match root.get("answer") {
+        Some(value) => sink.answer(value, "answer"),
+        None => find_answer(items, root, sink),
+    }
+}
+
+/// A file without `answer:` whose conversation has come to its end with a message that holds one counts as answered: programs
+/// other than ours do not always copy it out. One that waits or ended in an error has no answer yet.
+fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<'t>) {
+    if root.given("error").is_some() {
+        return;
+    }
+    let known = |item: N| known_keys(item).last();
+    let last = items.into_iter().flat_map(N::items).filter_map(known).last();
+    if last.is_none_or(|(kind, _)| kind != StepKind::Assistant) {
+        return;
+    }
+    let keys = items.into_iter().flat_map(N::items).flat_map(known_keys);
+    let messages = keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
+    if let Some(found) = answer::extract(&messages.collect::<Vec<_>>(), None) {
+        sink.found(found);
+    }
+}
+
+/// Everything a file says besides the keys that became steps; what stands under `run:` one by one.
+pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl Sink<'t>) {
+    for (key, value) in root.entries() {
+        let Some(word) = key.word() else { continue };
+        if word == "run" && value.shape() == Shape::Map {
+            for (key, value) in value.entries() {
+                if let Some(word) = key.word() {
+                    sink.fact(&format!("run.{word}"), value);
+                }
+            }
+        } else if !except.contains(&word) {
+            sink.fact(word, value);
+        }
+    }
+}
+
+/// The keys of an item that say what it is.
+fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
+    item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)))
+}
+
+fn kind(key: &str) -> Option<StepKind> {
+    Some(match key {
+        "user_message" => StepKind::User,
+        "assistant_message" => StepKind::Assistant,
+        "system_message" => StepKind::System,
+        "tool_call" => StepKind::ToolCall,
+        "error" => StepKind::Error,
+        _ => return None,
+    })
+}
+
+struct Walker<'s, S> {
+    sink: &'s mut S,
+    turn: u32,
+    /// Assistant turns so far.
+    assistants: u64,
+    /// The `turn:` of the tool calls of the assistant turn we are in.
+    call_turn: Option<u64>,
+    /// True while tool calls belong to the assistant turn we are in.
+    open: bool,
+    users: u32,
+}
+
+impl<'t, S: Sink<'t>> Walker<'_, S> {
+    fn item<N: Node<'t>>(&mut self, item: N) {
+        let mut steps = 0;
+        for (kind, value) in known_keys(item) {
+            steps += 1;
+            match kind {
+                StepKind::User => self.user(item, value),
+                StepKind::Assistant => self.assistant(item, value),
+                StepKind::ToolCall => self.tool_call(value),
+                StepKind::Error => self.error(value),
+                _ => self.message(Head { kind, turn: self.turn.max(1), ..Head::default() }, value),
+            }
+        }
+        if steps == 0 {
+            self.unknown(item);
+            return;
+        }
+        for (key, value) in item.entries() {
+            let Some(word) = key.word() else { continue };
+            if kind(word).is_none() && !matches!(word, "seconds" | "tokens") {
+                self.sink.part(word, Role::Other, value);
+            }
+        }
+    }
+
+    fn user<N: Node<'t>>(&mut self, item: N, value: N) {
+        self.turn += 1;
+        self.users += 1;
+        self.open = false;
+        let head = Head { nudge: self.users > 1, ..self.head(StepKind::User, item) };
+        self.message(head, value);
+    }
+
+    fn assistant<N: Node<'t>>(&mut self, item: N, value: N) {
+        self.begin_turn();
+        self.message(self.head(StepKind::Assistant, item), value);
+    }
+
+    fn begin_turn(&mut self) {
+        self.turn += 1;
+        self.assistants += 1;
+        self.call_turn = None;
+        self.open = true;
+    }
+
+    /// `turn:` counts assistant turns from 1. A call with a later turn than the one we are in begins a turn without a message;
+    /// calls of one assistant turn stay together. Without `turn:` a call belongs to the message it follows.
+    fn join_turn(&mut self, turn: Option<u64>) {
+        let later = match (turn, self.call_turn) {
+            (Some(turn), None) => turn > self.assistants,
+            (Some(turn), Some(other)) => turn != other,
+            (None, _) => false,
+        };
+        if !self.open || later {
+            self.begin_turn();
+        }
+        if let Some(turn) = turn {
+            self.call_turn = Some(turn);
+            self.assistants = self.assistants.max(turn);
+        }
+    }
+
+    fn tool_call<N: Node<'t>>(&mut self, call: N) {
+        self.join_turn(call.get("turn").and_then(whole));
+        let error = call.given("error");
+        let failed = if error.is_some() { Some(true) } else { call.get("result").map(|_| false) };
+        let word = |key| call.get(key).and_then(N::word);
+        let head = Head { title: word("name"), call_id: word("id"), failed, ..self.head(StepKind::ToolCall, call) };
+        self.sink.step(head);
+        if call.shape() != Shape::Map {
+            self.sink.part("call", Role::Other, call);
+            return;
+        }
+        for (key, value) in call.entries() {
+            match key.word().unwrap_or_default() {
+                "id" | "name" | "turn" | "seconds" | "tokens" => {}
+                "params" if value.shape() == Shape::Map => self.params(value),
+                "params" => self.sink.part("params", Role::Param, value),
+                "result" => self.sink.part("result", Role::Result, value),
+                "error" if error.is_none() => {}
+                word => self.sink.part(word, Role::Other, value),
+            }
+        }
+    }
+
+    fn params<N: Node<'t>>(&mut self, params: N) {
+        for (key, value) in params.entries() {
+            self.sink.part(key.word().unwrap_or("?"), Role::Param, value);
+        }
+    }
+
+    fn error<N: Node<'t>>(&mut self, error: N) {
+        self.open = false;
+        self.sink.step(Head { kind: StepKind::Error, turn: self.turn.max(1), ..Head::default() });
+        self.sink.part("error", Role::Other, error);
+    }
+
+    fn unknown<N: Node<'t>>(&mut self, item: N) {
+        let title = item.entries().next().and_then(|(key, _)| key.word());
+        self.sink.step(Head { kind: StepKind::Unknown, turn: self.turn.max(1), title, ..Head::default() });
+        if item.shape() == Shape::Map {
+            for (key, value) in item.entries() {
+                self.sink.part(key.word().unwrap_or("?"), Role::Other, value);
+            }
+        } else {
+            self.sink.part("item", Role::Other, item);
+        }
+    }
+
+    fn message<N: Node<'t>>(&mut self, head: Head<'t>, value: N) {
+        self.sink.step(head);
+        if !value.is_null() {
+            self.sink.part("message", Role::Message, value);
+        }
+    }
+
+    fn head<N: Node<'t>>(&self, kind: StepKind, item: N) -> Head<'t> {
+        let seconds = item.get("seconds").and_then(N::number);
+        let tokens = item.get("tokens").and_then(whole);
+        Head { kind, turn: self.turn, seconds, tokens, ..Head::default() }
+    }
+}
+
+/// A number without sign and fraction.
+pub(crate) fn whole<'t, N: Node<'t>>(value: N) -> Option<u64> {
+    value.word().and_then(|word| word.parse().ok())
+}

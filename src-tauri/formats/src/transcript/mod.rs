@@ -1,0 +1,92 @@
+//! **Pure.** Transcripts, our own layout: the whole [`Run`] for whoever opens one, the [`Outline`] for whoever lists them all.
+//! Both come from one walk over the file, so they cannot disagree.
+pub(crate) mod build;
+pub(crate) mod conversation;
+pub(crate) mod outline;
+pub(crate) mod reply;
+pub(crate) mod sink;
+
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::node::{Node, Shape};
+use crate::run::{Layout, Outline, Run};
+use crate::yaml;
+use build::RunBuilder;
+use outline::OutlineBuilder;
+use sink::Sink;
+
+/// Everything a transcript says.
+pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
+    let tree = yaml::parse(text_of(bytes)?)?;
+    let mut builder = RunBuilder::default();
+    let layout = walk(tree.root(), &mut builder)?;
+    Ok(builder.finish(layout))
+}
+
+/// What lists and search need of a transcript; the fast way.
+pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
+    let tree = yaml::parse(text_of(bytes)?)?;
+    let mut builder = OutlineBuilder::with_capacity(bytes.len());
+    let layout = walk(tree.root(), &mut builder)?;
+    Ok(builder.finish(layout))
+}
+
+impl Run {
+    /// The outline, from what was read: the same as [`outline`] of the same file.
+    pub fn outline(&self) -> Outline {
+        outline::of_run(self)
+    }
+}
+
+/// Tells a sink everything a transcript holds.
+fn walk<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) -> Result<Layout, ReadError> {
+    let layout = layout(root)?;
+    match layout {
+        Layout::PromptQl => reply::walk_file(root, sink),
+        _ => conversation::walk_file(root, sink),
+    }
+    Ok(layout)
+}
+
+/// Which layout a value has; an error that says what it is instead.
+pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
+    if root.shape() != Shape::Map {
+        let what = if root.shape() == Shape::List { "a list" } else { "a single value" };
+        return Err(foreign(format!(
+            "Not a transcript: the file holds {what}, and no map with `conversation` or `output`."
+        )));
+    }
+    if let Some(conversation) = root.get("conversation") {
+        if conversation.shape() == Shape::List || conversation.is_null() {
+            return Ok(Layout::ToolCalling);
+        }
+        return Err(
+            foreign("Not a transcript: `conversation` is no list.").advise("Write each item as `- user_message: …`.")
+        );
+    }
+    let key = |key| root.get(key).is_some();
+    let ends = key("answer") || key("error");
+    if (key("output") && (ends || is_reply(root))) || (ends && only_our_keys(root)) {
+        return Ok(Layout::PromptQl);
+    }
+    let keys: Vec<String> =
+        root.entries().filter_map(|(key, _)| key.word()).take(5).map(|key| format!("`{key}`")).collect();
+    let keys = if keys.is_empty() { "none".to_owned() } else { keys.join(", ") };
+    Err(foreign(format!(
+        "Not a transcript: it has neither `conversation` nor `output`, `error` or `answer` (its keys: {keys})."
+    )))
+}
+
+fn is_reply<'t, N: Node<'t>>(root: N) -> bool {
+    let has = |output: N, key: &str| output.get(key).is_some();
+    root.get("output").is_some_and(|output| {
+        has(output, "assistant_actions") || has(output, "modified_artifacts") || has(output, "interactions")
+    }) || (root.get("run").is_some() || only_our_keys(root))
+}
+
+fn only_our_keys<'t, N: Node<'t>>(root: N) -> bool {
+    root.entries().all(|(key, _)| matches!(key.text(), Some("output" | "error" | "answer" | "run")))
+}
+
+fn foreign(message: impl Into<String>) -> ReadError {
+    ReadError::new(ReadErrorKind::NotTranscript, message)
+}

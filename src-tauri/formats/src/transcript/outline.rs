@@ -1,0 +1,200 @@
+//! **Pure.** Collects a walk into an [`Outline`], without copying anything but the text that is searched. Owns how a run
+//! stands.
+use super::sink::{Head, Role, Sink};
+use crate::error::count;
+use crate::node::{Node, Shape, end_line};
+use crate::run::{Answer, Layout, Outline, Run, Standing, StepKind, TextItem};
+use crate::stamp;
+
+/// Longest reason, in characters.
+const REASON: usize = 200;
+
+/// An outline that is being collected.
+#[derive(Debug, Default)]
+pub(crate) struct OutlineBuilder {
+    outline: Outline,
+    steps: u32,
+    /// The last step that counts for how the run stands.
+    last: Option<(StepKind, Option<bool>)>,
+    /// An error step, and where its text begins.
+    error: Option<usize>,
+    last_turn: u32,
+    /// Where the name of the tool that was called last stands in the text.
+    last_tool: Option<usize>,
+    answered: bool,
+    started: Option<f64>,
+    finished: Option<f64>,
+}
+
+impl OutlineBuilder {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        let outline = Outline { text: String::with_capacity(bytes), ..Outline::default() };
+        OutlineBuilder { outline, ..OutlineBuilder::default() }
+    }
+
+    fn begin(&mut self, step: Option<u32>) {
+        end_line(&mut self.outline.text);
+        self.outline.items.push(TextItem { step, start: count(self.outline.text.len()) });
+    }
+
+    fn line(&mut self, text: &str) {
+        self.outline.text.push_str(text);
+        end_line(&mut self.outline.text);
+    }
+
+    pub(crate) fn finish(mut self, layout: Layout) -> Outline {
+        self.outline.layout = layout;
+        if let (Some(started), Some(finished)) = (self.started, self.finished)
+            && finished >= started
+        {
+            self.outline.seconds = Some(finished - started);
+        }
+        let (standing, reason) = self.standing(layout);
+        self.outline.standing = standing;
+        self.outline.reason = reason;
+        self.outline
+    }
+
+    /// A conversation stands as its last item says; anything else has an error, an answer, or neither.
+    fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
+        let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
+        if layout != Layout::ToolCalling {
+            return match self.error {
+                Some(start) => (Standing::Error, self.reason_at(start)),
+                None => (ended, None),
+            };
+        }
+        let tool = || self.last_tool.and_then(|start| self.reason_at(start)).unwrap_or_else(|| "a tool".to_owned());
+        let waiting = |reason: &str| (Standing::Waiting, Some(reason.to_owned()));
+        match self.last {
+            Some((StepKind::Error, _)) => (Standing::Error, self.error.and_then(|start| self.reason_at(start))),
+            Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
+            Some((StepKind::ToolCall, None)) => waiting(&format!("Ends in a call of {} without a result.", tool())),
+            Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
+            Some(_) => (ended, None),
+            None => (ended, (!self.answered).then(|| "The conversation is empty.".to_owned())),
+        }
+    }
+
+    /// The first line of the text of a step.
+    fn reason_at(&self, start: usize) -> Option<String> {
+        let line = self.outline.text.get(start..)?.lines().map(str::trim).find(|line| !line.is_empty())?;
+        Some(line.chars().take(REASON).collect())
+    }
+
+    fn tool(&mut self, name: &str) {
+        if !self.outline.tools.iter().any(|known| known == name) {
+            self.outline.tools.push(name.to_owned());
+        }
+    }
+}
+
+impl<'t> Sink<'t> for OutlineBuilder {
+    fn step(&mut self, head: Head<'t>) {
+        self.begin(Some(self.steps));
+        self.steps += 1;
+        if matches!(head.kind, StepKind::Assistant | StepKind::ToolCall | StepKind::Program)
+            && head.turn != self.last_turn
+        {
+            self.last_turn = head.turn;
+            self.outline.turns += 1;
+        }
+        if head.kind == StepKind::ToolCall {
+            self.outline.tool_calls += 1;
+            self.outline.failed_calls += u32::from(head.failed == Some(true));
+            self.last_tool = head.title.map(|_| self.outline.text.len());
+            if let Some(name) = head.title {
+                self.tool(name);
+            }
+        }
+        if let Some(title) = head.title {
+            self.line(title);
+        }
+        if head.kind == StepKind::Error {
+            self.error = Some(self.outline.text.len());
+        }
+        if !matches!(head.kind, StepKind::Unknown | StepKind::System) {
+            self.last = Some((head.kind, head.failed));
+        }
+        self.outline.nudges += u32::from(head.nudge);
+    }
+
+    fn part<N: Node<'t>>(&mut self, _label: &str, _role: Role, value: N) {
+        value.write_words(&mut self.outline.text);
+    }
+
+    fn fact<N: Node<'t>>(&mut self, key: &str, value: N) {
+        match key {
+            "run.system" => self.outline.system = value.word().map(str::to_owned),
+            "run.model" => self.outline.model = value.word().map(str::to_owned),
+            "run.cost" => self.outline.cost = value.number(),
+            "run.seconds" => self.outline.seconds = value.number(),
+            "run.started" => self.started = value.text().and_then(stamp::seconds),
+            "run.finished" => self.finished = value.text().and_then(stamp::seconds),
+            "run.usage" => self.outline.tokens = tokens(value),
+            _ => {}
+        }
+    }
+
+    fn answer<N: Node<'t>>(&mut self, value: N, _source: &str) {
+        self.answered = true;
+        self.begin(None);
+        value.write_words(&mut self.outline.text);
+    }
+
+    fn found(&mut self, answer: Answer) {
+        self.answered = true;
+        self.begin(None);
+        (&answer.value).write_words(&mut self.outline.text);
+    }
+}
+
+/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages.
+pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
+    match usage.shape() {
+        Shape::Scalar(_) => super::conversation::whole(usage),
+        Shape::List => usage.items().filter_map(tokens).reduce(u64::saturating_add),
+        Shape::Map => {
+            let of = |key: &str| usage.get(key).and_then(super::conversation::whole);
+            let parts = [
+                "input_tokens",
+                "output_tokens",
+                "cache_creation_input_tokens",
+                "cache_read_input_tokens",
+                "prompt_tokens",
+                "completion_tokens",
+            ];
+            of("total_tokens").or_else(|| parts.iter().filter_map(|key| of(key)).reduce(u64::saturating_add))
+        }
+    }
+}
+
+/// The outline of a run that was read.
+pub(crate) fn of_run(run: &Run) -> Outline {
+    let mut builder = OutlineBuilder::default();
+    for step in &run.steps {
+        builder.step(Head {
+            turn: step.turn,
+            kind: step.kind,
+            title: step.title.as_deref(),
+            call_id: None,
+            failed: step.failed,
+            nudge: step.nudge,
+            seconds: None,
+            tokens: None,
+        });
+        for part in &step.parts {
+            match &part.raw {
+                Some(raw) => builder.line(raw),
+                None => (&part.value).write_words(&mut builder.outline.text),
+            }
+        }
+    }
+    for (key, value) in &run.facts {
+        builder.fact(key, value);
+    }
+    if let Some(answer) = &run.answer {
+        builder.answer(&answer.value, "");
+    }
+    builder.finish(run.layout)
+}

@@ -1,0 +1,131 @@
+//! **Pure.** What is wrong with a YAML text, in words a person can act on.
+use granit_parser::{ErrorKind, ScanError};
+
+use super::DEPTH;
+use super::tree::Tree;
+use crate::error::{Place, ReadError, ReadErrorKind};
+
+/// An error of the parser.
+pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
+    let offset = error.marker().byte_offset().unwrap_or(text.len());
+    if *error.kind() == ErrorKind::RecursionLimitExceeded {
+        return too_deep(text, offset);
+    }
+    if let Some(fault) = deeper_key(text, offset) {
+        return fault;
+    }
+    let kind = if is_cut_off(text, offset, error.kind()) { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
+    let message = match kind {
+        ReadErrorKind::Truncated => format!("The file ends in the middle: {}.", error.info()),
+        _ => sentence(&error.info()),
+    };
+    let fault = ReadError::at(kind, text, offset, message);
+    match advice(error.kind()) {
+        Some(words) => fault.advise(words),
+        None => fault,
+    }
+}
+
+/// A text without anything in it.
+pub(crate) fn empty(text: &str) -> ReadError {
+    let message = if text.trim().is_empty() { "The file is empty." } else { "The file holds nothing but comments." };
+    ReadError::new(ReadErrorKind::Truncated, message)
+}
+
+/// Too many lists and maps inside each other.
+pub(crate) fn too_deep(text: &str, offset: usize) -> ReadError {
+    let message = format!("Lists and maps are nested deeper than {DEPTH} levels.");
+    ReadError::at(ReadErrorKind::TooDeep, text, offset, message)
+}
+
+/// The same key twice.
+pub(crate) fn duplicate(text: &str, tree: &Tree<'_>, first: usize, second: usize) -> ReadError {
+    let offset = |node: usize| tree.spans.get(node).map_or(0, |(from, _)| *from as usize);
+    let key = tree.scalar(second).map_or("", super::scalars::Scalar::words);
+    let line = Place::of(text, offset(first)).line;
+    let message = format!("The key `{key}` stands twice in the same map; the first is on line {line}.");
+    ReadError::at(ReadErrorKind::Duplicate, text, offset(second), message).advise("Remove or rename one of the two.")
+}
+
+/// The commonest mistake in suites: keys that go on deeper than the first key of their list item.
+fn deeper_key(text: &str, offset: usize) -> Option<ReadError> {
+    let place = Place::of(text, offset);
+    let indent = indent_of(place.content);
+    let key = key_of(place.content.get(indent..)?)?;
+    let start = offset.min(text.len()) - place.content.len().min(offset_in_line(text, offset));
+    let before = text.get(..start)?.trim_end_matches(['\n', '\r']);
+    let above = before.lines().next_back()?;
+    let item = above.trim_start_matches([' ', '-']);
+    let column = above.len() - item.len();
+    let first = key_of(item)?;
+    let has_value = !item.get(first.len() + 1..)?.trim().is_empty();
+    if indent <= column || !has_value {
+        return None;
+    }
+    let message = format!("`{key}` is indented deeper than `{first}` on the line above, which already has a value.");
+    let spaces = if column == 1 { "1 space".to_owned() } else { format!("{column} spaces") };
+    Some(ReadError::at(ReadErrorKind::Syntax, text, start + indent, message).advise(format!(
+        "Put `{key}` under `{first}`: begin the line with {spaces} instead of {indent}, and the lines of its neighbours too."
+    )))
+}
+
+fn offset_in_line(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    offset - text[..offset].rfind('\n').map_or(0, |at| at + 1)
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
+
+/// The key a line begins with.
+fn key_of(line: &str) -> Option<&str> {
+    let (key, rest) = line.split_once(':')?;
+    let fits = !key.is_empty() && !key.contains([' ', '"', '\'', '{', '[', '#']);
+    (fits && (rest.is_empty() || rest.starts_with([' ', '\r']))).then_some(key)
+}
+
+fn is_cut_off(text: &str, offset: usize, kind: &ErrorKind) -> bool {
+    let at_end = offset >= text.trim_end().len();
+    matches!(
+        kind,
+        ErrorKind::UnexpectedEof
+            | ErrorKind::UnexpectedEofFlowSequence
+            | ErrorKind::UnexpectedEofFlowMapping
+            | ErrorKind::UnexpectedEofImplicitFlowMapping
+            | ErrorKind::UnexpectedEofBlockSequence
+            | ErrorKind::UnexpectedEofBlockMapping
+            | ErrorKind::UnclosedQuotedScalar
+            | ErrorKind::UnclosedFlowCollection { .. }
+    ) || at_end
+}
+
+fn advice(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabAtBlockScalarStart => "Indent with spaces; YAML takes no tabs there.",
+        ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidSimpleKey | ErrorKind::SimpleKeyExpected => {
+            "Check the indentation of this line and the one above, or put quotes around a text that holds a colon."
+        }
+        ErrorKind::UnknownAnchor => {
+            "Define the anchor with & before it is used, or put quotes around a text that begins with *."
+        }
+        ErrorKind::UnclosedQuotedScalar => "Close the quotes.",
+        ErrorKind::UnknownQuotedScalarEscape => "Write \\\\ for a backslash, or use single quotes.",
+        ErrorKind::UnclosedFlowCollection { .. } => "Close the bracket.",
+        ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
+            "Give all keys of one map the same indentation."
+        }
+        _ => return None,
+    })
+}
+
+/// What the parser says, as a sentence.
+fn sentence(words: &str) -> String {
+    let words = words.lines().next().unwrap_or_default();
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str().trim_end_matches('.'))
+}

@@ -1,0 +1,33 @@
+//! **Pure.** YAML to and from [`Value`]: the 1.2 core schema when reading, and text that 1.1 readers agree on when writing.
+mod events;
+mod faults;
+mod keys;
+pub(crate) mod scalars;
+pub(crate) mod tree;
+
+use crate::error::{ReadError, text_of};
+use crate::node::Node as _;
+use crate::value::Value;
+use tree::Tree;
+
+/// Nested lists and maps we follow.
+pub const DEPTH: usize = 64;
+/// Values in one file.
+pub const NODES: usize = 1_000_000;
+/// Aliases in one file.
+pub const ALIASES: usize = 1_000;
+/// Bytes of one scalar.
+pub const SCALAR: usize = 16 << 20;
+/// Bytes that aliases may repeat.
+pub const REPEATED: usize = 64 << 20;
+
+/// Reads one document.
+pub fn read(text: &str) -> Result<Value, ReadError> {
+    let text = text_of(text.as_bytes())?;
+    Ok(parse(text)?.root().to_value())
+}
+
+/// Reads one document without owning its text.
+pub(crate) fn parse(text: &str) -> Result<Tree<'_>, ReadError> {
+    events::parse(text)
+}

@@ -1,0 +1,125 @@
+//! **Pure.** A document as a flat list of nodes that borrow the text they were read from: cheap to make, cheap to walk.
+use crate::node::{Node, Shape};
+use crate::value::Value;
+use crate::yaml::scalars::Scalar;
+
+/// A document. Nodes stand in the order of the text; those of a map alternate between key and value.
+#[derive(Debug, Default)]
+pub(crate) struct Tree<'a> {
+    /// Every node.
+    pub nodes: Vec<Raw<'a>>,
+    /// Where each node begins and ends in the text, in bytes; empty when nobody asked.
+    pub spans: Vec<(u32, u32)>,
+    /// Text that is not in the file as such: unfolded, unescaped, unindented.
+    pub buffer: String,
+}
+
+/// One node.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Raw<'a> {
+    /// What it is.
+    pub form: Form,
+    /// Its text, when it is a scalar.
+    pub text: Text<'a>,
+    /// The node after it and everything below it.
+    pub end: u32,
+}
+
+/// Forms of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// A scalar whose type depends on how it looks.
+    Plain,
+    /// A scalar that is text.
+    Quoted,
+    /// A list.
+    List,
+    /// A map.
+    Map,
+}
+
+/// Where the text of a scalar is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Text<'a> {
+    /// In the file.
+    Source(&'a str),
+    /// In [`Tree::buffer`], from and to.
+    Buffer(u32, u32),
+}
+
+impl<'a> Tree<'a> {
+    /// The document.
+    pub(crate) fn root(&self) -> Item<'_> {
+        Item { tree: self, at: 0 }
+    }
+
+    /// The text of a node.
+    pub(crate) fn text(&self, raw: &Raw<'a>) -> &str {
+        match raw.text {
+            Text::Source(text) => text,
+            Text::Buffer(from, to) => self.buffer.get(from as usize..to as usize).unwrap_or_default(),
+        }
+    }
+
+    /// The scalar a node is; nothing for lists and maps.
+    pub(crate) fn scalar(&self, at: usize) -> Option<Scalar<'_>> {
+        let raw = self.nodes.get(at)?;
+        match raw.form {
+            Form::Plain => Some(Scalar::plain(self.text(raw))),
+            Form::Quoted => Some(Scalar::Text(self.text(raw))),
+            Form::List | Form::Map => None,
+        }
+    }
+}
+
+/// A node and everything below it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Item<'t> {
+    tree: &'t Tree<'t>,
+    at: usize,
+}
+
+impl Item<'_> {
+    /// Where it begins and ends in the text, in bytes.
+    pub(crate) fn span(self) -> Option<(usize, usize)> {
+        self.tree.spans.get(self.at).map(|(from, to)| (*from as usize, *to as usize))
+    }
+}
+
+impl<'t> Node<'t> for Item<'t> {
+    fn shape(self) -> Shape<'t> {
+        match self.tree.nodes.get(self.at).map(|raw| raw.form) {
+            Some(Form::List) => Shape::List,
+            Some(Form::Map) => Shape::Map,
+            _ => Shape::Scalar(self.tree.scalar(self.at).unwrap_or(Scalar::Null)),
+        }
+    }
+
+    fn items(self) -> impl Iterator<Item = Self> {
+        let Item { tree, at } = self;
+        let end = match tree.nodes.get(at) {
+            Some(raw) if matches!(raw.form, Form::List | Form::Map) => raw.end as usize,
+            _ => at + 1,
+        };
+        let mut next = at + 1;
+        std::iter::from_fn(move || {
+            let item = (next < end).then_some(Item { tree, at: next })?;
+            next = tree.nodes.get(next)?.end as usize;
+            Some(item)
+        })
+    }
+
+    fn entries(self) -> impl Iterator<Item = (Self, Self)> {
+        let is_map = matches!(self.shape(), Shape::Map);
+        let mut items = self.items();
+        std::iter::from_fn(move || if is_map { Some((items.next()?, items.next()?)) } else { None })
+    }
+
+    fn to_value(self) -> Value {
+        match self.shape() {
+            Shape::Scalar(scalar) => scalar.to_value(),
+            Shape::List => Value::List(self.items().map(Node::to_value).collect()),
+            Shape::Map => Value::Map(self.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect()),
+        }
+    }
+}
