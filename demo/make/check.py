@@ -89,11 +89,11 @@ def gold_on_disk(root, entry):
     return entry.get("expected_output")
 
 
-def pieces(value):
-    """What an answer shares with another when it is partly right."""
-    if isinstance(value, list):
-        return {json.dumps(row, sort_keys=True) for row in value}
-    return {json.dumps([key, item], sort_keys=True) for key, item in value.items()}
+def overlap(answer, gold):
+    """Whether a row (of a list) or a figure (of an object) is right."""
+    if isinstance(gold, list):
+        return any(row in gold for row in answer)
+    return any(answer.get(key) == value for key, value in gold.items() if key not in ("incident", "region", "component"))
 
 
 def results(root, facts):
@@ -121,12 +121,14 @@ def faults(run, value, gold):
     answer, end = value.get("answer"), ending(value)
     if not value["run"].get("sample") or value["run"]["system"] != run.system or value["run"]["model"] != run.model:
         yield "`run:` does not say that it is a sample, or of what"
-    if (answer == gold) != (run.outcome == "right"):
+    if (answer == gold) != (run.outcome in ("right", "no gold")):
         yield f"planned as {run.outcome}, but the answer says otherwise"
-    if run.outcome == "partly" and not (len(pieces(answer) & pieces(gold)) or sorted(map(str, answer)) == sorted(map(str, gold))):
+    if run.outcome == "partly" and not overlap(answer, gold):
         yield "partly right shares nothing with the gold answer"
     if run.outcome in ("no answer", "error", "waiting", "unfinished call") and "answer" in value:
         yield "has an answer"
+    if run.outcome == "wrong" and isinstance(answer, list) and overlap(answer, gold):
+        yield "planned as wrong, but some of it is right"
     wanted = {"error": "error", "waiting": "user_message", "unfinished call": "tool_call"}.get(run.outcome, "assistant_message")
     if end and end != wanted:
         yield f"ends in {end}, not in {wanted}"
@@ -135,7 +137,7 @@ def faults(run, value, gold):
     nudges = [text for text in said(value, "user_message")[1:]]
     if value["run"].get("nudges", 0) != len(nudges) or any(not text.startswith("actually use the ") for text in nudges):
         yield "nudges are not counted, or not worded as the rule says"
-    if run.outcome in ("right", "partly", "wrong") and end:
+    if run.outcome in ("right", "partly", "wrong", "no gold") and end:
         fence = re.findall(r"```json\n(.*?)\n```", said(value, "assistant_message")[-1], re.S)
         if not fence or json.loads(re.sub(r",(\s*[\]}])", r"\1", fence[-1])) != answer:
             yield "the answer is not what the last fence says"

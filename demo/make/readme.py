@@ -1,5 +1,92 @@
-"""The README of the demo."""
+"""The README of the demo; its tables are counted, not written."""
+from collections import Counter
+
+from .tasks import TASKS
+
+MEANING = {
+    "right": "the answer equals the gold answer",
+    "partly": "a row is missing, a figure is off, or the order is: for a reason you can find in the transcript",
+    "wrong": "no row is right (the wrong unit, the wrong weights, a tool never called)",
+    "no answer": "the run ended without one: a question back, a plan, a program nobody ran",
+    "error": "the provider failed: overloaded, rate limit, timeout, API down",
+    "waiting": "ends in a message to the agent; can be continued",
+    "unfinished call": "ends in a tool call without result; can be continued",
+    "no gold": "an answer to a variation that has no gold answer",
+}
+FEATURES = {
+    "failed SQL": "a query with a wrong column or function, then a corrected one; the messages are SQLite's own",
+    "failed program": "a Python program that stopped, then a corrected one",
+    "parallel calls": "several tool calls in one turn (`turn:` tells them apart)",
+    "nudged": "the agent stopped early and was told which tools to use",
+    "missing tool call": "an expected tool was never called",
+    "unusual text": "emoji, right-to-left text, terminal colours and HTML-like text in a tool's result",
+    "long result": "a result of 300 rows",
+}
+TEXT = """\
+# The demo
+
+A small benchmark to look around in: six tasks for agents that answer questions about a help desk and a control plane, and {count}
+recorded runs over three systems and three models.
+
+**Everything here is sample data.** Halyard, its customers, projects, tickets and invoices are invented. The models named in
+`results/` did not say what stands there: we wrote it, and dealt out right and wrong answers so that every kind is there. It says
+nothing about any model or product; each file says so in its `run:` mapping (`sample: true`). Real are only the results of tools and
+programs: every SQL query was run on the databases in `data/`, every Python program was run, and every gold answer is computed from the
+data.
+
+## What is here
+
+| | |
+|---|---|
+| `touchstone.yaml` | the workspace file: folders, models, the two SQL tools |
+| `tasks/` | the tasks, with prompts, variations and gold answers |
+| `data/support.db` | users, tickets, comments |
+| `data/control_plane.db` | owners, projects, plan history, invoices, incidents |
+| `results/` | one file for each recorded run |
+| `make.py`, `make/` | the program that makes all of the above, and this file |
+
+## The tasks, easiest first
+
+| Task | Asks for | Catch | Variations | Runs |
+|---|---|---|--:|--:|
+{tasks}
+
+## The runs
+
+| Ends | Runs | |
+|---|--:|---|
+{outcomes}
+
+| On the way | Runs | |
+|---|--:|---|
+{features}
+
+| | claude | o1 | o3-mini |
+|---|--:|--:|--:|
+{matrix}
+
+Places to begin: `incident-impact-tool_calling-claude-variation0` (unusual text), `churn-risk-tool_calling-claude-variation1` (a long
+result), `prioritise-open-tickets-tool_calling_python-o3-mini-variation0` (nudged twice), and the three repeats of
+`prioritise-open-tickets-tool_calling-claude-variation0`.
+
+## Make it again
+
+    python3 demo/make.py           # writes everything anew; the same every time
+    python3 demo/make.py --check   # changes nothing; fails when a file differs or a run is not what it should be
+
+It needs Python 3.11 or newer, with PyYAML to read back what was written. The databases are the same in content every time; their bytes also depend on the
+SQLite version, so they are compared by content.
+"""
 
 
 def text(recorded):
-    return "# The demo\n\nSample data, invented; see make.py.\n"
+    outcomes, features = Counter(run.outcome for run in recorded), Counter(name for run in recorded for name in run.features)
+    tasks = [f"| `{task.name}` | {task.level} | {task.note} | {len(task.variations)} | {sum(run.task is task for run in recorded)} |" for task in TASKS]
+    cells = Counter((run.system, run.model) for run in recorded)
+    matrix = ["| `" + system + "` | " + " | ".join(str(cells[system, model]) for model in ("claude", "o1", "o3-mini")) + " |"
+              for system in ("promptql", "tool_calling", "tool_calling_python")]
+    return TEXT.format(count=len(recorded), tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
+
+
+def rows(counts, meaning):
+    return "\n".join(f"| {name} | {counts[name]} | {about} |" for name, about in meaning.items())

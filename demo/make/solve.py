@@ -62,7 +62,7 @@ def overdue_with_tickets(facts, levels, slip=None):
         if row["priority"] in levels and (row["status"] in ("open", "pending") or slip == "any_status") and not (slip == "open_only" and row["status"] == "pending"):
             waiting.setdefault(facts.project_of(row, slip), []).append(row["id"])
     owners = {row["id"]: row["owner"] for row in facts.projects}
-    rows = [{"project_id": code, "owner": owners[code], "overdue_eur": round(sum(row["amount_cents"] for row in rows) / 100, 2),
+    rows = [{"project_id": code, "owner": owners[code], "overdue_eur": round(sum(row["amount_cents"] for row in rows) / (1 if slip == "cents" else 100), 2),
              "oldest_due": min(row["due_at"] for row in rows), "ticket_ids": waiting[code]}
             for code, rows in due.items() if code in waiting]
     return sorted(rows, key=lambda row: (-row["overdue_eur"], row["project_id"]))
@@ -118,7 +118,7 @@ def churn_risk(facts, count, plans, slip=None):
         overdue = sum(not row["paid_at"] and row["due_at"] < TODAY for row in facts.invoices if row["project_id"] == code)
         loud = sum(row["priority"] in ("high", "urgent") and row["created_at"] >= two_months and facts.project_of(row, slip) == code
                    for row in facts.tickets)
-        weight = 1 if slip == "plain_sum" else 3
-        rows.append({"project_id": code, "plan": plan, "risk": weight * down + 2 * overdue + loud})
+        risk = down + 2 * overdue + 3 * loud if slip == "swapped_weights" else 3 * down + 2 * overdue + loud
+        rows.append({"project_id": code, "plan": plan, "risk": risk})
     rows.sort(key=lambda row: (-row["risk"], row["project_id"]))
     return [{"rank": rank, **row} for rank, row in enumerate(rows[:count], 1)]
