@@ -79,12 +79,15 @@ fn a_filter_of_any_length_is_cut_to_a_sane_size() {
     assert!(!misread.is_empty());
     let (filter, _) = Filter::parse(&format!("model:{}", "x,".repeat(5_000)));
     assert!(matches!(&filter.tokens[0].ask, Ask::Value(_, wanted) if wanted.len() == 64));
+    let (filter, misread) = Filter::parse(&"x".repeat(2_000));
+    assert_eq!((filter.tokens.len(), misread.len()), (0, 1));
 }
 
 const ROWS: &str = r#"
 CREATE TABLE runs(id INTEGER PRIMARY KEY, path TEXT, layout TEXT, task TEXT, system TEXT, model TEXT, variation INT,
   variation_name TEXT, repeat INT, state TEXT, turns INT, tool_calls INT, failed_calls INT, nudges INT, missing_calls TEXT,
-  tools TEXT, tokens INT, cost REAL, seconds REAL, size INT, has_answer INT);
+  tools TEXT, tokens INT, cost REAL, seconds REAL, size INT, has_answer INT,
+  state_order INT AS (CASE state WHEN 'other' THEN 6 ELSE 0 END));
 INSERT INTO runs VALUES
  (1,'a/refund-x.yaml','tool_calling','refund','tool_calling','o1',0,'last 20',1,'answered',5,3,0,0,'[]',
   char(10)||'query_tickets'||char(10)||'python'||char(10),900,0.5,61,2000000,1),

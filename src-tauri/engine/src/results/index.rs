@@ -128,6 +128,11 @@ impl<'a> Reader<'a> {
         self.generation
     }
 
+    /// Names this moment: the build of the index, and the generation within it.
+    pub(crate) fn moment(&self) -> (&Path, u64) {
+        (&self.build, self.generation)
+    }
+
     /// The text of this moment.
     pub fn text(&self) -> Result<TextBlob, IndexError> {
         Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1)?)

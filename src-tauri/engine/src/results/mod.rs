@@ -4,5 +4,9 @@ pub mod blob;
 pub mod filter;
 mod home;
 pub mod index;
+pub mod query;
 mod seal;
+mod search;
+#[cfg(test)]
+mod shelf;
 pub mod snippet;

@@ -22,11 +22,18 @@ pub enum Param {
     Number(f64),
 }
 
-/// Files that are no transcripts are listed only when somebody asks for them.
-const NO_OTHERS: &str = "state <> 'other'";
+/// Files that are no transcripts are listed only when somebody asks for them. Alone, this is answered by the index of states.
+const NO_OTHERS: &str = "state_order < 6";
+/// The same without that index, which would make every other condition fetch its rows one by one.
+const NO_OTHERS_AND: &str = "+state_order < 6";
 
 pub(super) fn condition(filter: &Filter) -> Condition {
-    let mut sql = String::from(if asks_for_others(filter) { "1" } else { NO_OTHERS });
+    let alone = filter.tokens.iter().all(|token| matches!(token.ask, Ask::Text(_)));
+    let mut sql = String::from(match (asks_for_others(filter), alone) {
+        (true, _) => "1",
+        (false, true) => NO_OTHERS,
+        (false, false) => NO_OTHERS_AND,
+    });
     let mut params = Vec::new();
     for Token { negated, ask } in &filter.tokens {
         let Ask::Value(key, wanted) = ask else { continue };

@@ -1,6 +1,7 @@
 //! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; what makes no sense is told apart.
 use super::keys::{KeyRule, STATES, Takes, key_named, nearest, state_named};
 use super::{Ask, Comparison, Filter, Pattern, Token, Wanted};
+use crate::results::snippet::MAX_NEEDLE;
 use crate::rows::Misread;
 
 /// Longer filters are no filters a person typed; what is beyond is left out, and told.
@@ -101,6 +102,11 @@ fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
         }
     }
     let text: String = letters.iter().map(|letter| letter.char).collect();
+    if text.len() > MAX_NEEDLE {
+        let message = format!("A text to be found has at most {MAX_NEEDLE} bytes; this one was left out.");
+        misread.push(note(word.typed, message));
+        return None;
+    }
     (!text.trim().is_empty()).then_some(Token { negated, ask: Ask::Text(text) })
 }
 

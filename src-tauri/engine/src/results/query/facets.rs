@@ -1,0 +1,100 @@
+//! Which values occur, and how often. One walk over all runs, counted here: a grouping for each key would walk eight times.
+use crate::results::filter::{KEYS, Key, typed};
+use crate::results::index::{IndexError, Reader};
+use crate::rows::{Facet, FacetValue, Facets};
+use rusqlite::Row;
+use std::collections::HashMap;
+
+/// A key offers at most this many values: those with most runs.
+const MAX_VALUES: usize = 200;
+
+const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
+                   nudges > 0, failed_calls > 0, has_answer FROM runs";
+
+#[derive(Default)]
+struct Counts {
+    by_key: HashMap<Key, HashMap<String, u64>>,
+    tools: HashMap<String, u64>,
+    missing: HashMap<String, u64>,
+}
+
+pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
+    let mut query = index.prepare_cached(ALL)?;
+    let mut rows = query.query([])?;
+    let mut counts = Counts::default();
+    while let Some(row) = rows.next()? {
+        counts.add(row)?;
+    }
+    counts.spread();
+    let keys = KEYS.iter().map(|rule| Facet {
+        key: rule.name.to_owned(),
+        about: rule.about.to_owned(),
+        values: counts.by_key.remove(&rule.key).map(most_first).unwrap_or_default(),
+    });
+    Ok(Facets { keys: keys.collect() })
+}
+
+impl Counts {
+    fn add(&mut self, row: &Row<'_>) -> rusqlite::Result<()> {
+        let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
+        let state = text(3)?.unwrap_or_default();
+        self.one(Key::State, state);
+        if state == "other" {
+            return Ok(());
+        }
+        for (at, key) in [(0, Key::Task), (1, Key::System), (2, Key::Model), (5, Key::Variation), (6, Key::Layout)] {
+            self.one(key, text(at)?.unwrap_or_default());
+        }
+        if let Some(variation) = row.get::<_, Option<i64>>(4)? {
+            self.one(Key::Variation, &variation.to_string());
+        }
+        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer)] {
+            self.one(key, if row.get(at)? { "yes" } else { "no" });
+        }
+        count(&mut self.tools, text(7)?.unwrap_or_default());
+        count(&mut self.missing, text(8)?.unwrap_or_default());
+        Ok(())
+    }
+
+    fn one(&mut self, key: Key, value: &str) {
+        if !value.is_empty() {
+            count(self.by_key.entry(key).or_default(), value);
+        }
+    }
+
+    /// Takes lists of names apart, of which there are few different ones.
+    fn spread(&mut self) {
+        let mut tools = HashMap::new();
+        for (names, runs) in &self.tools {
+            for name in names.lines().filter(|name| !name.is_empty()) {
+                *tools.entry(name.to_owned()).or_default() += runs;
+            }
+        }
+        let mut missing = HashMap::new();
+        for (json, runs) in &self.missing {
+            let names: Vec<String> = serde_json::from_str(json).unwrap_or_default();
+            *missing.entry(if names.is_empty() { "no" } else { "yes" }.to_owned()).or_default() += runs;
+            for name in names.into_iter().filter(|name| !matches!(name.as_str(), "yes" | "no" | "")) {
+                *missing.entry(name).or_default() += runs;
+            }
+        }
+        self.by_key.insert(Key::Tool, tools);
+        self.by_key.insert(Key::Missing, missing);
+    }
+}
+
+fn count(counts: &mut HashMap<String, u64>, value: &str) {
+    match counts.get_mut(value) {
+        Some(count) => *count += 1,
+        None => {
+            counts.insert(value.to_owned(), 1);
+        }
+    }
+}
+
+fn most_first(counts: HashMap<String, u64>) -> Vec<FacetValue> {
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by(|(a, most), (b, least)| least.cmp(most).then_with(|| a.cmp(b)));
+    counts.truncate(MAX_VALUES);
+    counts.into_iter().map(|(value, count)| FacetValue { value: typed(&value), count }).collect()
+}

@@ -1,0 +1,173 @@
+//! Asks the index for pages of runs, in any order and under any filter. Owns the statements and what is remembered between two
+//! questions; knows nothing of how the index is filled.
+//!
+//! An order of all runs and the set of runs that pass a filter are worked out apart, each remembered, and merged: scrolling,
+//! sorting and filtering 100,000 runs are then a walk over numbers, and only the rows of one page are read.
+mod facets;
+mod order;
+mod remembered;
+mod row;
+mod run_set;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use run_set::RunSet;
+
+use super::filter::{Filter, Param};
+use super::index::{IndexError, Reader};
+use super::search::{self, Texts};
+use crate::rows::{Column, Facets, Hit, ListRequest, Place, RunPage, RunRow, Sort, Span};
+use remembered::Remembered;
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{OptionalExtension as _, ToSql};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A page has at most this many rows.
+pub const MAX_ROWS: u32 = 500;
+
+/// What is remembered of one index.
+#[derive(Default)]
+pub struct Lists {
+    remembered: Mutex<Remembered>,
+}
+
+/// The texts of a filter that runs must contain or must not.
+struct Asked {
+    filter: Filter,
+    texts: Texts,
+}
+
+impl Lists {
+    /// One page.
+    pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
+        let (filter, misread) = Filter::parse(&request.filter);
+        let asked = Asked::new(filter);
+        let ids = self.ids(index, &asked, request.sort)?;
+        let page = part(&ids, request.span);
+        let mut rows = Vec::with_capacity(page.len());
+        for id in page {
+            rows.push(row_of(index, *id)?);
+        }
+        if asked.texts.any_wanted() && !page.is_empty() {
+            let text = index.text()?;
+            for (row, id) in rows.iter_mut().zip(page) {
+                row.snippet = search::first_snippet(index, &text, *id, &asked.texts)?;
+            }
+        }
+        Ok(RunPage { total: ids.len() as u64, generation: index.generation(), rows, misread })
+    }
+
+    /// Where a run stands in a list. A run that is not there has no place and no neighbours.
+    pub fn locate(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<Place, IndexError> {
+        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
+        let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id));
+        let neighbour = |at: Option<usize>| at.and_then(|at| ids.get(at)).map(|id| key_of(index, *id)).transpose();
+        Ok(Place {
+            position: position.map(|at| at as u64),
+            total: ids.len() as u64,
+            previous: neighbour(position.and_then(|at| at.checked_sub(1)))?,
+            next: neighbour(position.map(|at| at + 1))?,
+        })
+    }
+
+    /// What can be asked, and which values occur.
+    pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
+        if let Some(known) = self.remembered(index, |known| known.facets.clone()) {
+            return Ok(known);
+        }
+        let facets = Arc::new(facets::facets(index)?);
+        self.remembered(index, |known| known.facets = Some(Arc::clone(&facets)));
+        Ok(facets)
+    }
+
+    /// Where a text is found: all hits of the newest run, then of the next. Tokens narrow the runs down as in a list.
+    pub fn search(&self, index: &Reader<'_>, typed: &str, span: Span) -> Result<Vec<Hit>, IndexError> {
+        let asked = Asked::new(Filter::parse(typed).0);
+        if !asked.texts.any_wanted() {
+            return Ok(Vec::new());
+        }
+        let ids = self.ids(index, &asked, Sort { column: Column::Modified, descending: true })?;
+        search::hits(index, &ids, &asked.texts, Span { offset: span.offset, limit: span.limit.min(MAX_ROWS) })
+    }
+
+    fn ids(&self, index: &Reader<'_>, asked: &Asked, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        let key = (asked.filter.to_string(), sort);
+        if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
+            return Ok(ids);
+        }
+        let order = match self.remembered(index, |known| known.orders.get(&sort)) {
+            Some(order) => order,
+            None => self.keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)),
+        };
+        let passing = match self.remembered(index, |known| known.passing.get(&key.0)) {
+            Some(passing) => passing,
+            None => self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key.0.clone(), set)),
+        };
+        let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
+        Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
+    }
+
+    fn keep<T>(&self, index: &Reader<'_>, new: T, put: impl FnOnce(&mut Remembered, Arc<T>)) -> Arc<T> {
+        let new = Arc::new(new);
+        self.remembered(index, |known| put(known, Arc::clone(&new)));
+        new
+    }
+
+    fn remembered<T>(&self, index: &Reader<'_>, act: impl FnOnce(&mut Remembered) -> T) -> T {
+        let mut known = self.remembered.lock().unwrap_or_else(PoisonError::into_inner);
+        known.of(index.moment());
+        act(&mut known)
+    }
+}
+
+impl Asked {
+    fn new(filter: Filter) -> Self {
+        Self { texts: Texts::of(&filter), filter }
+    }
+}
+
+/// The runs that pass, in no order.
+fn passing(index: &Reader<'_>, asked: &Asked) -> Result<RunSet, IndexError> {
+    let condition = asked.filter.condition();
+    // Only fixed fragments are put together here; what was typed is in the parameters.
+    let mut query = index.prepare_cached(&format!("SELECT id FROM runs WHERE {}", condition.sql))?;
+    let mut rows = query.query(rusqlite::params_from_iter(condition.params))?;
+    let mut set = RunSet::default();
+    while let Some(row) = rows.next()? {
+        set.insert(row.get(0)?);
+    }
+    if asked.texts.is_empty() { Ok(set) } else { search::containing(index, &asked.texts, &set) }
+}
+
+impl ToSql for Param {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Param::Text(text) => text.to_sql(),
+            Param::Number(number) => Ok(ToSqlOutput::Owned(Value::Real(*number))),
+        }
+    }
+}
+
+/// The row of a number that is in a list, which was made from the same view of the index.
+fn row_of(index: &Reader<'_>, id: i64) -> Result<RunRow, IndexError> {
+    Ok(index.prepare_cached(row::BY_ID)?.query_row([id], row::read_row)?)
+}
+
+/// The row of a run by the id that the page knows.
+pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>, IndexError> {
+    Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
+}
+
+fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
+    Ok(index.prepare_cached("SELECT key FROM runs WHERE id = ?")?.query_row([id], |row| row.get(0))?)
+}
+
+fn id_of(index: &Reader<'_>, key: &str) -> Result<Option<i64>, IndexError> {
+    Ok(index.prepare_cached("SELECT id FROM runs WHERE key = ?")?.query_row([key], |row| row.get(0)).optional()?)
+}
+
+fn part(ids: &[i64], span: Span) -> &[i64] {
+    let start = (span.offset as usize).min(ids.len());
+    let end = start.saturating_add(span.limit.min(MAX_ROWS) as usize).min(ids.len());
+    &ids[start..end]
+}

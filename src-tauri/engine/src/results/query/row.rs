@@ -1,0 +1,60 @@
+//! Reads one row of the index into one row of the list.
+use crate::results::filter::state_named;
+use crate::rows::{RunRow, RunState};
+use rusqlite::Row;
+
+/// The columns that [`read_row`] reads, in its order.
+macro_rules! select {
+    ($from:literal) => {
+        concat!(
+            "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
+             failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms ",
+            $from
+        )
+    };
+}
+
+pub(super) const BY_ID: &str = select!("FROM runs WHERE id = ?");
+pub(super) const BY_KEY: &str = select!("FROM runs WHERE key = ?");
+
+/// Reasons can quote what a provider sent; a list shows their beginning.
+const MAX_REASON: usize = 1_000;
+
+/// Reads the columns above.
+pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
+    let state: String = row.get(8)?;
+    let missing: String = row.get(14)?;
+    let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+    Ok(RunRow {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        task: row.get(2)?,
+        system: row.get(3)?,
+        model: row.get(4)?,
+        variation: small(5)?,
+        variation_name: row.get(6)?,
+        repeat: small(7)?.unwrap_or(1),
+        state: state_named(&state).unwrap_or(RunState::Other),
+        reason: row.get::<_, Option<String>>(9)?.map(cut),
+        turns: small(10)?.unwrap_or(0),
+        tool_calls: small(11)?.unwrap_or(0),
+        failed_calls: small(12)?.unwrap_or(0),
+        nudges: small(13)?.unwrap_or(0),
+        missing_calls: serde_json::from_str(&missing).unwrap_or_default(),
+        tokens: unsigned(15)?,
+        cost: row.get(16)?,
+        seconds: row.get(17)?,
+        size: unsigned(18)?.unwrap_or(0),
+        modified_ms: row.get(19)?,
+        snippet: None,
+    })
+}
+
+fn cut(mut reason: String) -> String {
+    if reason.len() > MAX_REASON {
+        reason.truncate(reason.floor_char_boundary(MAX_REASON));
+        reason.push('…');
+    }
+    reason
+}

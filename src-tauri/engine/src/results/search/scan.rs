@@ -1,0 +1,151 @@
+//! Reads through the text of runs, on two threads, and tells what of the texts each of them contains.
+use super::{OVERLAP, Texts, length, unsigned};
+use crate::results::blob::TextBlob;
+use crate::results::index::{IndexError, Reader};
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Two cores are always there; more would only wait for memory.
+const THREADS: usize = 2;
+/// Runs are read together up to this many bytes; longer ones in pieces of it.
+const BATCH: u64 = 2 << 20;
+/// Text between two runs that is read along rather than read around.
+const GAP: u64 = 64 << 10;
+
+const EXTENTS: &str = "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
+
+/// Text of one run, or a piece of it.
+struct Piece {
+    run: i64,
+    start: u64,
+    len: u64,
+    /// It begins the run; else its first bytes belong to the piece before.
+    first: bool,
+    /// It is all there is.
+    whole: bool,
+}
+
+/// One bit for each needle that was found in a run: wanted ones first, then unwanted ones.
+type Found = HashMap<i64, u128>;
+
+/// Runs that lack a wanted text may be left out of what is found.
+pub(super) fn scan(index: &Reader<'_>, texts: &Texts, asked: impl Fn(i64) -> bool) -> Result<Found, IndexError> {
+    let mut pieces = Vec::new();
+    let mut query = index.prepare_cached(EXTENTS)?;
+    let mut rows = query.query([])?;
+    while let Some(row) = rows.next()? {
+        let run = row.get(0)?;
+        if asked(run) {
+            cut(run, unsigned(row.get(1)?), unsigned(row.get(2)?), &mut pieces);
+        }
+    }
+    Ok(read(&index.text()?, texts, &batches(&pieces))?)
+}
+
+/// Pieces of one run reach into each other, so that nothing is cut in two.
+fn cut(run: i64, start: u64, len: u64, pieces: &mut Vec<Piece>) {
+    let mut done = 0;
+    while done < len {
+        let early = done.min(OVERLAP as u64);
+        let size = (len - done).min(BATCH);
+        pieces.push(Piece {
+            run,
+            start: start + done - early,
+            len: size + early,
+            first: done == 0,
+            whole: size == len,
+        });
+        done += size;
+    }
+}
+
+/// Neighbours that are read together.
+fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
+    let mut batches = Vec::new();
+    let mut from = 0;
+    for at in 1..=pieces.len() {
+        let together = pieces.get(at).is_some_and(|next| {
+            let (begin, before) = (pieces[from].start, &pieces[at - 1]);
+            next.start + next.len <= begin + BATCH && next.start <= before.start + before.len + GAP
+        });
+        if !together {
+            batches.push(&pieces[from..at]);
+            from = at;
+        }
+    }
+    batches
+}
+
+fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]]) -> io::Result<Found> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        // A copy for each thread: what a search works in is not fought over.
+        let texts = &texts.clone();
+        let mut found = Found::new();
+        let mut buffer = Vec::new();
+        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
+            read_batch(text, texts, batch, &mut buffer, &mut found)?;
+        }
+        Ok(found)
+    };
+    if batches.len() < 2 * THREADS {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (1..THREADS).map(|_| scope.spawn(work)).collect();
+        let mut found = work()?;
+        for thread in threads {
+            for (run, bits) in thread.join().map_err(|_| io::Error::other("a search thread stopped"))?? {
+                *found.entry(run).or_default() |= bits;
+            }
+        }
+        Ok(found)
+    })
+}
+
+fn read_batch(
+    text: &TextBlob,
+    texts: &Texts,
+    batch: &[Piece],
+    buffer: &mut Vec<u8>,
+    found: &mut Found,
+) -> io::Result<()> {
+    let [first, ..] = batch else { return Ok(()) };
+    let end = batch.iter().map(|piece| piece.start + piece.len).max().unwrap_or(first.start);
+    let size = length(end - first.start);
+    if buffer.len() < size {
+        buffer.resize(size, 0);
+    }
+    if text.read_into(first.start, &mut buffer[..size])? < size {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    for piece in batch {
+        let at = length(piece.start - first.start);
+        let bits = needles(texts, piece, &buffer[at..at + length(piece.len)]);
+        if let Some(bits) = bits {
+            *found.entry(piece.run).or_default() |= bits;
+        }
+    }
+    Ok(())
+}
+
+/// Which needles the piece holds. None when it is plain already that the run is out.
+fn needles(texts: &Texts, piece: &Piece, text: &[u8]) -> Option<u128> {
+    // What begins at the very start of a later piece was seen whole in the one before, with what stands in front of it.
+    let from = if piece.first { 0 } else { 4 };
+    let mut bits = 0;
+    for (at, needle) in texts.wanted.iter().enumerate() {
+        if needle.find(text, from).is_some() {
+            bits |= 1 << at;
+        } else if piece.whole {
+            return None;
+        }
+    }
+    for (at, needle) in texts.unwanted.iter().enumerate() {
+        if needle.find(text, from).is_some() {
+            bits |= 1 << (texts.wanted.len() + at);
+        }
+    }
+    Some(bits)
+}
