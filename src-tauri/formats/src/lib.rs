@@ -2,8 +2,11 @@
 //! no clock is read, nothing panics on any input.
 
 pub mod answer;
+pub mod benchmark;
 pub mod error;
 pub mod json;
+pub mod kind;
+pub mod names;
 mod node;
 pub mod run;
 mod stamp;

@@ -2,9 +2,12 @@
 //! Both come from one walk over the file, so they cannot disagree.
 pub(crate) mod build;
 pub(crate) mod conversation;
+mod document;
 pub(crate) mod outline;
 pub(crate) mod reply;
 pub(crate) mod sink;
+
+pub use document::Document;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};

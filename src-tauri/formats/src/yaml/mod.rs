@@ -1,9 +1,13 @@
 //! **Pure.** YAML to and from [`Value`]: the 1.2 core schema when reading, and text that 1.1 readers agree on when writing.
+mod emit;
 mod events;
 mod faults;
 mod keys;
+mod quoting;
 pub(crate) mod scalars;
 pub(crate) mod tree;
+
+pub use emit::write;
 
 use crate::error::{ReadError, text_of};
 use crate::node::Node as _;

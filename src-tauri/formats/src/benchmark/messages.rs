@@ -1,0 +1,179 @@
+//! **Pure.** Lists of messages as Anthropic and `OpenAI` have them, blocks as objects or as the Python reprs of such objects.
+use super::python;
+use crate::json;
+use crate::run::{Part, Run, Step, StepKind};
+use crate::transcript::build::part;
+use crate::transcript::sink::Role;
+use crate::value::Value;
+
+/// Reads a list of messages.
+pub(super) fn read(messages: &[Value]) -> Run {
+    let mut reader = Reader::default();
+    for message in messages {
+        reader.message(message);
+    }
+    reader.run
+}
+
+#[derive(Default)]
+struct Reader {
+    run: Run,
+    turn: u32,
+    users: u32,
+}
+
+impl Reader {
+    fn message(&mut self, message: &Value) {
+        let content = message.get("content").cloned().unwrap_or_default();
+        match message.get("role").and_then(Value::text) {
+            Some("user") => self.user(&content),
+            Some("assistant") => self.assistant(message, &content),
+            Some("tool") => {
+                let id = message.get("tool_call_id").and_then(Value::text);
+                self.result(id, &content, false);
+            }
+            Some("system" | "developer") => self.say(StepKind::System, content),
+            role => {
+                let title = role.map(str::to_owned);
+                let parts = vec![part("message", Role::Other, message.clone())];
+                self.push(Step { kind: StepKind::Unknown, title, parts, ..Step::default() });
+            }
+        }
+    }
+
+    fn push(&mut self, step: Step) {
+        self.run.steps.push(Step { turn: self.turn.max(1), ..step });
+    }
+
+    fn say(&mut self, kind: StepKind, content: Value) {
+        let nudge = kind == StepKind::User && self.users > 1;
+        self.push(Step { kind, nudge, parts: vec![part("message", Role::Message, content)], ..Step::default() });
+    }
+
+    /// What a person said, or what tools returned, which travels as a message of the user.
+    fn user(&mut self, content: &Value) {
+        let said: Vec<Value> = blocks(content).into_iter().filter(|block| !self.took_result(block)).collect();
+        if said.is_empty() && matches!(content, Value::List(items) if !items.is_empty()) {
+            return;
+        }
+        self.turn += 1;
+        self.users += 1;
+        let texts: Option<Vec<&str>> = said.iter().map(block_text).collect();
+        let content = texts.map_or_else(|| content.clone(), |texts| Value::Text(texts.join("\n")));
+        self.say(StepKind::User, content);
+    }
+
+    fn took_result(&mut self, block: &Value) -> bool {
+        if block.get("type").and_then(Value::text) != Some("tool_result") {
+            return false;
+        }
+        let failed = block.get("is_error") == Some(&Value::Bool(true));
+        let id = block.get("tool_use_id").and_then(Value::text);
+        let content = block.get("content").cloned().unwrap_or_default();
+        self.result(id, &content, failed);
+        true
+    }
+
+    /// Puts a result to the call it answers.
+    fn result(&mut self, id: Option<&str>, content: &Value, failed: bool) {
+        let blocks = blocks(content);
+        let texts: Option<Vec<&str>> = blocks.iter().map(block_text).collect();
+        let value = texts
+            .filter(|texts| !texts.is_empty())
+            .map_or_else(|| content.clone(), |texts| Value::Text(texts.join("\n")));
+        let part = if failed { part("error", Role::Other, value) } else { part("result", Role::Result, value) };
+        let waits = |step: &&mut Step| step.kind == StepKind::ToolCall && step.failed.is_none();
+        let mut open = self.run.steps.iter_mut().rev().filter(waits);
+        let call = match id {
+            Some(id) => open.find(|step| step.call_id.as_deref() == Some(id)),
+            None => open.last(),
+        };
+        match call {
+            Some(step) => {
+                step.failed = Some(failed);
+                step.parts.push(part);
+            }
+            None => {
+                let call_id = id.map(str::to_owned);
+                self.push(Step {
+                    kind: StepKind::ToolCall,
+                    call_id,
+                    failed: Some(failed),
+                    parts: vec![part],
+                    ..Step::default()
+                });
+            }
+        }
+    }
+
+    fn assistant(&mut self, message: &Value, content: &Value) {
+        self.turn += 1;
+        let mut parts: Vec<Part> = Vec::new();
+        let mut calls = Vec::new();
+        for block in blocks(content) {
+            match block.get("type").and_then(Value::text) {
+                Some("tool_use") => calls.push(block),
+                Some("thinking") => {
+                    let thinking = block.get("thinking").cloned().unwrap_or_default();
+                    parts.push(part("thinking", Role::Message, thinking));
+                }
+                _ => {
+                    let value = block_text(&block).map_or_else(|| block.clone(), Value::from);
+                    parts.push(part("message", Role::Message, value));
+                }
+            }
+        }
+        parts.retain(|part| !matches!(&part.value, Value::Null) && part.value.text() != Some(""));
+        if !parts.is_empty() {
+            self.push(Step { kind: StepKind::Assistant, parts, ..Step::default() });
+        }
+        for call in calls {
+            self.call(call.get("name"), call.get("id"), call.get("input").cloned().unwrap_or_default());
+        }
+        for call in message.get("tool_calls").map_or(&[][..], Value::items) {
+            let function = call.get("function").unwrap_or(call);
+            let arguments = function.get("arguments").cloned().unwrap_or_default();
+            let input = arguments.text().and_then(json::embedded).unwrap_or(arguments);
+            self.call(function.get("name"), call.get("id"), input);
+        }
+    }
+
+    fn call(&mut self, name: Option<&Value>, id: Option<&Value>, input: Value) {
+        let text = |value: Option<&Value>| value.and_then(Value::text).map(str::to_owned);
+        let parts = match input {
+            Value::Map(entries) => {
+                let label = |key: &Value| key.text().unwrap_or("?").to_owned();
+                entries.into_iter().map(|(key, value)| part(&label(&key), Role::Param, value)).collect()
+            }
+            Value::Null => Vec::new(),
+            other => vec![part("params", Role::Param, other)],
+        };
+        self.push(Step { kind: StepKind::ToolCall, title: text(name), call_id: text(id), parts, ..Step::default() });
+    }
+}
+
+/// The blocks of a content: itself when it is a text, reprs read.
+fn blocks(content: &Value) -> Vec<Value> {
+    match content {
+        Value::Null => Vec::new(),
+        Value::List(items) => items.iter().flat_map(block).collect(),
+        other => block(other),
+    }
+}
+
+fn block(value: &Value) -> Vec<Value> {
+    match value.text().and_then(python::block) {
+        Some(Value::List(items)) => items,
+        Some(block) => vec![block],
+        None => vec![value.clone()],
+    }
+}
+
+/// The text of a text block.
+fn block_text(block: &Value) -> Option<&str> {
+    match block {
+        Value::Text(text) => Some(text),
+        _ if block.get("type").and_then(Value::text) == Some("text") => block.get("text").and_then(Value::text),
+        _ => None,
+    }
+}

@@ -1,0 +1,104 @@
+//! **Pure.** What a file is, by its name and its beginning. Cheap: nothing is parsed.
+use crate::{benchmark, names};
+
+/// What a file is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileKind {
+    /// A transcript, or meant to be one.
+    Transcript,
+    /// A suite, or meant to be one.
+    Suite,
+    /// The workspace file.
+    Workspace,
+    /// One of the files of a run in a benchmark folder.
+    BenchmarkMember,
+    /// None of these, and why.
+    Other(String),
+}
+
+const TRANSCRIPT: [&str; 4] = ["conversation", "output", "answer", "error"];
+const SUITE: [&str; 8] = [
+    "promptql_prompt",
+    "tool_calling_prompt",
+    "llm_prompt",
+    "variations",
+    "promptql",
+    "tool_calling",
+    "expected_tool_calls",
+    "expected_promptql_artifact",
+];
+
+/// Looks at a name and the first bytes of a file; a few thousand are enough.
+pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
+    if benchmark::member(file_name).is_some() {
+        return FileKind::BenchmarkMember;
+    }
+    if matches!(file_name, "touchstone.yaml" | "touchstone.yml") {
+        return FileKind::Workspace;
+    }
+    let Some((_, "yaml" | "yml")) = file_name.rsplit_once('.') else {
+        return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned());
+    };
+    let text = String::from_utf8_lossy(head);
+    let keys = top_keys(text.trim_start_matches('\u{feff}'));
+    let has = |known: &[&str]| keys.iter().any(|key| known.contains(key));
+    if has(&SUITE) {
+        FileKind::Suite
+    } else if has(&TRANSCRIPT) || names::is_meant(file_name) {
+        FileKind::Transcript
+    } else if keys.is_empty() {
+        FileKind::Other("Holds no keys of a transcript or suite at its beginning.".to_owned())
+    } else {
+        let shown: Vec<String> = keys.iter().take(5).map(|key| format!("`{key}`")).collect();
+        FileKind::Other(format!("Neither a transcript nor a suite (its keys: {}).", shown.join(", ")))
+    }
+}
+
+/// Words before a colon at the left margin, or at the beginning of a JSON object.
+fn top_keys(text: &str) -> Vec<&str> {
+    let inside = text.trim_start();
+    let lines: Box<dyn Iterator<Item = &str>> = match inside.strip_prefix('{') {
+        Some(rest) => Box::new(rest.split([',', '{', '\n']).map(str::trim_start)),
+        None => Box::new(text.lines().filter(|line| !line.starts_with([' ', '\t', '#', '-']))),
+    };
+    lines
+        .filter_map(|line| {
+            let key = line.split_once(':')?.0.trim_end().trim_matches(['"', '\'']);
+            (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))
+                .then_some(key)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_its_beginning_says() {
+        for (name, head, kind) in [
+            ("a.yaml", "# note\nconversation:\n- user_message: 'promptql_prompt: x'\n", FileKind::Transcript),
+            ("a.yml", "output:\n  thread_id: x\nanswer: 1\n", FileKind::Transcript),
+            (
+                "a.yaml",
+                "promptql_prompt: |\n  x\nvariations:\n - parameters:\n     a: 1\n     broken\n",
+                FileKind::Suite,
+            ),
+            ("a.yaml", "\u{feff}variations: []\r\n", FileKind::Suite),
+            ("a.yaml", "{\"conversation\": []}", FileKind::Transcript),
+            ("a-promptql-o1-variation0.yaml", "", FileKind::Transcript),
+            ("touchstone.yaml", "", FileKind::Workspace),
+            ("last_10_run_1.history", "[]", FileKind::BenchmarkMember),
+        ] {
+            assert_eq!(detect(name, head.as_bytes()), kind, "{name}: {head}");
+        }
+        for (name, head) in [
+            ("a.yaml", "name: x\nversion: 3\n"),
+            ("a.txt", "conversation:\n"),
+            ("a.yaml", ""),
+            ("x.yaml", "\u{0}\u{1}"),
+        ] {
+            assert!(matches!(detect(name, head.as_bytes()), FileKind::Other(_)), "{name}: {head}");
+        }
+    }
+}

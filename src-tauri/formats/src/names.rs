@@ -1,0 +1,152 @@
+//! **Pure.** Names of transcript files: `<task file name>-<system>-<model>-variation<index>[-run<k>].yaml`.
+use std::fmt::Write as _;
+
+/// Systems whose names stand in file names.
+pub const SYSTEMS: [&str; 3] = ["promptql", "tool_calling", "tool_calling_python"];
+
+/// Which run a file is.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Coordinates {
+    /// Path of the suite below the input directory, without extension.
+    pub task: String,
+    /// System.
+    pub system: String,
+    /// Model.
+    pub model: String,
+    /// Variation, from 0.
+    pub variation: u32,
+    /// Repeat, from 1.
+    pub repeat: u32,
+}
+
+/// Reads the path of a file, relative to the output directory with `/` between its parts. Read from the right, because task names
+/// and models contain `-`: the longest of the known models that follows a system wins; an unknown model is what stands between
+/// the last system and the variation.
+pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
+    let name = without_extension(path)?;
+    let (name, repeat) = match numbered(name, "-run") {
+        Some((rest, repeat)) if repeat >= 2 => (rest, repeat),
+        _ => (name, 1),
+    };
+    let (name, variation) = numbered(name, "-variation")?;
+    let (task, system, model) = known(name, known_models).or_else(|| unknown(name))?;
+    let task = without_extension(task).unwrap_or(task);
+    let stem = task.rsplit('/').next().unwrap_or(task);
+    if stem.is_empty() || model.is_empty() || model.contains('/') {
+        return None;
+    }
+    let (task, system, model) = (task.to_owned(), system.to_owned(), model.to_owned());
+    Some(Coordinates { task, system, model, variation, repeat })
+}
+
+/// The path of a file.
+pub fn write(coordinates: &Coordinates) -> String {
+    let Coordinates { task, system, model, variation, repeat } = coordinates;
+    let mut path = format!("{task}-{system}-{model}-variation{variation}");
+    if *repeat > 1 {
+        // Writing to a string cannot fail.
+        let _ = write!(path, "-run{repeat}");
+    }
+    path + ".yaml"
+}
+
+/// True for the name of a file that is meant to be a transcript, whatever it holds.
+pub(crate) fn is_meant(name: &str) -> bool {
+    without_extension(name).is_some_and(|name| name.contains("-variation"))
+}
+
+fn without_extension(path: &str) -> Option<&str> {
+    path.strip_suffix(".yaml").or_else(|| path.strip_suffix(".yml"))
+}
+
+/// `rest` and number of `rest<mark>12`. Numbers are as we write them: no sign, no zero in front.
+fn numbered<'a>(name: &'a str, mark: &str) -> Option<(&'a str, u32)> {
+    let at = name.rfind(mark)?;
+    let digits = &name[at + mark.len()..];
+    let number: u32 = digits.parse().ok()?;
+    (number.to_string() == digits).then_some((&name[..at], number))
+}
+
+fn known<'a>(name: &'a str, models: &[&str]) -> Option<(&'a str, &'a str, &'a str)> {
+    let fits = models.iter().filter_map(|model| {
+        let rest = name.strip_suffix(model)?.strip_suffix('-')?;
+        let (task, system) = SYSTEMS.iter().find_map(|system| {
+            let task = rest.strip_suffix(system)?.strip_suffix('-')?;
+            Some((task, &rest[task.len() + 1..]))
+        })?;
+        Some((task, system, &name[rest.len() + 1..]))
+    });
+    fits.max_by_key(|(_, _, model)| model.len())
+}
+
+fn unknown(name: &str) -> Option<(&str, &str, &str)> {
+    let file = name.rfind('/').map_or(0, |at| at + 1);
+    let found = SYSTEMS.iter().filter_map(|system| {
+        let at = file + name[file..].rfind(&format!("-{system}-"))?;
+        Some((at, system.len()))
+    });
+    let (at, length) = found.max()?;
+    let model = at + 1 + length + 1;
+    Some((&name[..at], &name[at + 1..=at + length], &name[model..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const MODELS: [&str; 5] = ["claude", "o1", "o3-mini", "mini", "a-promptql-b"];
+
+    fn parts(path: &str) -> Option<(String, String, String, u32, u32)> {
+        read(path, &MODELS).map(|c| (c.task, c.system, c.model, c.variation, c.repeat))
+    }
+
+    fn expect(
+        task: &str,
+        system: &str,
+        model: &str,
+        variation: u32,
+        repeat: u32,
+    ) -> Option<(String, String, String, u32, u32)> {
+        Some((task.into(), system.into(), model.into(), variation, repeat))
+    }
+
+    #[test]
+    fn names_are_read_from_the_right() {
+        for (path, coordinates) in [
+            ("a-promptql-o3-mini-variation0.yaml", expect("a", "promptql", "o3-mini", 0, 1)),
+            (
+                "x/y/a-b-tool_calling_python-claude-variation12-run3.yml",
+                expect("x/y/a-b", "tool_calling_python", "claude", 12, 3),
+            ),
+            ("task.yaml-promptql-o1-variation1.yaml", expect("task", "promptql", "o1", 1, 1)),
+            (
+                "a-promptql-b-tool_calling-new-model-variation1.yaml",
+                expect("a-promptql-b", "tool_calling", "new-model", 1, 1),
+            ),
+            ("t-tool_calling-a-promptql-b-variation0.yaml", expect("t", "tool_calling", "a-promptql-b", 0, 1)),
+            ("a-other_system-o1-variation1.yaml", None),
+            ("a-promptql-o1-variation01.yaml", None),
+            ("a-promptql-o1-variation1-run1.yaml", None),
+            ("-promptql-o1-variation1.yaml", None),
+            ("a-promptql-o1-variation1.json", None),
+            ("a-promptql-x/b-variation1.yaml", None),
+        ] {
+            assert_eq!(parts(path), coordinates, "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(
+            task in "([a-z0-9_. é-]{1,8}/){0,2}[a-z0-9_é-]{0,12}[a-z]",
+            system in prop::sample::select(SYSTEMS.to_vec()),
+            model in prop::sample::select(MODELS.to_vec()),
+            variation in any::<u32>(),
+            repeat in 1..u32::MAX,
+        ) {
+            let coordinates = Coordinates { task, system: system.into(), model: model.into(), variation, repeat };
+            prop_assert_eq!(read(&write(&coordinates), &MODELS), Some(coordinates));
+        }
+    }
+}

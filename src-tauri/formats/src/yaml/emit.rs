@@ -1,0 +1,138 @@
+//! **Pure.** YAML text of a [`Value`], as people read and edit it and as readers of YAML 1.1 and 1.2 agree on it. How one scalar
+//! is written is in `quoting`.
+use super::quoting::{self, Style};
+use crate::value::Value;
+
+/// YAML text. Reading it gives the same value again.
+pub fn write(value: &Value) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Map(entries) if !entries.is_empty() => map(&mut out, entries, 0),
+        Value::List(items) if !items.is_empty() => list(&mut out, items, 0),
+        _ => {
+            short(&mut out, value);
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// What a value stands after; decides where a map or list begins.
+#[derive(Clone, Copy, PartialEq)]
+enum After {
+    /// `key:`
+    Key,
+    /// `-`, `?` or `:` of a long key
+    Dash,
+}
+
+/// Entries of a map that begins at the column where the text is.
+fn map(out: &mut String, entries: &[(Value, Value)], indent: usize) {
+    for (at, (key, value)) in entries.iter().enumerate() {
+        if at > 0 {
+            spaces(out, indent);
+        }
+        if is_short_key(key) {
+            short(out, key);
+            out.push(':');
+            put(out, value, indent, After::Key);
+        } else {
+            out.push('?');
+            put(out, key, indent, After::Dash);
+            spaces(out, indent);
+            out.push(':');
+            put(out, value, indent, After::Dash);
+        }
+    }
+}
+
+fn list(out: &mut String, items: &[Value], indent: usize) {
+    for (at, item) in items.iter().enumerate() {
+        if at > 0 {
+            spaces(out, indent);
+        }
+        out.push('-');
+        put(out, item, indent, After::Dash);
+    }
+}
+
+/// A value after the sign it belongs to; `indent` is that of the map or list it is in.
+fn put(out: &mut String, value: &Value, indent: usize, after: After) {
+    let begin = |out: &mut String| {
+        if after == After::Key {
+            out.push('\n');
+            spaces(out, indent + 2);
+        } else {
+            out.push(' ');
+        }
+    };
+    match value {
+        Value::Map(entries) if !entries.is_empty() => {
+            begin(out);
+            map(out, entries, indent + 2);
+        }
+        Value::List(items) if !items.is_empty() => {
+            begin(out);
+            list(out, items, indent + 2);
+        }
+        Value::Text(text) if quoting::style(text) == Style::Literal => {
+            out.push(' ');
+            literal(out, text, indent + 2);
+        }
+        _ => {
+            out.push(' ');
+            short(out, value);
+            out.push('\n');
+        }
+    }
+}
+
+/// A block literal, its lines at a column.
+fn literal(out: &mut String, text: &str, indent: usize) {
+    out.push('|');
+    if text.starts_with([' ', '\n']) {
+        out.push('2');
+    }
+    if !text.ends_with('\n') {
+        out.push('-');
+    } else if text.ends_with("\n\n") {
+        out.push('+');
+    }
+    out.push('\n');
+    for line in text.split_inclusive('\n') {
+        if line != "\n" {
+            spaces(out, indent);
+        }
+        out.push_str(line);
+    }
+    if !text.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+/// A value on one line.
+fn short(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
+        Value::Number(text) if super::scalars::is_number(text) => out.push_str(text),
+        Value::Number(text) | Value::Text(text) => quoting::quote(out, text),
+        Value::List(_) => out.push_str("[]"),
+        Value::Map(_) => out.push_str("{}"),
+    }
+}
+
+/// Readers look no further than 1,024 characters for the colon of a key.
+fn is_short_key(key: &Value) -> bool {
+    match key {
+        Value::Text(text) => text.len() <= 128,
+        Value::Number(text) => text.len() <= 512,
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        Value::Null | Value::Bool(_) => true,
+    }
+}
+
+fn spaces(out: &mut String, count: usize) {
+    out.extend(std::iter::repeat_n(' ', count));
+}

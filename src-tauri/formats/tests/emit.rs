@@ -1,0 +1,215 @@
+//! What we write reads back as what it was: by us, for any value.
+use proptest::prelude::*;
+use touchstone_formats::value::Value;
+use touchstone_formats::{json, yaml};
+
+const NASTY: &[&str] = &[
+    "",
+    " ",
+    "~",
+    "null",
+    "no",
+    "On",
+    "y",
+    "TRUE",
+    "1",
+    "1e3",
+    "1_000",
+    "0o17",
+    "017",
+    "0x1F",
+    "12:30",
+    "12:30:45",
+    "2024-01-01",
+    "2024-01-01 10:00:00",
+    "=",
+    "<<",
+    ".inf",
+    "-.INF",
+    ".nan",
+    "-",
+    "--",
+    "---",
+    "--- a",
+    "...",
+    "- a",
+    "? a",
+    ": a",
+    "a: b",
+    "a:",
+    "a #b",
+    "#a",
+    "'",
+    "\"",
+    "it's",
+    "\\",
+    "[",
+    "{a",
+    "a]",
+    "&a",
+    "*a",
+    "!a",
+    "|",
+    ">",
+    "%a",
+    "@a",
+    "`a",
+    " a",
+    "a ",
+    "\ta",
+    "a\tb",
+    "a\n",
+    "\na",
+    "\n\na\n\n",
+    "\n",
+    "\n\n",
+    "a\nb",
+    "a\n\nb\n",
+    "  a\nb",
+    "a\n  b\n",
+    "\ta\nb",
+    "a\n\tb",
+    "a\n\t\nb",
+    "a \nb ",
+    "a\n ",
+    "a\n \n",
+    " \na",
+    "a\r\nb",
+    "a\rb",
+    "\u{85}",
+    "a\u{2028}b\n",
+    "\u{2029}",
+    "\u{feff}a",
+    "\u{0}",
+    "\u{1b}[31m",
+    "\u{7f}",
+    "\u{9f}",
+    "😀",
+    "😀\n😀",
+    "\u{fffe}",
+    "\u{e000}",
+    "\u{10ffff}",
+    "a\n---\nb",
+    "a\n...\n",
+    "key: |\n  x\n",
+    "\n  \na",
+    "\u{a0}",
+    "\u{3000}x",
+    "a\u{a0}",
+    "\u{a0}\nb",
+    "a\n\u{a0}",
+    "123e4567-e89b-12d3-a456-426614174000",
+    "1 day",
+    "v1.2",
+    "a,b",
+    "x[0]",
+    "/path",
+    "(a)",
+    "@",
+    "\\n",
+    "a\\\nb",
+];
+
+fn numbers() -> impl Strategy<Value = String> {
+    prop::sample::select(vec![
+        "0",
+        "-1",
+        "+1",
+        "007",
+        "0o17",
+        "0xFF",
+        "1.5",
+        "-1.5e-300",
+        "1e400",
+        ".5",
+        "1.",
+        "99999999999999999999999",
+        ".inf",
+        "-.inf",
+        ".nan",
+        "123456789012345678901234567890.123456789012345678901234567890",
+    ])
+    .prop_map(str::to_owned)
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let nasty = prop::sample::select(NASTY.to_vec());
+    prop_oneof![
+        nasty.clone().prop_map(str::to_owned),
+        (nasty.clone(), nasty).prop_map(|(a, b)| format!("{a}{b}")),
+        "[ \\n\\t\\ra:#'\"|>-]{0,12}",
+        prop::collection::vec(any::<char>(), 0..12).prop_map(|letters| letters.into_iter().collect()),
+        "[a-z \\n]{100,300}",
+    ]
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        numbers().prop_map(Value::Number),
+        texts().prop_map(Value::Text),
+    ];
+    leaf.prop_recursive(5, 40, 5, |inner| {
+        let key = prop_oneof![8 => texts().prop_map(Value::Text), 1 => inner.clone()];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::List),
+            prop::collection::vec((key, inner), 0..5).prop_map(|mut entries| {
+                let mut seen: Vec<Value> = Vec::new();
+                entries.retain(|(key, _)| {
+                    let fresh = !seen.contains(key);
+                    seen.push(key.clone());
+                    fresh
+                });
+                Value::Map(entries)
+            }),
+        ]
+    })
+}
+
+#[test]
+fn every_nasty_text_reads_back_wherever_it_stands() {
+    for text in NASTY {
+        let text = Value::from(*text);
+        for value in [
+            text.clone(),
+            Value::List(vec![text.clone(), text.clone()]),
+            Value::Map(vec![("a".into(), text.clone()), ("b".into(), Value::List(vec![text.clone()]))]),
+            Value::Map(vec![(text.clone(), text.clone())]),
+        ] {
+            let written = yaml::write(&value);
+            assert_eq!(yaml::read(&written).as_ref(), Ok(&value), "{written}");
+        }
+    }
+}
+
+#[test]
+fn texts_of_several_lines_are_block_literals() {
+    let value =
+        Value::Map(vec![("a".into(), "SELECT 1\nFROM b\n".into()), ("c".into(), Value::List(vec!["x\n\n  y".into()]))]);
+    assert_eq!(yaml::write(&value), "a: |\n  SELECT 1\n  FROM b\nc:\n  - |-\n    x\n\n      y\n");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn yaml_reads_back_as_it_was(value in values()) {
+        let written = yaml::write(&value);
+        prop_assert_eq!(yaml::read(&written), Ok(value), "{}", written);
+    }
+
+    #[test]
+    fn json_reads_back_as_it_was_where_json_can_say_it(text in texts(), number in "-?(0|[1-9][0-9]{0,30})(\\.[0-9]{1,9})?([eE][+-]?[0-9]{1,3})?") {
+        let value = Value::List(vec![Value::Map(vec![(Value::from("k"), Value::Text(text))]), Value::Number(number), Value::Null]);
+        for pretty in [false, true] {
+            prop_assert_eq!(json::read(&json::write(&value, pretty)), Ok(value.clone()));
+        }
+    }
+
+    #[test]
+    fn any_value_has_a_json_text(value in values()) {
+        let text = json::write(&value, true);
+        prop_assert!(serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok(), "{}", text);
+    }
+}

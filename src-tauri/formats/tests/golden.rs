@@ -1,0 +1,68 @@
+//! Real benchmark folders and suites are read. They are not part of the project; without them there is nothing to do.
+use std::path::{Path, PathBuf};
+
+use touchstone_formats::benchmark::{self, Parts};
+use touchstone_formats::run::{Standing, StepKind};
+
+fn golden() -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark");
+    if root.is_dir() {
+        return Some(root);
+    }
+    eprintln!("skipped: there is no {}", root.display());
+    None
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs_err::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { found.extend(files(&path)) } else { found.push(path) }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn every_run_of_a_real_benchmark_folder_is_read() {
+    let Some(root) = golden().map(|root| root.join("results")) else { return };
+    let mut cases = 0;
+    for history in files(&root).iter().filter(|path| path.extension().is_some_and(|extension| extension == "history")) {
+        let content = |extension: &str| fs_err::read(history.with_extension(extension)).ok();
+        let (result, log, api, time) = (content("result"), content("history"), content("api"), content("time"));
+        let parts = Parts {
+            result: result.as_deref(),
+            history: log.as_deref(),
+            api: api.as_deref(),
+            time: time.as_deref(),
+            err: None,
+        };
+        let run = benchmark::read(&parts).unwrap();
+        let outline = run.outline();
+        assert_eq!(benchmark::outline(&parts).unwrap(), outline);
+        let name = history.file_name().unwrap().to_str().unwrap();
+        let dir = history.parent().unwrap().strip_prefix(&root).unwrap().to_str().unwrap();
+        let place = benchmark::coordinates(dir, benchmark::member(name).unwrap().0).unwrap();
+        assert_eq!(place.variation, "last_10");
+        assert!(outline.seconds.is_some_and(|seconds| seconds > 20.0), "{name}");
+        let empty = log.as_deref() == Some(b"[]");
+        assert_eq!(run.steps.is_empty(), empty, "{name}");
+        let no_answer = matches!(result.as_deref(), Some(b"" | b"null"));
+        assert_eq!(outline.standing, if no_answer { Standing::NoAnswer } else { Standing::Answered }, "{name}");
+        if place.system.starts_with("tool_calling") {
+            assert!(outline.tokens.is_some_and(|tokens| tokens > 1_000), "{name}");
+            assert!(outline.tool_calls >= 2 && outline.tools.contains(&"query_support_tickets".to_owned()), "{name}");
+            assert!(
+                run.steps.iter().all(|step| step.kind != StepKind::ToolCall || step.failed == Some(false)),
+                "{name}"
+            );
+            assert!(!outline.text.contains("TextBlock("), "{name}: a repr was not read");
+        } else if !empty {
+            assert!(run.steps.iter().any(|step| step.kind == StepKind::Program), "{name}");
+            assert!(run.steps.iter().any(|step| step.kind == StepKind::Artifact), "{name}");
+        }
+        cases += 1;
+    }
+    println!("cases: {cases}");
+    assert!(cases > 0);
+}
