@@ -3,11 +3,13 @@ demo databases and the Python is run here."""
 import contextlib
 import io
 import json
+import re
 import traceback
 from datetime import datetime, timedelta
 from random import Random
 
 from .emit import Flow
+from .sql import S
 
 MODELS = {  # id, dollars per million tokens in and out, tokens a second
     "claude": ("claude-3-7-sonnet-latest", 3.0, 15.0, 62),
@@ -15,6 +17,7 @@ MODELS = {  # id, dollars per million tokens in and out, tokens a second
     "o3-mini": ("o3-mini", 1.1, 4.4, 110),
 }
 NOTE = "Sample data: invented for the demo. No model said this; only the results of tools and programs are real."
+KEYWORDS = re.compile(r"\b(SELECT|FROM|WHERE|AND|OR|ORDER BY|GROUP BY|AS|CASE|WHEN|THEN|ELSE|END|IN|IS|NOT|NULL|JOIN|ON|LIMIT|DESC|CAST|INTEGER|OVER|PARTITION BY|BETWEEN)\b")
 FIRST_DAY = datetime(2025, 3, 3, 8, 12)
 
 
@@ -77,6 +80,13 @@ class Recorder:
         }
 
 
+def habit(sql, model):
+    """Everybody writes SQL in a way of their own."""
+    if model == "o1":
+        return " ".join(sql.split())
+    return KEYWORDS.sub(lambda hit: hit[0].lower(), sql) if model == "o3-mini" else sql
+
+
 def moment(value):
     return value.isoformat(timespec="milliseconds") + "Z"
 
@@ -92,8 +102,15 @@ class Conversation(Recorder):
         self.items.append({"user_message": text})
         self.context += tokens(text)
 
+    def look_around(self):
+        """Some agents begin with a glance at what is there."""
+        if self.run.model == "claude" and self.rng.random() < 0.4:
+            self.turn(self.pick("Let me first see how much data there is and which days it covers.", "Before the real question, a quick look at the tickets."),
+                      (S, {"sql": "SELECT count(*) AS tickets, min(created_at) AS first, max(created_at) AS last FROM tickets"}))
+
     def turn(self, text, *calls):
         """One assistant turn: a message, tool calls, or both. Gives the results of the calls."""
+        calls = [(name, {key: habit(value, self.run.model) if key == "sql" else value for key, value in params.items()}) for name, params in calls]
         if text:
             self.items.append({"assistant_message": text})
         self.pay([text or ""] + [params for _, params in calls])
@@ -203,7 +220,7 @@ class Executor:
 
     def run_sql(self, sql):
         rows = self.databases.all(sql)
-        print(f"run_sql: {len(rows)} rows" + (f" ({', '.join(rows[0])})" if rows else ""))
+        print(f"run_sql: {len(rows)} row{'' if len(rows) == 1 else 's'}" + (f" ({', '.join(rows[0])})" if rows else ""))
         return rows
 
     def store_artifact(self, identifier, title, kind, value):

@@ -60,6 +60,7 @@ def slipped(run, answer):
 def conversation(recorder, run, facts):
     script, parameters = SCRIPTS[run.task.name], run.task.variations[run.variation]
     recorder.user(run.task.prompt("tool_calling_prompt", run.variation))
+    recorder.look_around()
     try:
         gathered = script.gather(recorder, parameters, run.slip)
         answer = slipped(run, run.task.gold(facts, run.variation, run.slip))
@@ -87,7 +88,8 @@ def guess(recorder, run, facts):
         answer = {**answer, "projects_exposed": 0, "ticket_ids": [], "tickets_by_plan": {}, "median_first_reply_minutes": 0}
         said = "No tickets could be linked to the incident, so the counts are zero."
     else:
-        answer = [{**row, "ticket_ids": []} for row in answer]
+        owed = recorder.items[-1]["tool_call"]["result"]
+        answer = [{**row, "ticket_ids": []} for row in owed]
         said = "These are the projects with overdue invoices. I left the ticket ids empty, as they were not part of the invoice data."
     recorder.turn(f"{said}\n\n{fence(answer)}")
     return answer
@@ -106,7 +108,8 @@ def request(recorder, run, facts):
     if "failed program" in run.features:
         fault = recorder.act(recorder.pick("Let me compute that.", None), steps, broken)
         assert fault, f"{run.file_name}: the broken program works"
-        recorder.act(f"The program stopped: {fault.splitlines()[-1]} {script.mended if 'Error: no such' not in fault else ''}".strip(), None, code)
+        last = fault.splitlines()[-1]
+        recorder.act(f"The program stopped with `{last}`. " + ("I used a wrong name in the query." if "Error: no such" in last else script.mended), None, code)
     else:
         recorder.act(recorder.pick("I'll work through this step by step.", "Let me compute that.", None), steps, code)
     answer = recorder.executor.artifacts[-1]["data"]

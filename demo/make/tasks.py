@@ -130,7 +130,7 @@ TASKS = [
          '  "tickets_by_plan": { "team": 2 }, "median_first_reply_minutes": 45, }',
          [{"incident": 4}, {"incident": 5}, {"incident": 6}],
          lambda facts, p, slip: solve.incident_impact(facts, p["incident"], slip),
-         note="Times, regions and plans of the past; three tickets with unusual text.", tags=["time", "join"]),
+         tools=BOTH[::-1], note="Times, regions and plans of the past; three tickets with unusual text.", tags=["time", "join"]),
     Task("churn-risk", "history of plans, money and tickets together", CHURN, "churn_risk",
          '[{ "rank": 1, "project_id": "prj-000000", "plan": "team", "risk": 7, }]',
          [{"count": 10, "plans": "team and business"}, {"count": 5, "plans": "business"}, {"count": 8, "plans": "hobby"}],
