@@ -43,7 +43,7 @@ const isPress = (pressed: string, target: EventTarget | null): boolean =>
 
 /** How a key looks on this machine. */
 export function keyName(key: string, apple = /Mac|iPhone|iPad/.test(navigator.userAgent)): string {
-  const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", PageDown: "PgDn", PageUp: "PgUp", Mod: apple ? "⌘" : "Ctrl", Alt: apple ? "⌥" : "Alt" };
+  const names: Record<string, string> = { ArrowDown: "↓", ArrowUp: "↑", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", PageDown: "PgDn", PageUp: "PgUp", ContextMenu: "Menu key", Mod: apple ? "⌘" : "Ctrl", Alt: apple ? "⌥" : "Alt" };
   return key
     .split(" ")
     .map((one) => one.split(/\+(?=.)/).map((part) => names[part] ?? (part.length === 1 && one.includes("Mod+") ? part.toUpperCase() : part)).join(" "))

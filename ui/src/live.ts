@@ -100,6 +100,7 @@ export class Live {
   readonly #entries = new Map<string, Entry<CommandName>>();
   readonly #ears = new Set<(stale: Stale[]) => void>();
   #heard: Stale[] = [];
+  #told = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #stop: () => void;
 
@@ -131,13 +132,15 @@ export class Live {
 
   #hear(stale: Stale): void {
     this.#heard.push(stale);
+    // The first after a pause is told at once, the rest of a burst at the next beat.
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
+      this.#told = Date.now();
       const heard = this.#heard;
       this.#heard = [];
       for (const entry of this.#entries.values()) if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
       for (const ear of this.#ears) ear(heard);
-    }, BEAT_MS);
+    }, Math.max(0, this.#told + BEAT_MS - Date.now()));
   }
 
   #forget(): void {

@@ -5,6 +5,7 @@ import type { Keys } from "./keys";
 import type { Live } from "./live";
 import type { Prefs } from "./prefs";
 import type { Router } from "./route";
+import type { Voice } from "./voice";
 
 export interface Session {
   backend: Backend;
@@ -12,6 +13,7 @@ export interface Session {
   router: Router;
   keys: Keys;
   prefs: Prefs;
+  voice: Voice;
 }
 
 /** `session()` in a component's script; `openSession(…)` in the root or a test. */

@@ -1,0 +1,28 @@
+// Letters in order, anywhere in a word; begins and runs of letters count more. Pure.
+
+/** How well it fits, larger is better; null when it does not. */
+export function fuzzy(sought: string, text: string): number | null {
+  const letters = sought.toLowerCase().replace(/\s+/g, "");
+  const low = text.toLowerCase();
+  let score = 0;
+  let last = -1;
+  for (const letter of letters) {
+    const at = low.indexOf(letter, last + 1);
+    if (at < 0) return null;
+    const begins = at === 0 || /[\s\-_/.:]/.test(low[at - 1] ?? "");
+    score += at === last + 1 && last >= 0 ? 4 : begins ? 3 : 0;
+    score -= Math.min(at - last - 1, 8) / 16;
+    last = at;
+  }
+  return score - text.length / 500;
+}
+
+/** Those that fit, best first; all, as they stand, when nothing is sought. */
+export function sift<T>(all: readonly T[], sought: string, name: (one: T) => string): T[] {
+  if (sought.trim() === "") return [...all];
+  return all
+    .map((one) => ({ one, score: fuzzy(sought, name(one)) }))
+    .filter((scored): scored is { one: T; score: number } => scored.score !== null)
+    .sort((left, right) => right.score - left.score)
+    .map(({ one }) => one);
+}

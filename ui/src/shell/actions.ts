@@ -1,0 +1,39 @@
+// Actions that exist everywhere: places, folders, the look. Views add their own.
+import { asAppError } from "../live";
+import type { Action } from "../keys";
+import { TEXT_SIZES, type Theme } from "../prefs";
+import { RUNS, type Route } from "../route";
+import type { Session } from "../session";
+
+export interface Frame {
+  open: () => boolean;
+  problems: () => boolean;
+  canPick: () => boolean;
+  palette: () => void;
+  sheet: () => void;
+  runs: () => Route;
+}
+
+const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
+
+export function actions({ router, prefs, backend, voice }: Session, frame: Frame): Action[] {
+  const to = (id: string, title: string, keys: string[], route: () => Route, when?: () => boolean): Action => ({ id, title, group: "Places", keys, when, run: () => router.go(route()) });
+  const tried = (act: Promise<unknown>) => void act.catch((thrown: unknown) => voice.say(asAppError(thrown).message));
+  const theme = (wanted: Theme): Action => ({ id: `theme-${wanted}`, title: `Colours: ${THEMES[wanted]}`, group: "Look", when: () => prefs.current.theme !== wanted, run: () => prefs.set({ theme: wanted }) });
+  return [
+    { id: "palette", title: "All actions", group: "Everywhere", keys: ["Mod+k"], quiet: true, run: frame.palette },
+    { id: "sheet", title: "All keys", group: "Everywhere", keys: ["?"], run: frame.sheet },
+    to("runs", "Runs", ["g r"], frame.runs, frame.open),
+    to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
+    to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
+    to("settings", "Settings and doctor", ["g s"], () => ({ place: "settings" })),
+    { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
+    { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },
+    theme("system"),
+    theme("light"),
+    theme("dark"),
+    { id: "larger", title: "Larger text", group: "Look", keys: ["Mod+=", "Mod++", "Mod+Shift++"], when: () => prefs.current.textSize !== TEXT_SIZES.at(-1), run: () => prefs.resize(1) },
+    { id: "smaller", title: "Smaller text", group: "Look", keys: ["Mod+-"], when: () => prefs.current.textSize !== TEXT_SIZES[0], run: () => prefs.resize(-1) },
+    { id: "usual-size", title: "Usual text size", group: "Look", keys: ["Mod+0"], run: () => prefs.resize(0) },
+  ];
+}

@@ -1,0 +1,277 @@
+// The rows of the table as they are needed: pages around what is in sight, kept by filter and order. Old rows stay until newer ones are there.
+import { createSubscriber } from "svelte/reactivity";
+import type { AppError } from "../../generated/AppError";
+import type { Misread } from "../../generated/Misread";
+import type { RunPage } from "../../generated/RunPage";
+import type { RunRow } from "../../generated/RunRow";
+import type { Sort } from "../../generated/Sort";
+import type { Stale } from "../../generated/Stale";
+import { asAppError, BEAT_MS, type Live } from "../../live";
+import { formatSort } from "../../route";
+
+export const PAGE = 200;
+const PAGES_KEPT = 24;
+const LISTS_KEPT = 6;
+const AT_ONCE = 2;
+
+interface Page {
+  rows: readonly RunRow[];
+  /** The index that answered. */
+  generation: number;
+  fresh: boolean;
+}
+
+/** One filter in one order. */
+interface List {
+  q: string;
+  sort: Sort;
+  total: number;
+  misread: readonly Misread[];
+  pages: Map<number, Page>;
+  flying: Set<number>;
+  error: AppError | null;
+}
+
+const newList = (q: string, sort: Sort): List => ({ q, sort, total: 0, misread: [], pages: new Map(), flying: new Set(), error: null });
+
+export class RunList {
+  #shown: List | null = null;
+  #wanted: List | null = null;
+  readonly #lists = new Map<string, List>();
+  #first = 0;
+  #last = 0;
+  /** Replies asked for before this are about another folder. */
+  #era = 0;
+  #moving = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+  /** Told when rows came or went above what is in sight; set by the table. */
+  onshift: ((rows: number) => void) | null = null;
+  /** Told when another list, asked for with `show`, is in sight. */
+  onswitch: (() => void) | null = null;
+
+  constructor(readonly live: Live) {
+    live.onStale((stale) => this.#hear(stale));
+  }
+
+  get total(): number {
+    this.#subscribe();
+    return this.#shown?.total ?? 0;
+  }
+  get misread(): readonly Misread[] {
+    this.#subscribe();
+    return this.#shown?.misread ?? [];
+  }
+  get error(): AppError | null {
+    this.#subscribe();
+    return this.#wanted?.error ?? null;
+  }
+  /** False until anything was answered. */
+  get known(): boolean {
+    this.#subscribe();
+    return this.#shown !== null;
+  }
+  /** True while another filter or order is awaited and the old rows are still in sight. */
+  get behind(): boolean {
+    this.#subscribe();
+    return this.#shown !== this.#wanted;
+  }
+  /** The filter whose rows are in sight. */
+  get q(): string {
+    this.#subscribe();
+    return this.#shown?.q ?? "";
+  }
+
+  row(index: number): RunRow | undefined {
+    this.#subscribe();
+    return this.#shown?.pages.get(Math.floor(index / PAGE))?.rows[index % PAGE];
+  }
+
+  /** Where a run stands, as far as its page is here. */
+  indexOf(id: string): number | null {
+    for (const [number, page] of this.#shown?.pages ?? []) {
+      const at = page.rows.findIndex((row) => row.id === id);
+      if (at >= 0) return number * PAGE + at;
+    }
+    return null;
+  }
+
+  /** Turns to a filter and order. What is in sight stays until its first rows are here. */
+  show(q: string, sort: Sort, top: number): void {
+    const key = `${formatSort(sort)} ${q}`;
+    const list = this.#lists.get(key) ?? newList(q, sort);
+    if (list === this.#wanted) return;
+    this.#lists.delete(key);
+    this.#lists.set(key, list);
+    for (const old of this.#lists.keys()) if (this.#lists.size > LISTS_KEPT && old !== key) this.#lists.delete(old);
+    this.#wanted = list;
+    list.error = null;
+    this.#first = top;
+    this.#last = top + 40;
+    if (list.pages.has(Math.floor(top / PAGE))) this.#switch(list);
+    this.#update();
+    this.#pump();
+  }
+
+  /** What is in sight now. */
+  want(first: number, last: number): void {
+    if (this.#shown !== this.#wanted) return;
+    this.#first = first;
+    this.#last = last;
+    this.#pump();
+  }
+
+  again(): void {
+    if (this.#wanted) this.#wanted.error = null;
+    this.#update();
+    this.#pump();
+  }
+
+  /** The rows from one to another, asking for those that are not here. */
+  async range(from: number, to: number): Promise<RunRow[]> {
+    const list = this.#shown;
+    const rows: RunRow[] = [];
+    for (let number = Math.floor(from / PAGE); list !== null && number * PAGE <= to; number++) {
+      const page = list.pages.get(number)?.rows ?? (await this.#fetch(list, number)).rows;
+      // A page that moved may have gaps at its edge.
+      rows.push(...page.slice(Math.max(0, from - number * PAGE), to + 1 - number * PAGE).filter((row: RunRow | undefined) => row !== undefined));
+    }
+    return rows;
+  }
+
+  #fetch(list: List, number: number): Promise<RunPage> {
+    return this.live.backend.call("list_runs", { request: { filter: list.q, sort: list.sort, span: { offset: number * PAGE, limit: PAGE } } });
+  }
+
+  #switch(list: List): void {
+    if (this.#shown === list) return;
+    this.#shown = list;
+    this.onswitch?.();
+  }
+
+  #hear(stale: readonly Stale[]): void {
+    if (stale.some((one) => one.kind === "folder")) {
+      this.#era++;
+      const wanted = this.#wanted;
+      this.#lists.clear();
+      if (wanted) {
+        this.#wanted = newList(wanted.q, wanted.sort);
+        this.#lists.set(`${formatSort(wanted.sort)} ${wanted.q}`, this.#wanted);
+      }
+    } else if (stale.some((one) => one.kind === "runs")) {
+      for (const list of this.#lists.values()) for (const page of list.pages.values()) page.fresh = false;
+    } else return;
+    if (this.#wanted) this.#wanted.error = null;
+    this.#later();
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      void this.#follow();
+    }, 0);
+  }
+
+  /** After a change: finds where the first row in sight went, so that nothing moves under the cursor, then asks for what is in sight. */
+  async #follow(): Promise<void> {
+    const list = this.#shown;
+    const anchor = this.#first > 0 ? this.row(this.#first) : undefined;
+    if (this.#moving || list === null || list !== this.#wanted || anchor === undefined) {
+      this.#pump();
+      return;
+    }
+    this.#moving = true;
+    const before = this.#first;
+    try {
+      const place = await this.live.backend.call("locate_run", { filter: list.q, sort: list.sort, id: anchor.id });
+      // Someone who scrolled meanwhile is not pulled about.
+      const moved = this.#first === before && list === this.#shown ? (place.position ?? before) - before : 0;
+      if (moved !== 0) this.#move(list, moved, place.total);
+    } catch {
+      // The pages asked for next say what is wrong.
+    }
+    this.#moving = false;
+    this.#pump();
+  }
+
+  /** Rows keep their place on screen although they have another number now. */
+  #move(list: List, moved: number, total: number): void {
+    const kept = new Map<number, RunRow[]>();
+    for (const [number, page] of list.pages) {
+      page.rows.forEach((row, at) => {
+        const index = number * PAGE + at + moved;
+        if (index < 0) return;
+        const rows = kept.get(Math.floor(index / PAGE)) ?? [];
+        rows[index % PAGE] = row;
+        kept.set(Math.floor(index / PAGE), rows);
+      });
+    }
+    list.pages = new Map([...kept].map(([number, rows]) => [number, { rows, generation: 0, fresh: false }]));
+    list.total = total;
+    this.#first += moved;
+    this.#last += moved;
+    this.#update();
+    this.onshift?.(moved);
+  }
+
+  /** Pages to ask for, most urgent first: missing in sight, stale in sight, then neighbours. */
+  #needed(list: List): number | undefined {
+    const from = Math.floor(this.#first / PAGE);
+    const to = Math.floor(Math.max(this.#first, this.#last) / PAGE);
+    const sight = Array.from({ length: to - from + 1 }, (_, at) => from + at);
+    const exists = (number: number) => number >= 0 && (list.pages.size === 0 || number * PAGE < Math.max(1, list.total));
+    const free = (number: number) => exists(number) && !list.flying.has(number);
+    const missing = (number: number) => free(number) && !list.pages.has(number);
+    const stale = (number: number) => free(number) && list.pages.get(number)?.fresh === false;
+    const first = sight.find(missing) ?? sight.find(stale);
+    if (first !== undefined || list.pages.size === 0) return first;
+    return [to + 1, from - 1].find((number) => missing(number) || stale(number));
+  }
+
+  #pump(): void {
+    const list = this.#wanted;
+    while (list !== null && list.error === null && !this.#moving && list.flying.size < AT_ONCE) {
+      const number = this.#needed(list);
+      if (number === undefined) return;
+      void this.#ask(list, number);
+    }
+  }
+
+  async #ask(list: List, number: number): Promise<void> {
+    const era = this.#era;
+    const old = list.pages.get(number);
+    list.flying.add(number);
+    const page: Page = { rows: [], generation: 0, fresh: true };
+    // What goes stale while this is on its way has to be asked again.
+    if (old) old.fresh = true;
+    try {
+      const reply = await this.#fetch(list, number);
+      const overtaken = old !== undefined && list.pages.get(number) === old && !old.fresh;
+      if (era === this.#era) this.#put(list, number, reply, { ...page, rows: reply.rows, generation: reply.generation, fresh: !overtaken });
+    } catch (thrown) {
+      if (old) old.fresh = false;
+      list.error = asAppError(thrown);
+    }
+    list.flying.delete(number);
+    this.#update();
+    setTimeout(() => this.#pump(), list.pages.get(number)?.fresh === false ? BEAT_MS : 0);
+  }
+
+  #put(list: List, number: number, reply: RunPage, page: Page): void {
+    list.pages.set(number, page);
+    list.misread = reply.misread;
+    list.total = reply.total;
+    list.error = null;
+    // Pages of an older index are shown until they are in sight, and asked again then.
+    for (const other of list.pages.values()) if (other.generation < page.generation) other.fresh = false;
+    const middle = Math.floor(this.#first / PAGE);
+    if (list.pages.size > PAGES_KEPT) {
+      const [farthest] = [...list.pages.keys()].sort((left, right) => Math.abs(right - middle) - Math.abs(left - middle));
+      if (farthest !== undefined && farthest !== number) list.pages.delete(farthest);
+    }
+    if (list === this.#wanted) this.#switch(list);
+  }
+}

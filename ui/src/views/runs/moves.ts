@@ -1,0 +1,59 @@
+// What the keys do in the table. Knows positions and rows, nothing of the page.
+import type { RunRow } from "../../generated/RunRow";
+import type { Action } from "../../keys";
+import type { RunList } from "./list";
+import type { Picks } from "./picked";
+
+export interface Table {
+  list: RunList;
+  picks: Picks;
+  /** Lines that fit on the page. */
+  page: () => number;
+  reveal: (index: number) => void;
+  open: (row: RunRow) => void;
+  menu: () => void;
+  copy: () => void;
+}
+
+/** Moves the cursor; with `extend` the selection grows from where it began. */
+export async function moveTo({ list, picks, reveal }: Table, index: number, extend = false): Promise<void> {
+  const to = Math.max(0, Math.min(index, list.total - 1));
+  if (list.total === 0) return;
+  picks.move(to, list.row(to)?.id ?? null, extend);
+  reveal(to);
+  if (extend) picks.only(await list.range(Math.min(picks.anchor, to), Math.max(picks.anchor, to)));
+}
+
+export function moves(table: Table): Action[] {
+  const { list, picks } = table;
+  const group = "Runs";
+  const row = () => list.row(picks.cursor);
+  const some = () => list.total > 0;
+  const go = (id: string, title: string, keys: string[], to: () => number, extend = false): Action => ({ id, title, group, keys, quiet: true, when: some, run: () => void moveTo(table, to(), extend) });
+  const at = (id: string, title: string, keys: string[], run: (row: RunRow) => void): Action => ({
+    id,
+    title,
+    group,
+    keys,
+    when: () => row() !== undefined,
+    run: () => {
+      const now = row();
+      if (now) run(now);
+    },
+  });
+  return [
+    go("next", "Next run", ["j", "ArrowDown"], () => picks.cursor + 1),
+    go("previous", "Previous run", ["k", "ArrowUp"], () => picks.cursor - 1),
+    go("page-down", "A page down", ["PageDown", "Mod+d"], () => picks.cursor + table.page()),
+    go("page-up", "A page up", ["PageUp", "Mod+u"], () => picks.cursor - table.page()),
+    go("first", "First run", ["g g", "Home"], () => 0),
+    go("last", "Last run", ["G", "End"], () => list.total - 1),
+    at("open", "Open the run", ["Enter", "o"], (now) => table.open(now)),
+    at("pick", "Select or unselect the run", ["Space", "x"], (now) => picks.toggle(now)),
+    go("extend-down", "Select down", ["Shift+ArrowDown"], () => picks.cursor + 1, true),
+    go("extend-up", "Select up", ["Shift+ArrowUp"], () => picks.cursor - 1, true),
+    { id: "unpick", title: "Unselect everything", group, keys: ["Escape"], when: () => picks.size > 0, run: () => picks.clear() },
+    { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
+    at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
+  ];
+}

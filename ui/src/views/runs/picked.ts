@@ -1,0 +1,65 @@
+// Which runs are selected, and where the cursor is. Rows are known by id, so that both survive a new order.
+import { createSubscriber } from "svelte/reactivity";
+
+export interface Picked {
+  id: string;
+  path: string;
+}
+
+export class Picks {
+  readonly #picked = new Map<string, string>();
+  #cursor: { index: number; id: string | null } = { index: 0, id: null };
+  #anchor = 0;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  get size(): number {
+    this.#subscribe();
+    return this.#picked.size;
+  }
+  get paths(): string[] {
+    return [...this.#picked.values()];
+  }
+  has(id: string): boolean {
+    this.#subscribe();
+    return this.#picked.has(id);
+  }
+  get cursor(): number {
+    this.#subscribe();
+    return this.#cursor.index;
+  }
+  get cursorId(): string | null {
+    this.#subscribe();
+    return this.#cursor.id;
+  }
+  /** Where a range begins. */
+  get anchor(): number {
+    return this.#anchor;
+  }
+
+  move(index: number, id: string | null, keepAnchor = false): void {
+    if (index === this.#cursor.index && id === this.#cursor.id) return;
+    this.#cursor = { index, id };
+    if (!keepAnchor) this.#anchor = index;
+    this.#update();
+  }
+
+  toggle(one: Picked): void {
+    if (!this.#picked.delete(one.id)) this.#picked.set(one.id, one.path);
+    this.#update();
+  }
+
+  /** These and no others; with `more`, these as well. */
+  only(these: readonly Picked[], more = false): void {
+    if (!more) this.#picked.clear();
+    for (const one of these) this.#picked.set(one.id, one.path);
+    this.#update();
+  }
+
+  clear(): void {
+    this.#picked.clear();
+    this.#update();
+  }
+}

@@ -1,0 +1,18 @@
+// A state as a shape, a word and a colour. Pure.
+import type { RunState } from "../../generated/RunState";
+
+interface Look {
+  word: string;
+  icon: "check" | "dash" | "pause" | "diamond" | "pen" | "torn" | "file";
+  tone: "right" | "wrong" | "part" | "busy" | "err" | "muted";
+}
+
+export const STATES: Record<RunState, Look> = {
+  answered: { word: "Answered", icon: "check", tone: "right" },
+  no_answer: { word: "No answer", icon: "dash", tone: "part" },
+  waiting: { word: "Waiting", icon: "pause", tone: "busy" },
+  error: { word: "Error", icon: "diamond", tone: "err" },
+  writing: { word: "Writing", icon: "pen", tone: "busy" },
+  damaged: { word: "Damaged", icon: "torn", tone: "wrong" },
+  other: { word: "Not a run", icon: "file", tone: "muted" },
+};
