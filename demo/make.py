@@ -20,11 +20,10 @@ def main():
     parser.add_argument("--check", action="store_true", help="change nothing; fail when the files here are not what would be made")
     arguments = parser.parse_args()
     if not arguments.check:
-        everything.write(HERE)
-        return check.folder(HERE)
+        return check.folder(HERE, everything.write(HERE))
     with tempfile.TemporaryDirectory() as fresh:
-        everything.write(Path(fresh))
-        return check.same(Path(fresh), HERE) or check.folder(HERE)
+        recorded = everything.write(Path(fresh))
+        return check.same(Path(fresh), HERE) or check.folder(HERE, recorded)
 
 
 if __name__ == "__main__":

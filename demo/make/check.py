@@ -5,7 +5,7 @@ from collections import Counter
 
 import yaml
 
-from . import databases, runs
+from . import databases
 from .solve import Facts
 from .tasks import BY_NAME, TASKS, has_gold
 
@@ -42,10 +42,10 @@ def report(problems):
     return 1 if problems else 0
 
 
-def folder(root):
+def folder(root, recorded):
     problems = sizes(root) + suites(root)
     base = databases.Databases(root / "data")
-    counts, found = results(root, Facts(base))
+    counts, found = results(root, Facts(base), recorded)
     base.close()
     if not problems + found:
         for title, count in counts.items():
@@ -96,15 +96,17 @@ def overlap(answer, gold):
     return any(answer.get(key) == value for key, value in gold.items() if key not in ("incident", "region", "component"))
 
 
-def results(root, facts):
+def results(root, facts, recorded):
     problems, counts = [], {"outcomes": Counter(), "features": Counter(), "systems": Counter(), "models": Counter()}
-    planned = {run.file_name: run for run in runs.plan()}
+    planned = {run.file_name: run for run in recorded}
     for path in sorted((root / "results").glob("*.yaml")):
         parts, value = NAME.match(path.name), load(path)
         if not parts or path.name not in planned:
             problems.append(f"{path.name}: the name does not follow the rule, or it was not planned")
             continue
         run, gold = planned[path.name], BY_NAME[parts["task"]].gold(facts, int(parts["variation"]))
+        if value != run.value():
+            problems.append(f"{path.name}: PyYAML reads something else than was written")
         for fault in faults(run, value, gold):
             problems.append(f"{path.name}: {fault}")
         counts["outcomes"][run.outcome] += 1

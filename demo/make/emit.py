@@ -2,19 +2,22 @@
 import json
 import re
 
-PLAIN = re.compile(r"[A-Za-z_(/À-ɏ][^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]*\Z")
+PLAIN = re.compile(r"(?:\d+ (?=[a-z])|[A-Za-z_(/\u00a1-\u1fff\u2030-\ud7ff\U00010000-\U0010ffff])[^\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff]*\Z")
 RESERVED = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
 HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]")
 
 
 def is_plain(text):
     return (PLAIN.match(text) and text.lower() not in RESERVED and ": " not in text and " #" not in text
-            and not text.endswith((":", " ")) and not re.match(r"0[xo]|[0-9]", text))
+            and not text.endswith((":", " ")))
 
 
 def quoted(text):
-    # JSON strings are YAML strings; \x7f and its like are the ones JSON leaves bare.
-    return re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda hit: f"\\u{ord(hit[0]):04x}", json.dumps(text, ensure_ascii=False))
+    if not HIDDEN.search(text) and "\n" not in text:
+        return "'" + text.replace("'", "''") + "'"
+    # JSON strings are YAML strings, but for the characters that JSON leaves bare.
+    bare = re.sub("[\x7f-\x9f\u2028\u2029\ufeff]", lambda hit: f"\\u{ord(hit[0]):04x}", json.dumps(text, ensure_ascii=False))
+    return re.sub(r"\\u00([01][0-9a-f])", r"\\x\1", bare)
 
 
 def block(text, pad):

@@ -38,6 +38,7 @@ def sweep(folder, wanted):
 
 
 def write(root):
+    """Gives the recorded runs, as they were meant."""
     data(root / "data")
     base = databases.Databases(root / "data")
     facts, files = Facts(base), {root / "touchstone.yaml": workspace.TEXT}
@@ -54,3 +55,4 @@ def write(root):
     sweep(root / "results", files)
     for path, text in files.items():
         put(path, text)
+    return recorded

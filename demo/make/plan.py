@@ -64,8 +64,9 @@ def none(text, *features, **options):
     return ("no answer", features, {"text": text, **options})
 
 
-def error(after, text, *features):
-    return ("error", features, {"stop_at": after, "text": text})
+def error(after, text, lost):
+    """`lost`: the seconds that went by before the provider was given up."""
+    return ("error", (), {"stop_at": after, "text": text, "lost": lost})
 
 
 def waiting(after):
@@ -99,18 +100,18 @@ GRID = {
     "overdue-and-waiting": {
         P: [right("failed program"), partly("open_only"), wrong("cents")],
         T: [right("parallel calls", trailing=True), missing(C), nudged(S, partly("open_only"))],
-        Y: [right(), error(C, RATE_LIMIT), right("failed program")]},
+        Y: [right(), error(C, RATE_LIMIT, 64), right("failed program")]},
     "prioritise-open-tickets": {
         P: [right(), right("failed program"), partly("no_comments")],
         T: [partly(off=[("priority_score", -5, 3)]), partly(swap=(2, 4)), waiting(S)],
         Y: [right("failed SQL"), right(), nudged(S, right(), nudges=2)]},
     "incident-impact": {
-        P: [right(), error(None, API_DOWN), partly("no_grace", "failed program")],
+        P: [right(), error(None, API_DOWN, 4), partly("no_grace", "failed program")],
         T: [right("unusual text", "parallel calls", remark="One ticket is in Arabic and one is partly in Japanese; both say the same as the English ones: `no builder available`."), none(QUESTION), missing(C)],
         Y: [right("parallel calls", "failed program"), unfinished(PYTHON), partly("all_regions")]},
     "churn-risk": {
         P: [right(), right(), none("Here is how I would do it. Shall I go ahead?", plan_only=True)],
-        T: [partly(drop=[6]), wrong("swapped_weights"), error(S, OVERLOADED)],
+        T: [partly(drop=[6]), wrong("swapped_weights"), error(S, OVERLOADED, 21)],
         Y: [right("failed SQL", "parallel calls"), right(), nudged(S, partly("all_time"))]},
 }
 # (task, system, model, variation, repeat, outcome)
@@ -126,7 +127,7 @@ MORE = [
     ("prioritise-open-tickets", T, "claude", 0, 2, right()),
     ("prioritise-open-tickets", T, "claude", 0, 3, partly(drop=[9])),
     ("prioritise-open-tickets", Y, "o3-mini", 0, 2, partly("whole_age")),
-    ("prioritise-open-tickets", Y, "o3-mini", 0, 3, error(S, TIMEOUT)),
+    ("prioritise-open-tickets", Y, "o3-mini", 0, 3, error(S, TIMEOUT, 600)),
     ("prioritise-open-tickets", T, "o1", 1, 1, partly("planned", trailing=True)),
     ("churn-risk", T, "claude", 1, 1, right("long result")),
     ("churn-risk", Y, "o3-mini", 1, 1, waiting(S)),

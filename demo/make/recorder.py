@@ -8,7 +8,6 @@ import traceback
 from datetime import datetime, timedelta
 from random import Random
 
-from .emit import Flow
 from .sql import S
 
 MODELS = {  # id, dollars per million tokens in and out, tokens a second
@@ -72,7 +71,7 @@ class Recorder:
         started = FIRST_DAY + timedelta(days=place // 600, minutes=place % 600, seconds=self.rng.randrange(60))
         cost = (self.spent_in * price_in + self.spent_out * price_out) / 1e6
         nudges = {"nudges": self.nudges} if self.nudges else {}
-        usage = {"usage": Flow({"input_tokens": self.spent_in, "output_tokens": self.spent_out}), "cost": round(cost, 5)}
+        usage = {"usage": {"input_tokens": self.spent_in, "output_tokens": self.spent_out}, "cost": round(cost, 5)}
         return {
             "sample": True, "note": NOTE, "system": self.run.system, "model": self.run.model, "model_id": name,
             "started": moment(started), "finished": moment(started + timedelta(seconds=self.seconds)), "turns": self.turns,
@@ -177,6 +176,7 @@ class Conversation(Recorder):
             return
         if self.run.outcome == "error":
             self.items.append({"error": self.run.text})
+            self.seconds += self.run.options["lost"]
             raise Stop
         if "missing tool call" in self.run.features:
             raise Stop

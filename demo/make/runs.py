@@ -98,7 +98,7 @@ def guess(recorder, run, facts):
 def request(recorder, run, facts):
     script, parameters = SCRIPTS[run.task.name], run.task.variations[run.variation]
     if run.outcome == "error":
-        recorder.seconds += 4
+        recorder.seconds += run.options["lost"]
         recorder.failure = run.text
         return
     steps, code, broken = script.promptql(parameters, run.slip)
