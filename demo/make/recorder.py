@@ -35,8 +35,7 @@ def run_program(code, names):
         with contextlib.redirect_stdout(out):
             exec(compile(code, "program.py", "exec"), names)  # our own text, not a model's
     except Exception as fault:
-        line = traceback.extract_tb(fault.__traceback__)[-1].lineno if len(traceback.extract_tb(fault.__traceback__)) < 3 else None
-        line = next((f.lineno for f in traceback.extract_tb(fault.__traceback__) if f.filename == "program.py"), line)
+        line = next(frame.lineno for frame in traceback.extract_tb(fault.__traceback__) if frame.filename == "program.py")
         trace = f'Traceback (most recent call last):\n  File "program.py", line {line}, in <module>\n{type(fault).__name__}: {fault}'
         return out.getvalue(), trace
     return out.getvalue(), None
@@ -95,7 +94,7 @@ class Conversation(Recorder):
 
     def __init__(self, run, databases):
         super().__init__(run, databases)
-        self.items, self.asked = [], 0
+        self.items = []
 
     def user(self, text):
         self.items.append({"user_message": text})
@@ -151,7 +150,6 @@ class Conversation(Recorder):
 
     def ask(self, tool, sql, text=None, broken=None):
         """One SQL call in a turn of its own; when the plan wants a failed call, a broken form of it first."""
-        self.asked += 1
         if broken and "failed SQL" in self.run.features and not any("error" in item.get("tool_call", {}) for item in self.items):
             self.turn(self.says(text), (tool, {"sql": broken}))
             fault = self.items[-1]["tool_call"]["error"]
@@ -164,7 +162,6 @@ class Conversation(Recorder):
     def pair(self, text, first, second):
         """Two calls that do not need each other: in one turn when the plan says parallel."""
         if "parallel calls" in self.run.features:
-            self.asked += 2
             results = self.turn(self.says(text), *((tool, {"sql": sql}) for tool, sql in (first, second)))
             self.pause(second[0])
             return results
