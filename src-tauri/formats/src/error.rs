@@ -98,7 +98,8 @@ pub(crate) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-fn excerpt(line: &str) -> String {
+/// A line, cut when it is long.
+pub(crate) fn excerpt(line: &str) -> String {
     match line.char_indices().nth(EXCERPT) {
         Some((at, _)) => format!("{}…", &line[..at]),
         None => line.to_owned(),

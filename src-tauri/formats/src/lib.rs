@@ -7,11 +7,15 @@ pub mod error;
 pub mod json;
 pub mod kind;
 pub mod names;
+mod nearest;
 mod node;
 pub mod run;
 mod stamp;
+pub mod suite;
+pub mod template;
 pub mod transcript;
 pub mod value;
+pub mod workspace;
 pub mod yaml;
 
 pub use error::{ReadError, ReadErrorKind};

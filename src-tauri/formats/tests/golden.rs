@@ -3,6 +3,8 @@ use std::path::{Path, PathBuf};
 
 use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::run::{Standing, StepKind};
+use touchstone_formats::suite::{self, Expected};
+use touchstone_formats::template;
 
 fn golden() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark");
@@ -62,6 +64,44 @@ fn every_run_of_a_real_benchmark_folder_is_read() {
             assert!(run.steps.iter().any(|step| step.kind == StepKind::Artifact), "{name}");
         }
         cases += 1;
+    }
+    println!("cases: {cases}");
+    assert!(cases > 0);
+}
+
+#[test]
+fn every_real_suite_is_read() {
+    let Some(root) = golden().map(|root| root.join("queries")) else { return };
+    let mut cases = 0;
+    for file in files(&root) {
+        let text = fs_err::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        if name.ends_with(".yaml") {
+            let suite = suite::read(&text, "task").unwrap();
+            let task = &suite.tasks[0];
+            assert!(task.prompt("promptql").is_some() && task.prompt("tool_calling").is_some(), "{name}");
+            assert!(task.variations.len() >= 5 && suite.warnings.is_empty(), "{name}: {:?}", suite.warnings);
+            for variation in &task.variations {
+                let (prompt, warnings) = template::render(task.prompt("promptql").unwrap(), &variation.parameters);
+                assert!(warnings.is_empty() && !prompt.contains("{{"), "{name}: {prompt}");
+                let Expected::File(gold) = &variation.expected else { panic!("{name}: no gold") };
+                let gold = file.with_file_name(gold);
+                suite::ground_truth(gold.to_str().unwrap(), &fs_err::read_to_string(&gold).unwrap()).unwrap();
+            }
+            cases += 1;
+        } else if name == "correct_answer.json" {
+            let folder = file.parent().unwrap();
+            let texts: Vec<(String, String)> = files(folder)
+                .iter()
+                .map(|path| {
+                    (path.file_name().unwrap().to_str().unwrap().to_owned(), fs_err::read_to_string(path).unwrap())
+                })
+                .collect();
+            let texts: Vec<(&str, &str)> = texts.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+            let suite = suite::from_folder("task", &texts).unwrap().unwrap();
+            assert!(matches!(suite.tasks[0].variations[0].expected, Expected::Value(_)));
+            cases += 1;
+        }
     }
     println!("cases: {cases}");
     assert!(cases > 0);

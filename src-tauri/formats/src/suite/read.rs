@@ -1,0 +1,283 @@
+//! **Pure.** The forms in which suites are written, all read into one.
+use super::warnings::Warnings;
+use super::{Expected, Nudge, OracleFile, Prompts, Suite, Task, Variation};
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::node::{Node, Shape};
+use crate::value::Value;
+use crate::yaml;
+use crate::yaml::tree::Item;
+
+const KNOWN: [&str; 26] = [
+    "promptql_prompt",
+    "tool_calling_prompt",
+    "tool_calling_python_prompt",
+    "llm_prompt",
+    "oracle_prompt",
+    "oracle_system_prompt",
+    "oracle_data_list",
+    "promptql",
+    "tool_calling",
+    "expected_tool_calls",
+    "expected_promptql_artifact",
+    "expected_output",
+    "ground_truth_path",
+    "result_artifact_name",
+    "result_artifact_key",
+    "result_tag_name",
+    "variations",
+    "repeat",
+    "name",
+    "tags",
+    "scorers",
+    "tools",
+    "max_turns",
+    "nudge",
+    "description",
+    "parameters",
+];
+
+const OF_VARIATION: [&str; 5] =
+    ["parameters", "expected_output", "name", "ground_truth_path", "oracle_data_file_paths"];
+const OF_SYSTEM: [&str; 5] =
+    ["retrieval_prompt", "oracle_prompt", "result_artifact_name", "result_artifact_key", "result_tag_name"];
+
+/// Reads a suite file. `task_id` is its path below the input directory, without extension.
+pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
+    let text = text_of(text.as_bytes())?;
+    let tree = yaml::parse(text)?;
+    let mut reader = Reader { text, root: tree.root(), warnings: Warnings::new(text) };
+    let task = reader.task(task_id)?;
+    Ok(Suite { tasks: vec![task], warnings: reader.warnings.all })
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    root: Item<'a>,
+    warnings: Warnings<'a>,
+}
+
+impl<'a> Reader<'a> {
+    fn task(&mut self, id: &str) -> Result<Task, ReadError> {
+        if self.root.shape() != Shape::Map {
+            return Err(ReadError::new(ReadErrorKind::NotSuite, "Not a suite: the file holds no map of keys."));
+        }
+        let mut task = Task { id: id.to_owned(), ..Task::default() };
+        task.prompts = self.prompts()?;
+        task.name = self.text("name")?;
+        task.tags = self.words(self.root.given("tags"))?;
+        task.expected_tool_calls = self.words(self.root.given("expected_tool_calls"))?;
+        task.artifact = self.text("expected_promptql_artifact")?.or(self.anywhere("result_artifact_name")?);
+        task.artifact_key = self.anywhere("result_artifact_key")?;
+        task.result_tag_name = self.anywhere("result_tag_name")?;
+        task.repeat = self.number(self.root.given("repeat"))?.unwrap_or(1).max(1);
+        task.max_turns = self.number(self.root.given("max_turns"))?;
+        task.scorers = self.root.given("scorers").map(Node::to_value).map_or_else(Vec::new, |scorers| match scorers {
+            Value::List(all) => all,
+            one => vec![one],
+        });
+        task.tools = self.root.given("tools").map(|tools| self.words(Some(tools))).transpose()?;
+        task.nudge = self.nudge()?;
+        task.variations = self.variations()?;
+        self.check_templates(&task);
+        for (key, value) in self.root.entries() {
+            let word = key.word().unwrap_or_default();
+            if !KNOWN.contains(&word) {
+                self.warnings.unknown(key, word, &KNOWN);
+                task.extra.push((word.to_owned(), value.to_value()));
+            }
+        }
+        Ok(task)
+    }
+
+    fn prompts(&mut self) -> Result<Prompts, ReadError> {
+        let mut prompts = Prompts {
+            promptql: self.text("promptql_prompt")?,
+            tool_calling: self.text("tool_calling_prompt")?.or(self.text("llm_prompt")?),
+            tool_calling_python: self.text("tool_calling_python_prompt")?,
+            promptql_oracle: self.text("oracle_prompt")?,
+            tool_calling_oracle: self.text("oracle_prompt")?,
+            oracle_system: self.text("oracle_system_prompt")?,
+        };
+        for (name, retrieval, oracle) in [
+            ("promptql", &mut prompts.promptql, &mut prompts.promptql_oracle),
+            ("tool_calling", &mut prompts.tool_calling, &mut prompts.tool_calling_oracle),
+        ] {
+            let Some(system) = self.root.given(name) else { continue };
+            *retrieval = self.text_in(system, "retrieval_prompt")?.or(retrieval.take());
+            *oracle = self.text_in(system, "oracle_prompt")?.or(oracle.take());
+            for (key, _) in system.entries() {
+                let word = key.word().unwrap_or_default();
+                if !OF_SYSTEM.contains(&word) {
+                    self.warnings.unknown(key, word, &OF_SYSTEM);
+                }
+            }
+        }
+        if prompts.promptql.is_none() && prompts.tool_calling.is_none() && prompts.tool_calling_python.is_none() {
+            let message = "Not a suite: it has no prompt.";
+            let advice = "Add `promptql_prompt: |` or `tool_calling_prompt: |` with the question.";
+            return Err(ReadError::new(ReadErrorKind::NotSuite, message).advise(advice));
+        }
+        Ok(prompts)
+    }
+
+    fn variations(&mut self) -> Result<Vec<Variation>, ReadError> {
+        let shared = self.expected(self.root)?;
+        let oracle_files = self.oracle_files(self.root.given("oracle_data_list"))?;
+        let Some(list) = self.root.given("variations") else {
+            let parameters = self.root.given("parameters").map_or_else(Vec::new, parameters);
+            return Ok(vec![Variation { expected: shared, parameters, oracle_files, ..Variation::default() }]);
+        };
+        if list.shape() != Shape::List {
+            return Err(self.bad(list, "`variations` has to be a list").advise("Begin each variation with `- `."));
+        }
+        let mut variations = Vec::new();
+        for item in list.items() {
+            let mut variation = self.variation(item)?;
+            if variation.expected == Expected::None {
+                variation.expected = shared.clone();
+            }
+            if variation.oracle_files.is_empty() {
+                variation.oracle_files.clone_from(&oracle_files);
+            }
+            variations.push(variation);
+        }
+        if variations.is_empty() {
+            variations.push(Variation { expected: shared, oracle_files, ..Variation::default() });
+        }
+        Ok(variations)
+    }
+
+    /// Long form with `parameters:`, or short form, in which every key that we do not know is a parameter.
+    fn variation(&mut self, item: Item<'a>) -> Result<Variation, ReadError> {
+        if item.shape() != Shape::Map {
+            return Err(self
+                .bad(item, "A variation has to be a map")
+                .advise("Write its parameters as `- data: last 20`."));
+        }
+        let others = || item.entries().filter(|(key, _)| !OF_VARIATION.contains(&key.word().unwrap_or_default()));
+        let parameters = match item.given("parameters") {
+            Some(list) if list.shape() != Shape::Map => {
+                return Err(self
+                    .bad(list, "`parameters` has to be a map")
+                    .advise("Write them as `parameters: { data: last 20 }`."));
+            }
+            Some(list) => {
+                for (key, _) in others() {
+                    let word = key.word().unwrap_or_default();
+                    let message =
+                        format!("`{word}` stands beside `parameters`, so it is not one of them and nothing reads it.");
+                    self.warnings.at(key, message);
+                }
+                parameters(list)
+            }
+            None => others().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect(),
+        };
+        Ok(Variation {
+            name: self.text_in(item, "name")?,
+            parameters,
+            expected: self.expected(item)?,
+            oracle_files: self.oracle_files(item.given("oracle_data_file_paths"))?,
+        })
+    }
+
+    fn expected(&self, at: Item<'a>) -> Result<Expected, ReadError> {
+        match (at.get("expected_output"), at.given("ground_truth_path")) {
+            (Some(_), Some(path)) => {
+                let fault = self.bad(path, "`expected_output` and `ground_truth_path` are both given");
+                Err(fault.advise("Remove one of the two."))
+            }
+            (Some(value), None) => Ok(Expected::Value(value.to_value())),
+            (None, Some(path)) => match path.text() {
+                Some(path) => Ok(Expected::File(path.to_owned())),
+                None => Err(self.bad(path, "`ground_truth_path` has to be a path")),
+            },
+            (None, None) => Ok(Expected::None),
+        }
+    }
+
+    fn check_templates(&mut self, task: &Task) {
+        let mut names: Vec<&str> =
+            task.variations.iter().flat_map(|one| &one.parameters).map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let root = self.root;
+        let flat =
+            ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt", "oracle_prompt"];
+        let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.given(system));
+        let nested = nested.flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
+        for prompt in flat.iter().map(|key| root.given(key)).chain(nested).flatten() {
+            if let Some(template) = prompt.text() {
+                self.warnings.template(prompt, template, &names);
+            }
+        }
+    }
+
+    fn nudge(&self) -> Result<Option<Nudge>, ReadError> {
+        let Some(nudge) = self.root.given("nudge") else { return Ok(None) };
+        let auto = nudge.given("auto").is_none_or(|auto| auto.word() == Some("true"));
+        let max = self.number(nudge.given("max"))?.unwrap_or(3);
+        Ok(Some(Nudge { auto, max }))
+    }
+
+    /// A text key at the top, or in one of the systems.
+    fn anywhere(&self, key: &str) -> Result<Option<String>, ReadError> {
+        let places = [Some(self.root), self.root.given("promptql"), self.root.given("tool_calling")];
+        for place in places.into_iter().flatten() {
+            if let Some(text) = self.text_in(place, key)? {
+                return Ok(Some(text));
+            }
+        }
+        Ok(None)
+    }
+
+    fn text(&self, key: &str) -> Result<Option<String>, ReadError> {
+        self.text_in(self.root, key)
+    }
+
+    fn text_in(&self, place: Item<'a>, key: &str) -> Result<Option<String>, ReadError> {
+        match place.given(key) {
+            None => Ok(None),
+            Some(value) => match value.word() {
+                Some(word) => Ok(Some(word.to_owned())),
+                None => Err(self.bad(value, format!("`{key}` has to be a text"))),
+            },
+        }
+    }
+
+    /// A list of texts; a single text is a list of one.
+    fn words(&self, list: Option<Item<'a>>) -> Result<Vec<String>, ReadError> {
+        let Some(list) = list else { return Ok(Vec::new()) };
+        if let Some(word) = list.word() {
+            return Ok(vec![word.to_owned()]);
+        }
+        let word =
+            |item: Item<'a>| item.word().map(str::to_owned).ok_or_else(|| self.bad(item, "A name is missing here"));
+        list.items().map(word).collect()
+    }
+
+    /// Paths, or maps with `data_filepath`.
+    fn oracle_files(&self, list: Option<Item<'a>>) -> Result<Vec<OracleFile>, ReadError> {
+        let file = |item: Item<'a>| {
+            let word = |key| item.get(key).and_then(Node::word).map(str::to_owned);
+            let path = item.word().map(str::to_owned).or_else(|| word("data_filepath")).or_else(|| word("path"));
+            let path = path.ok_or_else(|| self.bad(item, "The path of a file is missing here"))?;
+            Ok(OracleFile { path, identifier: word("identifier"), title: word("title") })
+        };
+        list.into_iter().flat_map(Node::items).map(file).collect()
+    }
+
+    fn number(&self, value: Option<Item<'a>>) -> Result<Option<u32>, ReadError> {
+        let Some(value) = value else { return Ok(None) };
+        let number = value.word().and_then(|word| word.parse().ok());
+        number.map(Some).ok_or_else(|| self.bad(value, "A whole number is missing here"))
+    }
+
+    fn bad(&self, node: Item<'_>, message: impl Into<String>) -> ReadError {
+        let offset = node.span().map_or(0, |(from, _)| from);
+        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{}.", message.into()))
+    }
+}
+
+fn parameters(list: Item<'_>) -> Vec<(String, Value)> {
+    list.entries().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect()
+}

@@ -1,0 +1,153 @@
+//! **Pure.** Prompts with parameters. They hold JSON with raw braces as well as `{parameter}`s.
+use crate::json;
+use crate::nearest::nearest;
+use crate::node::Node as _;
+use crate::value::Value;
+
+/// A `{word}` that looks like a parameter but is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// The word without braces.
+    pub word: String,
+    /// Where its brace is in the template, in bytes.
+    pub offset: usize,
+    /// The parameter that was probably meant.
+    pub nearest: Option<String>,
+}
+
+impl Warning {
+    /// One sentence.
+    pub fn message(&self) -> String {
+        let Warning { word, nearest, .. } = self;
+        let rest = nearest.as_ref().map_or_else(String::new, |near| format!(" Did you mean `{{{near}}}`?"));
+        format!("`{{{word}}}` looks like a parameter, but no variation has one of that name.{rest}")
+    }
+}
+
+/// Puts parameters into a template. When the whole is a strict format string in which every field is a known parameter, it is
+/// formatted (`{{` becomes `{`); else only `{known}` is replaced and every other brace stays.
+pub fn render(template: &str, parameters: &[(String, Value)]) -> (String, Vec<Warning>) {
+    let value = |word: &str| parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value));
+    if let Some(text) = format(template, value) {
+        return (text, Vec::new());
+    }
+    let names: Vec<&str> = parameters.iter().map(|(name, _)| name.as_str()).collect();
+    let (mut out, mut warnings, mut at) = (String::new(), Vec::new(), 0);
+    for (start, word) in fields(template) {
+        match value(word) {
+            Some(value) => {
+                out.push_str(&template[at..start]);
+                out.push_str(&value);
+                at = start + word.len() + 2;
+            }
+            None => warnings.push(warning(word, start, &names)),
+        }
+    }
+    out.push_str(&template[at..]);
+    (out, warnings)
+}
+
+/// Words in braces that no variation knows.
+pub fn check(template: &str, names: &[&str]) -> Vec<Warning> {
+    let known = |word: &str| names.contains(&word).then(String::new);
+    if format(template, known).is_some() {
+        return Vec::new();
+    }
+    let unknown = fields(template).filter(|(_, word)| !names.contains(word));
+    unknown.map(|(start, word)| warning(word, start, names)).collect()
+}
+
+fn warning(word: &str, offset: usize, names: &[&str]) -> Warning {
+    let nearest = nearest(word, names.iter().copied()).map(str::to_owned);
+    Warning { word: word.to_owned(), offset, nearest }
+}
+
+/// A parameter as it stands in a prompt.
+fn shown(value: &Value) -> String {
+    match value.word() {
+        Some(word) => word.to_owned(),
+        None => json::write(value, false),
+    }
+}
+
+/// A strict format string with its fields filled in; none when it is none, or has a field without a value.
+fn format(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some(at) = rest.find(['{', '}']) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        if let Some(after) = rest.strip_prefix("{{") {
+            out.push('{');
+            rest = after;
+        } else if let Some(after) = rest.strip_prefix("}}") {
+            out.push('}');
+            rest = after;
+        } else {
+            let (word, after) = rest.strip_prefix('{')?.split_once('}')?;
+            out.push_str(&value(word).filter(|_| is_word(word))?);
+            rest = after;
+        }
+    }
+    out.push_str(rest);
+    Some(out)
+}
+
+/// Every `{word}`, with the place of its brace.
+fn fields(template: &str) -> impl Iterator<Item = (usize, &str)> {
+    template.match_indices('{').filter_map(|(at, _)| {
+        let (word, _) = template[at + 1..].split_once('}')?;
+        is_word(word).then_some((at, word))
+    })
+}
+
+fn is_word(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_alphabetic() || letter == '_')
+        && text.chars().all(|letter| letter.is_alphanumeric() || letter == '_')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn filled(template: &str) -> (String, Vec<String>) {
+        let parameters = [("data".to_owned(), Value::from("last 20")), ("n".to_owned(), Value::Number("10".into()))];
+        let (text, warnings) = render(template, &parameters);
+        (text, warnings.iter().map(Warning::message).collect())
+    }
+
+    #[test]
+    fn a_strict_format_string_is_formatted() {
+        assert_eq!(filled("{data} of {n}: [{{ \"id\": 1 }}]"), ("last 20 of 10: [{ \"id\": 1 }]".into(), vec![]));
+    }
+
+    #[test]
+    fn raw_json_keeps_its_braces() {
+        assert_eq!(filled("{data}: [{ \"id\": {n} }] }}"), ("last 20: [{ \"id\": 10 }] }}".into(), vec![]));
+    }
+
+    #[test]
+    fn a_word_that_is_no_parameter_is_a_warning() {
+        let (text, warnings) = filled("{dat} and {data}");
+        assert_eq!(text, "{dat} and last 20");
+        assert_eq!(
+            warnings,
+            ["`{dat}` looks like a parameter, but no variation has one of that name. Did you mean `{data}`?"]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_is_put_in_as_it_is(value in "\\PC{0,20}") {
+            let parameters = [("a".to_owned(), Value::Text(value.clone()))];
+            prop_assert_eq!(render("<{a}>", &parameters).0, format!("<{value}>"));
+            prop_assert_eq!(render("<{a}> {", &parameters).0, format!("<{value}> {{"));
+        }
+
+        #[test]
+        fn a_template_without_braces_stays_as_it_is(text in "[^{}]{0,40}") {
+            prop_assert_eq!(render(&text, &[]).0, text);
+        }
+    }
+}

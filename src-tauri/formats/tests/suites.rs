@@ -1,0 +1,178 @@
+//! Suites in every form people write them, and what is said about those that are wrong.
+use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadErrorKind, workspace, yaml};
+
+const BOTH: &str = include_str!("../../../tests/fixtures/suites/both-forms.yaml");
+const BROKEN: &str = include_str!("../../../tests/fixtures/suites/broken-indentation.yaml");
+
+fn read(text: &str) -> Suite {
+    suite::read(text, "folder/task").unwrap()
+}
+
+#[test]
+fn long_and_short_variations_may_stand_in_one_list() {
+    let suite = read(BOTH);
+    let task = &suite.tasks[0];
+    assert_eq!(task.id, "folder/task");
+    assert_eq!(task.expected_tool_calls, ["query_parcels", "query_depots"]);
+    assert_eq!(task.artifact.as_deref(), Some("oldest_parcels"));
+    assert_eq!((task.repeat, task.nudge.map(|nudge| nudge.max)), (2, Some(2)));
+    let labels: Vec<String> = task.variations.iter().map(suite::Variation::label).collect();
+    assert_eq!(labels, ["five", "count: 10", "count: all"]);
+    assert!(matches!(&task.variations[0].expected, Expected::Value(Value::List(rows)) if rows.len() == 1));
+    assert_eq!(task.variations[1].expected, Expected::None);
+    assert_eq!(task.variations[2].expected, Expected::File("all.json".into()));
+    assert_eq!(task.variations[2].parameters, [("count".to_owned(), "all".into())]);
+}
+
+#[test]
+fn warnings_name_place_and_what_was_probably_meant() {
+    let suite = read(BOTH);
+    let shown: Vec<(Option<u32>, Option<u32>, &str)> =
+        suite.warnings.iter().map(|warning| (warning.line, warning.column, warning.message.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            (
+                Some(5),
+                Some(12),
+                "`{cuont}` looks like a parameter, but no variation has one of that name. Did you mean `{count}`?"
+            ),
+            (Some(10), Some(1), "`expected_toolcalls` is not a key of a suite. Did you mean `expected_tool_calls`?"),
+        ]
+    );
+}
+
+#[test]
+fn keys_that_are_indented_deeper_than_the_first_of_their_item_are_explained() {
+    let error = suite::read(BROKEN, "broken").unwrap_err();
+    assert_eq!((error.kind, error.line, error.column), (ReadErrorKind::Syntax, Some(10), Some(9)));
+    assert_eq!(
+        error.message,
+        "`depot_id` is indented deeper than `parcel_id` on the line above, which already has a value."
+    );
+    assert_eq!(error.excerpt.as_deref(), Some("        depot_id: 7"));
+    assert_eq!(
+        error.advice.as_deref(),
+        Some(
+            "Put `depot_id` under `parcel_id`: begin the line with 6 spaces instead of 8, and the lines of its neighbours too."
+        )
+    );
+    let mended = BROKEN.replace("        depot", "      depot").replace("        days", "      days");
+    assert_eq!(read(&mended).tasks[0].variations.len(), 2);
+}
+
+#[test]
+fn forms_of_other_programs_are_read() {
+    let nested = read(
+        "promptql:\n  retrieval_prompt: 'a {n}'\n  oracle_prompt: b\n  result_artifact_name: rows\n  result_artifact_key: id\n\
+         tool_calling:\n  retrieval_prompt: 'c {n}'\n  result_tag_name: rows_tag\n\
+         variations:\n  - name: ten\n    parameters: {n: 10}\n    ground_truth_path: ten.json\n    oracle_data_file_paths: [one.json]\n",
+    );
+    let task = &nested.tasks[0];
+    assert_eq!(
+        (task.prompt("promptql"), task.prompt("tool_calling"), task.prompt("tool_calling_python")),
+        (Some("a {n}"), Some("c {n}"), Some("c {n}"))
+    );
+    assert_eq!(
+        (task.artifact.as_deref(), task.artifact_key.as_deref(), task.result_tag_name.as_deref()),
+        (Some("rows"), Some("id"), Some("rows_tag"))
+    );
+    assert_eq!(task.variations[0].oracle_files[0].path, "one.json");
+    let flat = read(
+        "llm_prompt: a\noracle_prompt: b\noracle_data_list: [x.json]\nresult_tag_name: time\nground_truth_path: t.txt\nrepeat: 3\n",
+    );
+    let task = &flat.tasks[0];
+    assert_eq!((task.prompt("tool_calling"), task.repeat), (Some("a"), 3));
+    assert_eq!(task.variations[0].expected, Expected::File("t.txt".into()));
+    assert_eq!(task.variations[0].oracle_files[0].path, "x.json");
+    assert!(flat.warnings.is_empty() && nested.warnings.is_empty());
+}
+
+#[test]
+fn a_folder_of_loose_prompts_is_a_task() {
+    let files = [
+        ("promptql_prompt.txt", "do {\"x\": 1}"),
+        (
+            "correct_answer.json",
+            r#"{"identifier": "rows", "title": "t", "artifact_type": "table", "data": [{"a": 1}]}"#,
+        ),
+    ];
+    let suite = suite::from_folder("task", &files).unwrap().unwrap();
+    assert_eq!(suite.tasks[0].artifact.as_deref(), Some("rows"));
+    assert_eq!(suite.tasks[0].variations[0].expected, Expected::Value(yaml::read("- a: 1").unwrap()));
+    assert!(suite::from_folder("task", &[("a.txt", "b")]).is_none());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_its_line() {
+    for (text, kind, line, words) in [
+        ("- a", ReadErrorKind::NotSuite, None, "no map"),
+        ("variations: []", ReadErrorKind::NotSuite, None, "no prompt"),
+        ("llm_prompt: a\nvariations: {a: 1}", ReadErrorKind::BadValue, Some(2), "has to be a list"),
+        ("llm_prompt: a\nvariations:\n- a", ReadErrorKind::BadValue, Some(3), "has to be a map"),
+        (
+            "llm_prompt: a\nvariations:\n- expected_output: 1\n  ground_truth_path: b",
+            ReadErrorKind::BadValue,
+            Some(4),
+            "both given",
+        ),
+        ("llm_prompt: a\nrepeat: often", ReadErrorKind::BadValue, Some(2), "whole number"),
+        ("llm_prompt: a\nllm_prompt: b", ReadErrorKind::Duplicate, Some(2), "twice"),
+    ] {
+        let error = suite::read(text, "t").unwrap_err();
+        assert_eq!((error.kind, error.line), (kind, line), "{text}: {error}");
+        assert!(error.message.contains(words), "{text}: {error}");
+    }
+}
+
+#[test]
+fn merge_keys_share_what_variations_have_in_common() {
+    let suite = read("llm_prompt: '{a}{b}'\nvariations:\n- &base {a: 1, b: 2}\n- <<: *base\n  b: 3\n");
+    let parameters = &suite.tasks[0].variations[1].parameters;
+    let number = |text: &str| Value::Number(text.to_owned());
+    assert_eq!(parameters.as_slice(), [("b".to_owned(), number("3")), ("a".to_owned(), number("1"))]);
+}
+
+#[test]
+fn gold_files_are_json_yaml_or_text() {
+    assert_eq!(ground_truth("a.json", "[1]").unwrap(), yaml::read("[1]").unwrap());
+    assert_eq!(ground_truth("a.txt", "1000.10\n").unwrap(), Value::Number("1000.10".into()));
+    assert_eq!(ground_truth("a.txt", "some words\n").unwrap(), "some words".into());
+    assert!(ground_truth("a.json", "[1").is_err());
+}
+
+#[test]
+fn suites_are_told_from_transcripts() {
+    assert!(is_suite(&yaml::read(BOTH).unwrap()));
+    assert!(!is_suite(&yaml::read("conversation: []").unwrap()));
+    assert!(!is_suite(&yaml::read("tool_calling: 3").unwrap()));
+}
+
+#[test]
+fn a_workspace_file_names_folders_models_and_tools() {
+    let text = "input_dir: tasks\nmodels:\n  claude: { provider: anthropic, max_tokens: 8192, price: { input: 3.0, output: 15 } }\n\
+                tools:\n  q: { kind: sql, database: 'sqlite:a.db' }\nrun: { concurrency: 8, max_cost: 5.00, nudge: { auto: true, max: 3 } }\n";
+    let read = workspace::read(text).unwrap();
+    assert_eq!((read.input_dir.as_deref(), read.output_dir.as_deref()), (Some("tasks"), None));
+    let price = read.models[0].price.unwrap();
+    assert!((price.input - 3.0).abs() < 1e-9 && (price.output - 15.0).abs() < 1e-9);
+    assert_eq!((read.run.concurrency, read.run.max_cost, read.run.nudge_max), (Some(8), Some(5.0), Some(3)));
+    assert_eq!(read.tools[0].0, "q");
+    assert_eq!(workspace::read("# nothing\n").unwrap(), workspace::Workspace::default());
+}
+
+#[test]
+fn a_key_in_a_workspace_file_is_refused_and_not_repeated() {
+    for text in [
+        "models:\n  claude: { api_key: abc }\n",
+        "systems:\n  promptql: { headers: [sk-012345678901234567890] }\n",
+        "tools:\n  x: { headers: { Authorization: 'Bearer 0123456789abcdef0123' } }\n",
+    ] {
+        let error = workspace::read(text).unwrap_err();
+        assert_eq!((error.kind, error.line, &error.excerpt), (ReadErrorKind::BadValue, Some(2), &None), "{text}");
+        assert!(error.advice.is_some());
+    }
+    assert!(workspace::read("models:\n  a: { max_tokens: 5, price: { input: 0, output: 0 } }\n").is_ok());
+}
