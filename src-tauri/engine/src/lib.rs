@@ -6,6 +6,10 @@
 //! ```
 //! Files are the truth; the index is a cache that may be deleted at any time.
 
+pub mod app;
+mod clock;
 pub mod error;
+mod paths;
+mod recent;
 pub mod results;
 pub mod rows;

@@ -1,1 +1,5 @@
-//! Pure. Compares answers and counts what happened in a run.
+//! **Pure.** Compares answers and counts what happened in a run.
+
+mod calls;
+
+pub use calls::missing_calls;

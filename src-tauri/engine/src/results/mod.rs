@@ -1,12 +1,34 @@
 //! The results flow: what lies in the output directory, read, indexed, followed and asked. Knows nothing of how runs are made.
 
+mod backlog;
 pub mod blob;
+mod chores;
+mod compact;
+pub mod conduct;
+mod enter;
 pub mod filter;
+pub mod flow;
 mod home;
+mod inbox;
 pub mod index;
+mod ingest;
+mod layouts;
+pub mod limits;
+pub mod live;
+mod load;
+mod look;
+pub mod open;
 pub mod query;
+mod reconcile;
+mod record;
+pub mod roots;
+mod scan;
 mod seal;
 mod search;
 #[cfg(test)]
 mod shelf;
 pub mod snippet;
+pub mod suites;
+mod tally;
+mod watch;
+mod words;

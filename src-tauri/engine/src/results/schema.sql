@@ -43,17 +43,15 @@ CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
 CREATE INDEX runs_task ON runs(task, path);
 CREATE INDEX runs_state ON runs(state_order, path);
 
--- Every file that was looked at, with its stamp when it was read.
+-- The files of each row, with their stamps when they were read. Suites are read anew at every start and are not here.
 CREATE TABLE files (
-  root     INTEGER NOT NULL,                 -- 0 output directory, 1 input directory
-  path     BLOB NOT NULL,                    -- below that directory, as its bytes
-  run      INTEGER,                          -- runs.id; none for suites
-  kind     INTEGER NOT NULL,                 -- 0 file of a run, 1 suite, 2 something that is no file
+  path     BLOB PRIMARY KEY,                 -- below the output directory, as its bytes
+  run      INTEGER NOT NULL,                 -- runs.id
+  odd      INTEGER NOT NULL,                 -- 1: something that is no file
   size     INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL,
   inode    INTEGER NOT NULL,
-  settled  INTEGER NOT NULL,                 -- 0: read so soon after its last change that it must be looked at again
-  PRIMARY KEY (root, path)
+  settled  INTEGER NOT NULL                  -- 0: read so soon after its last change that it must be looked at again
 ) WITHOUT ROWID;
 CREATE INDEX files_run ON files(run);
 
@@ -71,6 +69,6 @@ CREATE INDEX items_run ON items(run, start);
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61');
 
 -- 'generation' grows by one with every commit that changes runs; 'blob' numbers the text file in use; 'blob_len', 'blob_dead' count
--- its bytes; 'output_dir' names the folder.
+-- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0);
+INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0);

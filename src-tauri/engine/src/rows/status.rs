@@ -245,3 +245,22 @@ pub struct Check {
     /// How to mend it.
     pub fix: Option<String>,
 }
+
+/// What opening a folder found and how long it took, for scripts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct IndexReport {
+    /// Files that were looked at.
+    pub files: u64,
+    /// Rows that are runs, damaged ones included.
+    pub runs: u64,
+    /// Runs whose file cannot be read.
+    pub damaged: u64,
+    /// Files that are no transcript.
+    pub not_transcripts: u64,
+    /// Until all files were listed.
+    pub scan_ms: u64,
+    /// Until the list was complete and text could be searched.
+    pub index_ms: u64,
+    /// Until the full-text index was complete; none when it is not yet.
+    pub search_ready_ms: Option<u64>,
+}

@@ -1,0 +1,244 @@
+//! One method for each thing a person can do. Owns which folder is open and who is told of changes; decides nothing about results.
+//! The methods that read runs are in the files beside this one.
+use crate::error::{AppError, Code};
+use crate::paths::{self, Resolved};
+use crate::recent::{Recent, folder_id, folder_name};
+use crate::results::conduct::Change;
+use crate::results::flow::Flow;
+use crate::results::index::IndexError;
+use crate::results::limits::Limits;
+use crate::rows::{
+    AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status, WatchMeans, Watching,
+};
+use bulletin::Bulletin;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+mod bulletin;
+mod doctor;
+mod problems;
+
+pub use bulletin::Subscription;
+
+/// Where the program's own things are.
+#[derive(Debug, Clone)]
+pub struct AppConfig {
+    /// Indexes; may be deleted at any time.
+    pub cache_dir: PathBuf,
+    /// The list of recent folders.
+    pub state_dir: PathBuf,
+    /// The sample data, when it is installed.
+    pub demo_dir: Option<PathBuf>,
+    /// The bounds of reading and watching.
+    pub limits: Limits,
+}
+
+impl AppConfig {
+    /// Where the system wants them.
+    pub fn from_system(demo_dir: Option<PathBuf>) -> Self {
+        let (cache_dir, state_dir) = paths::own_dirs();
+        Self { cache_dir, state_dir, demo_dir, limits: Limits::default() }
+    }
+}
+
+/// The program without any window. Clones are the same program.
+#[derive(Clone)]
+pub struct App {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    config: AppConfig,
+    recent: Recent,
+    open: Mutex<Option<Arc<OpenFolder>>>,
+    bulletin: Bulletin,
+}
+
+/// A folder that is open, with everything that is read from it.
+pub(crate) struct OpenFolder {
+    pub(crate) folder: Folder,
+    pub(crate) flow: Flow,
+    /// What is wrong with the workspace file.
+    pub(crate) problem: Option<Problem>,
+}
+
+impl App {
+    /// A program with no folder open.
+    pub fn new(config: AppConfig) -> Self {
+        let recent = Recent::new(&config.state_dir);
+        Self { inner: Arc::new(Inner { config, recent, open: Mutex::default(), bulletin: Bulletin::start() }) }
+    }
+
+    /// Opens a folder in place of the one that is open.
+    pub fn open(&self, folder: &Path) -> Result<(), AppError> {
+        let Resolved { roots, problem } = paths::resolve(folder)?;
+        if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
+            return Ok(());
+        }
+        let demo_dir = self.inner.config.demo_dir.as_ref().and_then(|dir| fs_err::canonicalize(dir).ok());
+        let demo = demo_dir.as_ref() == Some(&roots.folder);
+        let row = Folder {
+            id: folder_id(&roots.folder),
+            name: folder_name(&roots.folder),
+            path: roots.folder.to_string_lossy().into_owned(),
+            input_dir: roots.input_dir.as_ref().map(|dir| dir.to_string_lossy().into_owned()),
+            output_dir: roots.output_dir.to_string_lossy().into_owned(),
+            demo,
+        };
+        let path = roots.folder.clone();
+        let flow = self.start(roots)?;
+        let old = self.lock().replace(Arc::new(OpenFolder { folder: row, flow, problem }));
+        if let Some(old) = old {
+            old.flow.stop();
+        }
+        if !demo && let Err(error) = self.inner.recent.remember(&path) {
+            tracing::warn!(%error, "the list of recent folders could not be written");
+        }
+        self.inner.bulletin.post(Stale::Folder);
+        Ok(())
+    }
+
+    /// Starts following a folder; where the cache cannot be used, with an index that lives as long as the system's temporary files.
+    fn start(&self, roots: crate::results::roots::Roots) -> Result<Flow, AppError> {
+        let Inner { config, bulletin, .. } = self.inner.as_ref();
+        let publish = || -> crate::results::conduct::Publish {
+            let bulletin = bulletin.poster();
+            Box::new(move |change| bulletin.post(stale(change)))
+        };
+        let limits = &config.limits;
+        Flow::start(roots.clone(), &config.cache_dir, limits.clone(), publish()).or_else(|error| {
+            tracing::warn!(%error, "the cache folder cannot be used");
+            let dir = std::env::temp_dir().join(format!("touchstone-{}", std::process::id()));
+            Ok(Flow::start(roots, &dir, limits.clone(), publish())?)
+        })
+    }
+
+    /// Opens a folder from the list of recent ones.
+    pub fn open_recent(&self, id: &str) -> Result<(), AppError> {
+        let gone = || AppError::new(Code::NotFound, "This folder is not in the list of recent folders any more.");
+        self.open(&self.inner.recent.find(id).ok_or_else(gone)?)
+    }
+
+    /// Takes a folder off the list of recent ones. The folder itself is not touched.
+    pub fn forget_recent(&self, id: &str) -> Result<(), AppError> {
+        self.inner.recent.forget(id).map_err(|error| {
+            AppError::new(Code::Failed, format!("The list of recent folders could not be written: {error}."))
+        })
+    }
+
+    /// Opens the sample data.
+    pub fn open_demo(&self) -> Result<(), AppError> {
+        let none = || AppError::new(Code::NotFound, "The sample data is not installed.");
+        self.open(self.inner.config.demo_dir.as_ref().ok_or_else(none)?)
+    }
+
+    /// Closes the folder that is open.
+    pub fn close_folder(&self) {
+        let open = self.lock().take();
+        if let Some(open) = open {
+            open.flow.stop();
+            self.inner.bulletin.post(Stale::Folder);
+        }
+    }
+
+    /// What the frame of the window shows.
+    pub fn status(&self) -> Status {
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        let Some(open) = self.current() else {
+            return Status {
+                version,
+                folder: None,
+                phase: Phase::Closed,
+                generation: 0,
+                counts: Counts::default(),
+                search: SearchProgress::default(),
+                watching: Watching { by: WatchMeans::Off, notice: None },
+            };
+        };
+        let now = open.flow.live.now();
+        let mut counts = now.counts;
+        counts.suite_problems += u64::from(open.problem.is_some());
+        Status {
+            version,
+            folder: Some(open.folder.clone()),
+            phase: now.phase,
+            generation: now.generation,
+            counts,
+            search: now.search,
+            watching: now.watching,
+        }
+    }
+
+    /// What this front door can open.
+    pub fn folders(&self, can_pick: bool) -> Folders {
+        let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
+        Folders { recent: self.inner.recent.list(), demo, can_pick }
+    }
+
+    /// Calls back with every event, from a thread of its own, until the subscription is dropped. The callback should be quick.
+    pub fn subscribe(&self, listener: Box<dyn Fn(&AppEvent) + Send + Sync>) -> Subscription {
+        self.inner.bulletin.subscribe(listener)
+    }
+
+    /// Waits until the list is complete.
+    pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
+        let open = self.opened()?;
+        if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
+            let message = format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
+            return Err(AppError::new(Code::Failed, message));
+        }
+        match open.flow.live.now().phase {
+            Phase::Failed { reason, hint } => Err(AppError::new(Code::Failed, reason).hint(hint)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Waits until the full-text index is complete; false when that took too long.
+    pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.opened()?.flow.live.wait(|now| now.took.search.is_some(), timeout))
+    }
+
+    /// What opening the folder found and how long it took.
+    pub fn index_report(&self) -> Result<IndexReport, AppError> {
+        let now = self.opened()?.flow.live.now();
+        let ms = |time: Option<Duration>| time.and_then(|time| u64::try_from(time.as_millis()).ok());
+        Ok(IndexReport {
+            files: now.took.files,
+            runs: now.counts.runs,
+            damaged: now.counts.damaged,
+            not_transcripts: now.counts.other_files,
+            scan_ms: ms(now.took.scan).unwrap_or(0),
+            index_ms: ms(now.took.index).unwrap_or(0),
+            search_ready_ms: ms(now.took.search),
+        })
+    }
+
+    /// The open folder, when there is one.
+    pub(crate) fn current(&self) -> Option<Arc<OpenFolder>> {
+        self.lock().clone()
+    }
+
+    /// The open folder, for methods that need one.
+    pub(crate) fn opened(&self) -> Result<Arc<OpenFolder>, AppError> {
+        self.current().ok_or_else(|| AppError::new(Code::NoFolder, "No folder is open."))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Arc<OpenFolder>>> {
+        self.inner.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn stale(change: Change) -> Stale {
+    match change {
+        Change::Status => Stale::Status,
+        Change::Runs { generation, ids } => Stale::Runs { generation, all: ids.is_empty(), ids },
+    }
+}
+
+impl From<IndexError> for AppError {
+    fn from(error: IndexError) -> Self {
+        AppError::new(Code::Failed, format!("The index could not be used: {error}."))
+            .hint("It is made anew by itself when it is damaged. Run `touchstone doctor` when this stays.")
+    }
+}

@@ -1,0 +1,82 @@
+//! Looks whether everything works here, and says how to mend what does not.
+use super::App;
+use crate::paths::reason;
+use crate::rows::{Check, WatchMeans};
+use fs_err as fs;
+use rusqlite::Connection;
+
+impl App {
+    /// What was looked at, one by one. What belongs to a front door is added by it.
+    pub fn doctor(&self) -> Vec<Check> {
+        let mut checks = vec![self.cache(), database(), watches()];
+        checks.extend(self.folder_check());
+        checks
+    }
+
+    fn cache(&self) -> Check {
+        let dir = &self.inner.config.cache_dir;
+        let probe = dir.join(format!(".probe-{}", std::process::id()));
+        let tried =
+            fs::create_dir_all(dir).and_then(|()| fs::write(&probe, b"")).and_then(|()| fs::remove_file(&probe));
+        let shown = dir.display();
+        match tried {
+            Ok(()) => fine("Cache folder", format!("{shown} can be written.")),
+            Err(error) => wrong(
+                "Cache folder",
+                format!("{shown} cannot be written: {}.", reason(&error)),
+                "Make it writable, or set XDG_CACHE_HOME to a folder that is. Until then every start reads all files again.",
+            ),
+        }
+    }
+
+    fn folder_check(&self) -> Option<Check> {
+        let open = self.current()?;
+        let watching = open.flow.live.now().watching;
+        let path = &open.folder.path;
+        Some(match (fs::read_dir(&open.flow.roots.output_dir), watching.by) {
+            (Err(error), _) => wrong(
+                "Open folder",
+                format!("{path} cannot be listed: {}.", reason(&error)),
+                "Check that it is there and that you may read it.",
+            ),
+            (Ok(_), WatchMeans::Polling) => {
+                fine("Open folder", format!("{path} is read. {}", watching.notice.unwrap_or_default()))
+            }
+            (Ok(_), _) => fine("Open folder", format!("{path} is read and watched.")),
+        })
+    }
+}
+
+fn database() -> Check {
+    let tried = Connection::open_in_memory().and_then(|sql| {
+        sql.execute_batch("CREATE VIRTUAL TABLE t USING fts5(x, content='', contentless_delete=1)")?;
+        sql.query_row("SELECT sqlite_version()", [], |row| row.get::<_, String>(0))
+    });
+    match tried {
+        Ok(version) => fine("Index", format!("SQLite {version} with full-text search.")),
+        Err(error) => wrong("Index", format!("SQLite does not work: {error}."), "Install Touchstone again."),
+    }
+}
+
+fn watches() -> Check {
+    let number = |name: &str| -> Option<u64> {
+        fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?.trim().parse().ok()
+    };
+    match (number("max_user_watches"), number("max_user_instances")) {
+        (Some(watches), Some(instances)) if watches < 8192 || instances < 16 => wrong(
+            "Watching",
+            format!("The system allows {watches} watched folders in {instances} programs, which is little."),
+            "sudo sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512",
+        ),
+        (Some(watches), Some(_)) => fine("Watching", format!("The system allows {watches} watched folders.")),
+        _ => fine("Watching", "The system's limits are not known here; folders are polled if need be.".to_owned()),
+    }
+}
+
+fn fine(name: &str, detail: String) -> Check {
+    Check { name: name.to_owned(), ok: true, detail, fix: None }
+}
+
+fn wrong(name: &str, detail: String, fix: &str) -> Check {
+    Check { name: name.to_owned(), ok: false, detail, fix: Some(fix.to_owned()) }
+}

@@ -1,0 +1,104 @@
+//! What is wrong with the files of the open folder, page by page, worst first: suites from memory, runs from the index.
+use super::{App, OpenFolder};
+use crate::error::AppError;
+use crate::results::index::{IndexError, Reader};
+use crate::results::roots::{FileId, Root};
+use crate::rows::{Problem, ProblemKind, ProblemPage, RunState, Span};
+use rusqlite::params;
+
+/// No page is longer.
+const MOST: u32 = 500;
+
+impl App {
+    /// A page of problems.
+    pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
+        let open = self.opened()?;
+        let index = &open.flow.index;
+        let reader = index.reader()?;
+        Ok(index.trust(page(&open, &reader, span))?)
+    }
+}
+
+fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPage, IndexError> {
+    let of_suites = open.flow.shelf.problems();
+    let suites = open.problem.iter().chain(of_suites.iter()).cloned();
+    let (errors, warnings): (Vec<_>, Vec<_>) = suites.partition(|p| p.kind == ProblemKind::SuiteError);
+    let damaged =
+        Listed { state: RunState::Damaged, kind: ProblemKind::Damaged, count: count(reader, RunState::Damaged)? };
+    let other =
+        Listed { state: RunState::Other, kind: ProblemKind::NotTranscript, count: count(reader, RunState::Other)? };
+    let total = errors.len() as u64 + damaged.count + warnings.len() as u64 + other.count;
+    let mut window =
+        Window { skip: u64::from(span.offset), take: u64::from(span.limit.min(MOST)), problems: Vec::new() };
+    window.held(errors);
+    window.listed(open, reader, &damaged)?;
+    window.held(warnings);
+    window.listed(open, reader, &other)?;
+    Ok(ProblemPage { total, problems: window.problems })
+}
+
+/// Rows of one state, as problems of one kind.
+struct Listed {
+    state: RunState,
+    kind: ProblemKind,
+    count: u64,
+}
+
+/// A part of several lists that are laid end to end.
+struct Window {
+    skip: u64,
+    take: u64,
+    problems: Vec<Problem>,
+}
+
+impl Window {
+    fn held(&mut self, list: Vec<Problem>) {
+        let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
+        let take = usize::try_from(self.take).unwrap_or(usize::MAX);
+        self.pass(list.len() as u64, list.into_iter().skip(skip).take(take).collect());
+    }
+
+    fn listed(&mut self, open: &OpenFolder, reader: &Reader<'_>, list: &Listed) -> Result<(), IndexError> {
+        let wanted = self.take > 0 && self.skip < list.count;
+        let found = if wanted { rows(open, reader, list, (self.skip, self.take))? } else { Vec::new() };
+        self.pass(list.count, found);
+        Ok(())
+    }
+
+    fn pass(&mut self, len: u64, found: Vec<Problem>) {
+        self.skip = self.skip.saturating_sub(len);
+        self.take -= found.len() as u64;
+        self.problems.extend(found);
+    }
+}
+
+fn count(reader: &Reader<'_>, state: RunState) -> Result<u64, IndexError> {
+    let text = "SELECT count(*) FROM runs WHERE state_order = ?";
+    let count: i64 = reader.prepare_cached(text)?.query_row([state as u8], |row| row.get(0))?;
+    Ok(count.unsigned_abs())
+}
+
+fn rows(
+    open: &OpenFolder,
+    reader: &Reader<'_>,
+    list: &Listed,
+    (skip, take): (u64, u64),
+) -> Result<Vec<Problem>, IndexError> {
+    let text = "SELECT key, path, reason, line, col, excerpt, advice FROM runs
+                WHERE state_order = ? ORDER BY path LIMIT ? OFFSET ?";
+    let mut select = reader.prepare_cached(text)?;
+    let found = select.query_map(params![list.state as u8, take.cast_signed(), skip.cast_signed()], |row| {
+        let file = FileId::new(Root::Output, row.get::<_, String>(1)?);
+        Ok(Problem {
+            kind: list.kind,
+            file: open.flow.roots.shown(&file),
+            run: Some(row.get(0)?),
+            message: row.get::<_, Option<String>>(2)?.unwrap_or_default(),
+            line: row.get(3)?,
+            column: row.get(4)?,
+            excerpt: row.get(5)?,
+            advice: row.get(6)?,
+        })
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,13 @@
+//! The clock: when it is now, in the units of the rows. The only place that asks it for a date.
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    now_ns().div_euclid(1_000_000)
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn now_ns() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

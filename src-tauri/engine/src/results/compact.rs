@@ -1,0 +1,57 @@
+//! Rewrites the text blob without the text of runs that changed or went. The old file stays for readers that are about to open it,
+//! until the next start or the next rewriting.
+use super::blob::{self, BlobWriter, TextBlob};
+use super::index::{IndexError, Writer, meta};
+use fs_err as fs;
+use rusqlite::params;
+
+/// Below this much dead text, rewriting is not worth it.
+const LEAST_DEAD: u64 = 16 << 20;
+
+/// True when more than half of a blob is dead, and that is much.
+pub(crate) fn is_due(writer: &Writer) -> Result<bool, IndexError> {
+    let dead = u64::try_from(meta(&writer.sql, "blob_dead")?).unwrap_or(0);
+    Ok(dead > LEAST_DEAD && dead > writer.blob.len() / 2)
+}
+
+/// Rewrites the blob.
+pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
+    let number = meta(&writer.sql, "blob")?;
+    forget_others(writer, number);
+    let old = TextBlob::open(&writer.dir, number, writer.blob.len())?;
+    let mut new = BlobWriter::create(&writer.dir, number + 1)?;
+    let transaction = writer.sql.unchecked_transaction()?;
+    {
+        let mut runs = transaction
+            .prepare("SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset")?;
+        let rows = runs.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let rows = rows.collect::<Result<Vec<(i64, i64, i64)>, _>>()?;
+        let mut move_run = transaction.prepare("UPDATE runs SET text_offset = ? WHERE id = ?")?;
+        let mut move_items = transaction.prepare("UPDATE items SET start = start + ? WHERE run = ?")?;
+        for (run, offset, len) in rows {
+            let start = blob::copy(&old, offset.cast_unsigned(), len.cast_unsigned(), &mut new)?.cast_signed();
+            move_run.execute(params![start, run])?;
+            move_items.execute(params![start - offset, run])?;
+        }
+    }
+    new.flush()?;
+    let mut put = transaction.prepare("UPDATE meta SET value = ? WHERE key = ?")?;
+    put.execute(params![number + 1, "blob"])?;
+    put.execute(params![new.len().cast_signed(), "blob_len"])?;
+    put.execute(params![0, "blob_dead"])?;
+    drop(put);
+    transaction.commit()?;
+    writer.blob = new;
+    Ok(())
+}
+
+/// Removes blobs that nobody opens any more.
+pub(crate) fn forget_others(writer: &Writer, number: i64) {
+    let keep = blob::path(&writer.dir, number);
+    for entry in fs::read_dir(&writer.dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|end| end == "blob") && path != keep {
+            let _ = fs::remove_file(path);
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! The one thread that keeps the index in agreement with the disk: it takes hints, lists, looks, writes and tells, and fills the
+//! full-text index when there is nothing better to do. Everything it decides is decided in pure parts; this is their order.
+use super::backlog::Backlog;
+use super::inbox::{Hints, Inbox, Woken};
+use super::index::{Index, IndexError, Writer, is_damage};
+use super::limits::Limits;
+use super::live::Live;
+use super::reconcile::{Known, reconcile};
+use super::roots::{FileId, Roots};
+use super::scan::{self, Survey};
+use super::suites::Shelving;
+use super::tally::Tally;
+use super::{chores, load};
+use crate::clock;
+use crate::paths;
+use crate::rows::{Phase, WatchMeans};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// When files made in a directory before it was watched are looked for again.
+const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+/// How long to wait after the index could not be written.
+const AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// How long to wait after it was made anew.
+const AFTER_DAMAGE: Duration = Duration::from_millis(100);
+
+/// What became stale.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The frame.
+    Status,
+    /// These runs, or all when none is named.
+    Runs {
+        /// The index after the change.
+        generation: u64,
+        /// Which.
+        ids: Vec<String>,
+    },
+}
+
+/// Who is told.
+pub type Publish = Box<dyn Fn(Change) + Send>;
+
+/// What the conductor shares with those who ask.
+#[derive(Clone)]
+pub(crate) struct Shared {
+    pub(crate) roots: Arc<Roots>,
+    pub(crate) limits: Limits,
+    pub(crate) index: Arc<Index>,
+    pub(crate) live: Arc<Live>,
+    pub(crate) inbox: Arc<Inbox>,
+}
+
+pub(crate) struct Conductor {
+    pub(crate) shared: Shared,
+    pub(crate) writer: Writer,
+    pub(crate) publish: Publish,
+    pub(crate) shelving: Shelving,
+    pub(crate) known: Known,
+    pub(crate) backlog: Backlog,
+    pub(crate) tally: Tally,
+    pub(crate) chores: chores::Chores,
+    /// Files to be looked at again, and when.
+    pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
+    pub(crate) opened: Instant,
+    next_scan: Instant,
+    polling: bool,
+    /// Wall clock minus steady clock, to notice sleep.
+    drift_ms: i64,
+}
+
+impl Conductor {
+    pub(crate) fn new(shared: Shared, writer: Writer, shelving: Shelving, publish: Publish) -> Self {
+        let opened = Instant::now();
+        Self {
+            chores: chores::Chores::new(),
+            shared,
+            writer,
+            publish,
+            shelving,
+            known: Known::new(),
+            backlog: Backlog::default(),
+            tally: Tally::default(),
+            again: BTreeMap::new(),
+            opened,
+            next_scan: opened,
+            polling: false,
+            drift_ms: clock::now_ms(),
+        }
+    }
+
+    /// Works until the folder is closed.
+    pub(crate) fn run(mut self) {
+        if let Err(error) = self.load() {
+            self.recover(&error);
+        }
+        self.follow(&Hints { rescan: true, ..Hints::default() });
+        loop {
+            match self.shared.inbox.wait(self.next_moment()) {
+                Woken::Stop => break,
+                Woken::Hints(hints) => self.follow(&hints),
+                Woken::Due => self.due(),
+            }
+        }
+        self.writer.close();
+    }
+
+    /// Reads what the index knows, or begins anew when it cannot be trusted.
+    fn load(&mut self) -> Result<(), IndexError> {
+        let models = load::models_hash(&self.shared.roots.models);
+        let usable = self.writer.fresh || (self.writer.is_sound() && load::models(&self.writer.sql)? == models);
+        if !usable {
+            tracing::info!("the index is damaged or was made with other settings, and is made anew");
+            self.renew()?;
+        }
+        load::put_models(&self.writer.sql, models)?;
+        self.known = load::known(&self.writer.sql)?;
+        self.tally = load::tally(&self.writer.sql)?;
+        self.chores = chores::Chores::new();
+        let generation = load::generation(&self.writer.sql)?;
+        self.shared.live.change(|standing| standing.generation = generation);
+        self.tell_status();
+        Ok(())
+    }
+
+    fn renew(&mut self) -> Result<(), IndexError> {
+        self.writer = self.shared.index.renew()?;
+        self.known.clear();
+        self.backlog.clear();
+        self.again.clear();
+        Ok(())
+    }
+
+    /// When something is to be done even if nobody tells of a change.
+    fn next_moment(&self) -> Instant {
+        if !self.backlog.is_empty() || self.chores.are_due() {
+            return Instant::now();
+        }
+        let again = self.again.keys().next().copied();
+        again.map_or(self.next_scan, |at| at.min(self.next_scan))
+    }
+
+    /// The time has come for something: a list, a second look, a piece of work that waited.
+    fn due(&mut self) {
+        let now = Instant::now();
+        if self.shared.index.take_doubt() {
+            self.recover(&IndexError::Foreign);
+            return self.follow(&Hints { rescan: true, ..Hints::default() });
+        }
+        if now >= self.next_scan || self.woke_from_sleep() {
+            return self.follow(&Hints { rescan: true, ..Hints::default() });
+        }
+        let mut scopes = BTreeSet::new();
+        while let Some(entry) = self.again.first_entry()
+            && *entry.key() <= now
+        {
+            scopes.extend(entry.remove());
+        }
+        if !scopes.is_empty() {
+            self.survey(&scopes.into_iter().collect::<Vec<_>>(), true);
+        }
+        self.work();
+    }
+
+    /// Looks where the hints point.
+    fn follow(&mut self, hints: &Hints) {
+        if let Some(watching) = &hints.watching {
+            self.polling = watching.by == WatchMeans::Polling;
+            self.shared.live.change(|standing| standing.watching = watching.clone());
+            self.tell_status();
+        }
+        let roots = Arc::clone(&self.shared.roots);
+        let located = |paths: &std::collections::HashSet<std::path::PathBuf>| -> BTreeSet<FileId> {
+            paths.iter().filter_map(|path| roots.locate(path)).collect()
+        };
+        let new_dirs = located(&hints.new_dirs);
+        for delay in AGAIN {
+            let dirs = new_dirs.iter().filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir()));
+            let dirs: BTreeSet<FileId> = dirs.cloned().collect();
+            if !dirs.is_empty() {
+                self.again.entry(Instant::now() + delay).or_default().extend(dirs);
+            }
+        }
+        let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
+        if hints.rescan {
+            scopes = roots.each().into_iter().map(|root| FileId::new(root, "")).collect();
+            let every = if self.polling { self.shared.limits.poll } else { self.shared.limits.rescan };
+            self.next_scan = Instant::now() + every;
+        }
+        let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
+        self.survey(&scopes, !(hints.rescan && first));
+        self.work();
+    }
+
+    /// Lists the scopes and puts what has to be done into the backlog.
+    fn survey(&mut self, scopes: &[FileId], live: bool) {
+        let Shared { roots, limits, .. } = &self.shared;
+        let mut survey = scan::survey(roots, limits, scopes);
+        let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
+        if let Some((root, error)) = &survey.failed {
+            let fatal = roots.each().first() == Some(root) || *root == super::roots::Root::Output;
+            scopes.retain(|scope| scope.root != *root);
+            if fatal {
+                let reason = format!(
+                    "{} could not be listed: {}.",
+                    roots.dir(*root).unwrap_or(&roots.folder).display(),
+                    paths::reason(error)
+                );
+                self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
+                self.fail(reason, "What was read before is still shown. The folder is tried again every few seconds.");
+            }
+        }
+        if survey.cut {
+            self.keep_unlisted(&scopes, &mut survey);
+        }
+        let steps = reconcile(&self.known, &scopes, &survey.found);
+        let steps = self.shelve(steps);
+        self.backlog.add(steps, live);
+        self.count_files(&scopes, survey.failed.is_none());
+    }
+
+    /// When not everything was listed, what was not may still be there.
+    fn keep_unlisted(&mut self, scopes: &[FileId], survey: &mut Survey) {
+        let notice = format!("There are more than {} files here; the rest is not shown.", self.shared.limits.entries);
+        self.shared.live.change(|standing| standing.watching.notice = Some(notice));
+        for (file, mark) in &self.known {
+            let inside = scopes.iter().any(|scope| scope.holds(file));
+            let there = || self.shared.roots.path(file).is_some_and(|path| path.symlink_metadata().is_ok());
+            if inside && !mark.odd && !survey.found.contains_key(file) && there() {
+                survey.found.insert(file.clone(), super::reconcile::Found { stamp: mark.stamp, odd: None });
+            }
+        }
+    }
+
+    fn count_files(&mut self, scopes: &[FileId], whole: bool) {
+        if !scopes.iter().any(|scope| scope.path.is_empty()) {
+            return;
+        }
+        let (opened, waiting) = (self.opened, self.backlog.len() as u64);
+        self.shared.live.change(|standing| {
+            if standing.took.scan.is_none() {
+                standing.took.scan = Some(opened.elapsed());
+            }
+            if whole && matches!(standing.phase, Phase::Failed { .. }) {
+                standing.phase = Phase::Indexing { done: 0, total: waiting };
+            }
+            if let Phase::Indexing { total, done } = &mut standing.phase {
+                *total = *done + waiting;
+            }
+        });
+    }
+
+    /// True when the wall clock ran on while the steady one stood still, or was set.
+    fn woke_from_sleep(&mut self) -> bool {
+        let steady = i64::try_from(self.opened.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let drift = clock::now_ms() - steady;
+        let jumped = (drift - self.drift_ms).abs() > 5_000;
+        self.drift_ms = drift;
+        jumped
+    }
+
+    pub(crate) fn fail(&mut self, reason: String, hint: &str) {
+        let phase = Phase::Failed { reason, hint: hint.to_owned() };
+        self.shared.live.change(|standing| standing.phase = phase);
+        self.tell_status();
+    }
+
+    /// The index could not be used: make it anew when it is damaged, else wait and try again.
+    pub(crate) fn recover(&mut self, error: &IndexError) {
+        tracing::warn!(%error, "the index could not be written");
+        let mended = if is_damage(error) { self.renew().and_then(|()| self.load()) } else { self.load() };
+        self.backlog.clear();
+        if let Err(error) = mended {
+            let hint =
+                "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";
+            self.fail(format!("The index could not be written: {error}."), hint);
+        }
+        let wait = if is_damage(error) { AFTER_DAMAGE } else { AFTER_FAILURE };
+        self.next_scan = Instant::now() + wait;
+    }
+
+    pub(crate) fn tell_status(&self) {
+        (self.publish)(Change::Status);
+    }
+}

@@ -1,0 +1,258 @@
+//! The conductor's work: units are looked at, written in transactions, and told of after the commit.
+use super::conduct::{Change, Conductor, Shared};
+use super::index::{IndexError, Writer};
+use super::ingest::{Eyes, look_at};
+use super::look::{Looked, Outcome};
+use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
+use super::record::{self, Written};
+use super::roots::{FileId, Root};
+use super::{chores, load, open};
+use crate::clock;
+use crate::rows::Phase;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Units in one go: few when something just happened, so that the next change does not wait; more at the first load.
+const LIVE: usize = 200;
+const REST: usize = 800;
+/// A commit is due after this many units, or this long.
+const COMMIT_UNITS: usize = 500;
+const COMMIT_AFTER: Duration = Duration::from_millis(150);
+
+struct Entered {
+    unit: UnitId,
+    marks: Vec<(FileId, Mark)>,
+    again_ns: Option<i64>,
+}
+
+/// What was written and not yet committed.
+#[derive(Default)]
+struct Open {
+    written: Vec<Written>,
+    units: Vec<Entered>,
+    since: Option<Instant>,
+}
+
+impl Conductor {
+    /// Does one piece of what there is to do.
+    pub(crate) fn work(&mut self) {
+        let (units, _) = self.backlog.next(LIVE, REST);
+        let done = if units.is_empty() {
+            self.refresh_tasks().and_then(|()| {
+                self.settle_phase();
+                self.chore()
+            })
+        } else {
+            self.enter(units)
+        };
+        if let Err(error) = done {
+            self.recover(&error);
+        } else if self.backlog.is_empty() && self.shelving.is_settled() {
+            self.settle_phase();
+        }
+    }
+
+    /// Looks at units and writes what they say.
+    fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
+        let Shared { roots, limits, inbox, .. } = self.shared.clone();
+        let eyes = Eyes { roots: &roots, limits: &limits, inbox: &inbox };
+        let mut open = Open::default();
+        let mut result = look_at(&eyes, units, |looked| {
+            self.put(looked, &mut open)?;
+            let long = open.since.is_some_and(|since| since.elapsed() > COMMIT_AFTER);
+            if long || open.units.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
+        });
+        if result.is_ok() {
+            result = self.commit(&mut open);
+        }
+        if result.is_err() && !self.writer.sql.is_autocommit() {
+            self.writer.sql.execute_batch("ROLLBACK")?;
+        }
+        self.chores.wake();
+        result
+    }
+
+    fn put(&mut self, looked: Looked, open: &mut Open) -> Result<(), IndexError> {
+        if open.since.is_none() {
+            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+            open.since = Some(Instant::now());
+        }
+        match &looked.outcome {
+            Outcome::Suite(text) => self.shelving.put(&self.shared.roots, &looked.unit.file, text),
+            _ => self.shelving.remove(&looked.unit.file),
+        }
+        open.written.push(record::put(&mut self.writer, &looked, &self.shelving.tasks(), &self.shared.roots.models)?);
+        open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
+        Ok(())
+    }
+
+    /// Commits, and only then remembers and tells.
+    fn commit(&mut self, open: &mut Open) -> Result<(), IndexError> {
+        if open.since.is_none() {
+            return Ok(());
+        }
+        let Open { written, units, .. } = std::mem::take(open);
+        let visible: Vec<String> = written.iter().filter(|w| w.visible).map(|w| w.key.clone()).collect();
+        let generation = finish(&mut self.writer, !visible.is_empty())?;
+        for write in &written {
+            write.before.into_iter().for_each(|row| self.tally.add(row, -1));
+            write.after.into_iter().for_each(|row| self.tally.add(row, 1));
+        }
+        let count = units.len() as u64;
+        for Entered { unit, marks, again_ns } in units {
+            if let Some(at) = again_ns {
+                let wait = u64::try_from(at.saturating_sub(clock::now_ns())).unwrap_or(0);
+                let files = marks.iter().map(|(file, _)| file.clone());
+                self.again.entry(Instant::now() + Duration::from_nanos(wait)).or_default().extend(files);
+            }
+            remember(&mut self.known, &unit, marks);
+        }
+        self.tell(generation, visible, count);
+        Ok(())
+    }
+
+    fn tell(&mut self, generation: u64, ids: Vec<String>, count: u64) {
+        let (tally, waiting) = (self.tally, self.backlog.len() as u64);
+        self.shared.live.change(|standing| {
+            standing.generation = generation;
+            tally.fill(&mut standing.counts);
+            standing.search = tally.search();
+            if let Phase::Indexing { done, total } = &mut standing.phase {
+                *done += count;
+                *total = (*total).max(*done + waiting);
+            }
+        });
+        if !ids.is_empty() {
+            (self.publish)(Change::Runs { generation, ids });
+        }
+        self.tell_status();
+    }
+
+    /// The first load is over when nothing waits any more.
+    fn settle_phase(&mut self) {
+        if !self.backlog.is_empty() || !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
+            return;
+        }
+        let (opened, tally) = (self.opened, self.tally);
+        let files = self.known.len() as u64;
+        self.shared.live.change(|standing| {
+            standing.phase = Phase::Ready;
+            tally.fill(&mut standing.counts);
+            standing.search = tally.search();
+            standing.took.index.get_or_insert_with(|| opened.elapsed());
+            standing.took.files = files;
+            if tally.is_searchable() {
+                standing.took.search.get_or_insert_with(|| opened.elapsed());
+            }
+        });
+        self.tell_status();
+    }
+
+    /// Takes the steps that concern suites out of the list and does them; there are few.
+    pub(crate) fn shelve(&mut self, steps: Vec<Step>) -> Vec<Step> {
+        let mut rest = Vec::with_capacity(steps.len());
+        for step in steps {
+            match step {
+                Step::Read(unit) if unit.id.file.root == Root::Input => self.read_suite(&unit),
+                Step::Forget(id) if id.file.root == Root::Input => {
+                    self.shelving.remove(&id.file);
+                    self.known.remove(&id.file);
+                }
+                other => rest.push(other),
+            }
+        }
+        rest
+    }
+
+    fn read_suite(&mut self, unit: &Unit) {
+        let Shared { roots, limits, .. } = &self.shared;
+        let file = &unit.id.file;
+        let odd: Option<&Found> = unit.files.values().find(|found| found.odd.is_some());
+        let mark = match (odd, open::read(roots, file, limits.file_bytes)) {
+            (Some(found), _) => {
+                self.shelving.refuse(roots, file, found.odd.as_deref().unwrap_or_default());
+                Mark { stamp: found.stamp, settled: true, odd: true }
+            }
+            (None, Ok((text, stamp))) => {
+                self.shelving.put(roots, file, &text);
+                Mark { stamp, settled: super::look::is_settled(stamp, clock::now_ns()), odd: false }
+            }
+            (None, Err(open::Refused::Gone)) => {
+                self.shelving.remove(file);
+                self.known.remove(file);
+                return;
+            }
+            (None, Err(refused)) => {
+                self.shelving.refuse(roots, file, &format!("It could not be read: {refused}."));
+                let stamp = unit.files.get(file).map(|found| found.stamp).unwrap_or_default();
+                Mark { stamp, settled: true, odd: false }
+            }
+        };
+        self.known.insert(file.clone(), mark);
+    }
+
+    /// Brings rows up to date with suites that changed.
+    fn refresh_tasks(&mut self) -> Result<(), IndexError> {
+        let Some(hash) = self.shelving.publish() else { return Ok(()) };
+        let (tasks, problems) = self.shelving.counts();
+        self.shared.live.change(|standing| {
+            standing.counts.tasks = tasks;
+            standing.counts.suite_problems = problems;
+        });
+        self.tell_status();
+        if super::index::meta(&self.writer.sql, "tasks")? == hash {
+            return Ok(());
+        }
+        self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+        let changed = record::apply_tasks(&self.writer.sql, &self.shelving.tasks()).and_then(|changed| {
+            load::put_meta(&self.writer.sql, "tasks", hash)?;
+            let generation = finish(&mut self.writer, !changed.is_empty())?;
+            Ok((generation, changed))
+        });
+        match changed {
+            Ok((generation, ids)) => self.tell(generation, ids, 0),
+            Err(error) => {
+                self.writer.sql.execute_batch("ROLLBACK")?;
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn chore(&mut self) -> Result<(), IndexError> {
+        let Some(done) = self.chores.step(&mut self.writer)? else { return Ok(()) };
+        if let chores::Done::Words { finished, all } = done {
+            self.tally.finish(finished);
+            let (tally, opened) = (self.tally, self.opened);
+            self.shared.live.change(|standing| {
+                standing.search = tally.search();
+                if all {
+                    standing.took.search.get_or_insert_with(|| opened.elapsed());
+                }
+            });
+            self.tell_status();
+        }
+        Ok(())
+    }
+}
+
+/// Ends the transaction: the text first, then what refers to it. Returns the generation.
+fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
+    writer.blob.flush()?;
+    load::put_meta(&writer.sql, "blob_len", writer.blob.len().cast_signed())?;
+    writer
+        .sql
+        .prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'generation'")?
+        .execute([i64::from(visible)])?;
+    let generation = load::generation(&writer.sql)?;
+    writer.sql.execute_batch("COMMIT")?;
+    Ok(generation)
+}
+
+/// Puts the marks of a unit in place of what was known of it.
+pub(crate) fn remember(known: &mut Known, unit: &UnitId, marks: Vec<(FileId, Mark)>) {
+    for (file, _) in members(known, unit) {
+        known.remove(&file);
+    }
+    known.extend(marks.into_iter().collect::<BTreeMap<_, _>>());
+}

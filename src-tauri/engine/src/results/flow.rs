@@ -1,0 +1,90 @@
+//! The results flow of one open folder: starts its threads and stops them. What others need of it is in its fields.
+use super::conduct::{Conductor, Publish, Shared};
+use super::inbox::{Hints, Inbox};
+use super::index::{Index, IndexError};
+use super::ingest::STACK;
+use super::limits::Limits;
+use super::live::Live;
+use super::roots::Roots;
+use super::suites::{Shelf, Shelving};
+use super::watch::{self, Watch};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+/// An open folder, followed.
+pub struct Flow {
+    /// Its directories.
+    pub roots: Arc<Roots>,
+    /// What is asked.
+    pub index: Arc<Index>,
+    /// How it stands.
+    pub live: Arc<Live>,
+    /// Its tasks.
+    pub shelf: Arc<Shelf>,
+    /// The bounds it keeps.
+    pub limits: Limits,
+    inbox: Arc<Inbox>,
+    threads: Mutex<Vec<JoinHandle<Option<Watch>>>>,
+}
+
+impl Flow {
+    /// Opens the index and begins to follow the folder.
+    pub fn start(roots: Roots, cache_dir: &Path, limits: Limits, publish: Publish) -> Result<Self, IndexError> {
+        let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
+        let shelf = Arc::new(Shelf::default());
+        let shared = Shared {
+            roots: Arc::new(roots),
+            index: Arc::new(index),
+            live: Arc::new(Live::new()),
+            inbox: Arc::new(Inbox::new(&limits)),
+            limits: limits.clone(),
+        };
+        let flow = Self {
+            roots: Arc::clone(&shared.roots),
+            index: Arc::clone(&shared.index),
+            live: Arc::clone(&shared.live),
+            inbox: Arc::clone(&shared.inbox),
+            shelf: Arc::clone(&shelf),
+            limits,
+            threads: Mutex::default(),
+        };
+        flow.spawn("watch", {
+            let (roots, inbox, wanted) = (Arc::clone(&shared.roots), Arc::clone(&shared.inbox), shared.limits.watch);
+            move || Some(watch::start(&roots, wanted, &inbox))
+        })?;
+        flow.spawn("index", move || {
+            Conductor::new(shared, writer, Shelving::new(shelf), publish).run();
+            None
+        })?;
+        Ok(flow)
+    }
+
+    fn spawn(&self, name: &str, work: impl FnOnce() -> Option<Watch> + Send + 'static) -> Result<(), IndexError> {
+        let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
+        self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    /// Has everything listed again soon.
+    pub fn rescan(&self) {
+        self.inbox.add(|hints: &mut Hints| hints.rescan = true);
+    }
+
+    /// Stops following and closes the index. What was read can still be asked until this is dropped.
+    pub fn stop(&self) {
+        self.inbox.stop();
+        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        for thread in threads {
+            if thread.join().is_err() {
+                tracing::error!("a thread of the results flow ended by a panic");
+            }
+        }
+    }
+}
+
+impl Drop for Flow {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}

@@ -1,0 +1,117 @@
+//! What the conductor is asked to look at, gathered from everywhere that notices something. Adding is quick, because the
+//! system's queue of changes overflows when its reader is slow.
+use super::limits::Limits;
+use crate::rows::Watching;
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// After this many single paths, listing everything is cheaper.
+const MOST_PATHS: usize = 20_000;
+
+/// What there is to look at.
+#[derive(Debug, Default)]
+pub(crate) struct Hints {
+    /// Everything.
+    pub(crate) rescan: bool,
+    /// These files and directories.
+    pub(crate) touched: HashSet<PathBuf>,
+    /// Directories that just appeared: files may have been made in them before they were watched.
+    pub(crate) new_dirs: HashSet<PathBuf>,
+    /// News of how changes are noticed.
+    pub(crate) watching: Option<Watching>,
+}
+
+/// Why a wait ended.
+#[derive(Debug)]
+pub(crate) enum Woken {
+    /// The folder is being closed.
+    Stop,
+    /// There is something to look at.
+    Hints(Hints),
+    /// The time has come.
+    Due,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    hints: Hints,
+    first: Option<Instant>,
+    last: Option<Instant>,
+}
+
+/// The place where hints are put and taken.
+#[derive(Debug)]
+pub(crate) struct Inbox {
+    state: Mutex<State>,
+    wake: Condvar,
+    stopping: AtomicBool,
+    quiet: Duration,
+    patience: Duration,
+}
+
+impl Inbox {
+    pub(crate) fn new(limits: &Limits) -> Self {
+        Self {
+            state: Mutex::default(),
+            wake: Condvar::new(),
+            stopping: AtomicBool::new(false),
+            quiet: limits.quiet,
+            patience: limits.patience,
+        }
+    }
+
+    /// Adds to what there is to look at.
+    pub(crate) fn add(&self, put: impl FnOnce(&mut Hints)) {
+        let mut state = self.lock();
+        put(&mut state.hints);
+        if state.hints.touched.len() > MOST_PATHS {
+            state.hints.rescan = true;
+            state.hints.touched.clear();
+        }
+        let now = Instant::now();
+        state.first.get_or_insert(now);
+        state.last = Some(now);
+        drop(state);
+        self.wake.notify_one();
+    }
+
+    /// Ends every wait, now and later.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::Release);
+        drop(self.lock());
+        self.wake.notify_all();
+    }
+
+    /// True when the folder is being closed.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Acquire)
+    }
+
+    /// Waits until changes have come to rest, or for a bounded time when they do not, or until the given moment.
+    pub(crate) fn wait(&self, until: Instant) -> Woken {
+        let mut state = self.lock();
+        loop {
+            if self.is_stopping() {
+                return Woken::Stop;
+            }
+            let now = Instant::now();
+            let ripe = state.last.zip(state.first).map(|(last, first)| (last + self.quiet).min(first + self.patience));
+            if ripe.is_some_and(|ripe| ripe <= now) {
+                let taken = std::mem::take(&mut *state);
+                return Woken::Hints(taken.hints);
+            }
+            if until <= now {
+                return Woken::Due;
+            }
+            let wait = ripe.map_or(until, |ripe| ripe.min(until)) - now;
+            state = self.wake.wait_timeout(state, wait).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,103 @@
+//! Looks at many units with two threads and hands each on as it is ready. Owns the bounds: how many wait, and how many bytes.
+use super::inbox::Inbox;
+use super::limits::Limits;
+use super::look::{self, Looked};
+use super::reconcile::Unit;
+use super::roots::Roots;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// Fewer units than this are not worth a thread.
+const FEW: usize = 8;
+/// Threads that read and parse.
+const READERS: usize = 2;
+/// How many looked-at units may wait to be written.
+const WAITING: usize = 64;
+/// How many bytes of files may be held at a time. A larger file is held alone.
+const BYTES: u64 = 32 << 20;
+/// Parsers go down into what they read; this is how deep they may.
+pub(crate) const STACK: usize = 8 << 20;
+
+/// What every look needs.
+pub(crate) struct Eyes<'a> {
+    pub(crate) roots: &'a Roots,
+    pub(crate) limits: &'a Limits,
+    pub(crate) inbox: &'a Inbox,
+}
+
+/// Looks at all units; stops early when the folder is being closed or the receiver fails.
+pub(crate) fn look_at<E>(
+    eyes: &Eyes<'_>,
+    units: Vec<Unit>,
+    mut take: impl FnMut(Looked) -> Result<(), E>,
+) -> Result<(), E> {
+    if units.len() < FEW {
+        return units.into_iter().try_for_each(|unit| take(look::look(eyes.roots, eyes.limits, unit)));
+    }
+    let (queue, budget) = (&Mutex::new(units.into_iter()), &Budget::default());
+    std::thread::scope(|threads| {
+        let (send, receive) = sync_channel(WAITING);
+        for _ in 0..READERS {
+            let send = send.clone();
+            let work = move || read(eyes, queue, budget, &send);
+            // Without a second thread the first does all the work; without any, what is left is looked at by the next rescan.
+            if let Err(error) =
+                std::thread::Builder::new().name("reader".into()).stack_size(STACK).spawn_scoped(threads, work)
+            {
+                tracing::warn!(%error, "a thread for reading could not be started");
+            }
+        }
+        drop(send);
+        let mut result = Ok(());
+        for (looked, bytes) in receive {
+            if result.is_ok() {
+                result = take(looked);
+            }
+            if result.is_err() {
+                lock(queue).by_ref().for_each(drop);
+            }
+            budget.give_back(bytes);
+        }
+        result
+    })
+}
+
+fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budget, send: &SyncSender<(Looked, u64)>) {
+    loop {
+        let Some(unit) = lock(queue).next() else { return };
+        if eyes.inbox.is_stopping() {
+            return;
+        }
+        let bytes = unit.files.values().map(|found| found.stamp.size.min(eyes.limits.file_bytes)).sum();
+        budget.take(bytes);
+        if send.send((look::look(eyes.roots, eyes.limits, unit), bytes)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Bytes that may be held at a time.
+#[derive(Default)]
+struct Budget {
+    held: Mutex<u64>,
+    freed: Condvar,
+}
+
+impl Budget {
+    fn take(&self, bytes: u64) {
+        let mut held = lock(&self.held);
+        while *held > 0 && *held + bytes > BYTES {
+            held = self.freed.wait(held).unwrap_or_else(PoisonError::into_inner);
+        }
+        *held += bytes;
+    }
+
+    fn give_back(&self, bytes: u64) {
+        *lock(&self.held) -= bytes;
+        self.freed.notify_all();
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

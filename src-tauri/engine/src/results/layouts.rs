@@ -1,0 +1,101 @@
+//! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the index asks `formats` about runs.
+use super::reconcile::UnitId;
+use super::roots::FileId;
+use super::scan::is_suite_name;
+use touchstone_formats::kind::{FileKind, detect};
+use touchstone_formats::run::Outline;
+use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
+
+/// How much of a file tells what it is.
+const HEAD: usize = 16 << 10;
+/// Models that everybody knows.
+const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
+
+/// What a file turned out to be.
+pub(crate) enum Seen {
+    /// A run.
+    Run(Box<Outline>),
+    /// A suite, lying among the transcripts.
+    Suite,
+    /// The workspace file, which is no result and nothing wrong either.
+    Workspace,
+    /// Something else; the reason as a sentence.
+    Other(String),
+    /// Meant to be a run, but it cannot be read.
+    Damaged(ReadError),
+}
+
+/// The stem of a file that belongs to a run of a benchmark folder.
+pub(crate) fn member(name: &str) -> Option<&str> {
+    benchmark::member(name).map(|(stem, _)| stem)
+}
+
+/// True when a file may be more than a row with a reason, by its name: only then is its content read.
+pub(crate) fn is_plausible(file: &FileId) -> bool {
+    is_suite_name(file)
+}
+
+/// Looks at a file.
+pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
+    if is_plausible(file) && bytes.iter().all(u8::is_ascii_whitespace) {
+        return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
+    }
+    match detect(&String::from_utf8_lossy(file.name()), &bytes[..bytes.len().min(HEAD)]) {
+        FileKind::Transcript | FileKind::BenchmarkMember => {
+            transcript::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+        }
+        FileKind::Suite => Seen::Suite,
+        FileKind::Workspace => Seen::Workspace,
+        FileKind::Other(reason) => Seen::Other(reason),
+    }
+}
+
+/// Looks at the files of a run of a benchmark folder.
+pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
+    let mut parts = benchmark::Parts::default();
+    for (file, bytes) in files {
+        if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
+            parts.set(kind, bytes);
+        }
+    }
+    benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+}
+
+/// What the path says about a run.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Coordinates {
+    pub(crate) task: Option<String>,
+    pub(crate) system: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) variation: Option<u32>,
+    pub(crate) variation_name: Option<String>,
+    pub(crate) repeat: u32,
+}
+
+/// Reads the path of a unit.
+pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
+    let none = Coordinates { repeat: 1, ..Coordinates::default() };
+    if unit.group {
+        let (dir, stem) = (String::from_utf8_lossy(unit.file.parent()), String::from_utf8_lossy(unit.file.name()));
+        let Some(at) = benchmark::coordinates(&dir, &stem) else { return none };
+        let name = if at.mode == "retrieval" { at.variation } else { format!("{} ({})", at.variation, at.mode) };
+        return Coordinates {
+            task: at.task,
+            system: Some(at.system),
+            model: Some(at.model),
+            variation: None,
+            variation_name: Some(name),
+            repeat: at.repeat,
+        };
+    }
+    let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
+    let Some(at) = names::read(&unit.file.shown(), &known) else { return none };
+    Coordinates {
+        task: Some(at.task),
+        system: Some(at.system),
+        model: Some(at.model),
+        variation: Some(at.variation),
+        variation_name: None,
+        repeat: at.repeat,
+    }
+}

@@ -1,0 +1,58 @@
+//! What an index that was made before knows: its files, its counts, its generation. Reads only, but for one number.
+use super::index::{IndexError, meta};
+use super::open::Stamp;
+use super::reconcile::{Known, Mark};
+use super::record::Counted;
+use super::roots::{FileId, Root};
+use super::tally::Tally;
+use rusqlite::Connection;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// The marks of all files of all rows.
+pub(crate) fn known(sql: &Connection) -> Result<Known, IndexError> {
+    let mut select = sql.prepare("SELECT path, odd, size, mtime_ns, inode, settled FROM files")?;
+    let rows = select.query_map([], |row| {
+        let (size, inode): (i64, i64) = (row.get(2)?, row.get(4)?);
+        let stamp = Stamp { size: size.cast_unsigned(), mtime_ns: row.get(3)?, inode: inode.cast_unsigned() };
+        let path: Vec<u8> = row.get(0)?;
+        Ok((FileId::new(Root::Output, path), Mark { stamp, settled: row.get(5)?, odd: row.get(1)? }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// How many rows there are of each kind.
+pub(crate) fn tally(sql: &Connection) -> Result<Tally, IndexError> {
+    let mut select = sql.prepare("SELECT state_order, words_done < item_count, count(*) FROM runs GROUP BY 1, 2")?;
+    let mut rows = select.query([])?;
+    let mut tally = Tally::default();
+    while let Some(row) = rows.next()? {
+        tally.add(Counted { state: row.get(0)?, unfinished: row.get(1)? }, row.get(2)?);
+    }
+    Ok(tally)
+}
+
+/// The number of the last change.
+pub(crate) fn generation(sql: &Connection) -> Result<u64, IndexError> {
+    Ok(u64::try_from(meta(sql, "generation")?).unwrap_or(0))
+}
+
+/// What stands for the model names that paths are read with.
+pub(crate) fn models_hash(models: &[String]) -> i64 {
+    if models.is_empty() { 0 } else { xxh3_64(models.join("\n").as_bytes()).cast_signed() }
+}
+
+/// The model names that the paths in the index were read with.
+pub(crate) fn models(sql: &Connection) -> Result<i64, IndexError> {
+    meta(sql, "models")
+}
+
+/// Notes the model names that paths are read with from now on.
+pub(crate) fn put_models(sql: &Connection, hash: i64) -> Result<(), IndexError> {
+    put_meta(sql, "models", hash)
+}
+
+/// Notes a number.
+pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), IndexError> {
+    sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?.execute((key, value))?;
+    Ok(())
+}

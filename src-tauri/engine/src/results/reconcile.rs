@@ -1,0 +1,137 @@
+//! **Pure.** What has to be read or forgotten so that the index agrees with the disk again: known marks against found stamps.
+//! Owns the grouping of files into units; reads nothing.
+use super::layouts;
+use super::open::Stamp;
+use super::roots::{FileId, Root};
+use std::collections::{BTreeMap, BTreeSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// What the index knows of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// As it was when it was read.
+    pub(crate) stamp: Stamp,
+    /// False when it was read so soon after its last change that the next change may bear the same stamp.
+    pub(crate) settled: bool,
+    /// True for what is no file.
+    pub(crate) odd: bool,
+}
+
+/// Everything the index knows.
+pub(crate) type Known = BTreeMap<FileId, Mark>;
+
+/// What lies on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// Its stamp.
+    pub(crate) stamp: Stamp,
+    /// Why it is not read, when it is no file.
+    pub(crate) odd: Option<String>,
+}
+
+/// What makes one row: a file, or the files of one run of a benchmark folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UnitId {
+    /// The file, or the common stem of the group.
+    pub(crate) file: FileId,
+    /// Whether it is a group.
+    pub(crate) group: bool,
+}
+
+impl UnitId {
+    /// The id the page sees. A group and a file of the same name differ.
+    pub(crate) fn key(&self) -> String {
+        let mut path = self.file.path.clone();
+        if self.group {
+            path.push(0);
+        }
+        format!("{:016x}", xxh3_64(&path))
+    }
+}
+
+/// A unit with the files that make it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Unit {
+    pub(crate) id: UnitId,
+    pub(crate) files: BTreeMap<FileId, Found>,
+}
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Read these files and put what they say in place of what was known of the unit.
+    Read(Unit),
+    /// Nothing of the unit is left.
+    Forget(UnitId),
+}
+
+/// Which unit a file belongs to.
+pub(crate) fn unit_of(file: &FileId, odd: bool) -> UnitId {
+    let alone = || UnitId { file: file.clone(), group: false };
+    if odd || file.root == Root::Input {
+        return alone();
+    }
+    let Some(stem) = std::str::from_utf8(file.name()).ok().and_then(layouts::member) else { return alone() };
+    let mut path = file.parent().to_vec();
+    if !path.is_empty() {
+        path.push(b'/');
+    }
+    path.extend_from_slice(stem.as_bytes());
+    UnitId { file: FileId::new(file.root, path), group: true }
+}
+
+/// The files of a unit that the index knows.
+pub(crate) fn members(known: &Known, unit: &UnitId) -> Vec<(FileId, Mark)> {
+    if !unit.group {
+        let mark = known.get(&unit.file).filter(|mark| unit_of(&unit.file, mark.odd) == *unit);
+        return mark.map(|mark| (unit.file.clone(), *mark)).into_iter().collect();
+    }
+    below(known, &unit.file)
+        .filter(|(file, mark)| unit_of(file, mark.odd) == *unit)
+        .map(|(file, mark)| (file.clone(), *mark))
+        .collect()
+}
+
+/// The steps that make the index agree with what was found within the scopes. Outside of them, nothing is concluded.
+pub(crate) fn reconcile(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>) -> Vec<Step> {
+    let mut units = BTreeSet::new();
+    for (file, now) in found {
+        let same = known.get(file).is_some_and(|was| {
+            was.stamp == now.stamp && was.odd == now.odd.is_some() && (was.settled || now.odd.is_some())
+        });
+        if !same {
+            units.insert(unit_of(file, now.odd.is_some()));
+            // What was no file and now is one, or the other way round, leaves its former unit.
+            units.extend(known.get(file).map(|was| unit_of(file, was.odd)));
+        }
+    }
+    for scope in scopes {
+        for (file, mark) in below(known, scope).filter(|(file, _)| scope.holds(file)) {
+            if !found.contains_key(file) {
+                units.insert(unit_of(file, mark.odd));
+            }
+        }
+    }
+    units.into_iter().map(|unit| step(known, scopes, found, unit)).collect()
+}
+
+fn step(known: &Known, scopes: &[FileId], found: &BTreeMap<FileId, Found>, unit: UnitId) -> Step {
+    let elsewhere = members(known, &unit).into_iter().filter(|(file, _)| !scopes.iter().any(|scope| scope.holds(file)));
+    let mut files: BTreeMap<FileId, Found> =
+        elsewhere.map(|(file, mark)| (file, Found { stamp: mark.stamp, odd: None })).collect();
+    let prefix = found.range(unit.file.clone()..).take_while(|(file, _)| starts_with(file, &unit.file));
+    for (file, now) in prefix {
+        if unit_of(file, now.odd.is_some()) == unit {
+            files.insert(file.clone(), now.clone());
+        }
+    }
+    if files.is_empty() { Step::Forget(unit) } else { Step::Read(Unit { id: unit, files }) }
+}
+
+fn below<'a>(known: &'a Known, start: &'a FileId) -> impl Iterator<Item = (&'a FileId, &'a Mark)> {
+    known.range(start.clone()..).take_while(move |(file, _)| starts_with(file, start))
+}
+
+fn starts_with(file: &FileId, start: &FileId) -> bool {
+    file.root == start.root && file.path.starts_with(&start.path)
+}

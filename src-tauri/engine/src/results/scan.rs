@@ -1,0 +1,208 @@
+//! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth and number. Reads no file.
+use super::limits::Limits;
+use super::open::Stamp;
+use super::reconcile::Found;
+use super::roots::{FileId, Root, Roots};
+use crate::paths;
+use fs_err as fs;
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+/// What a look at some scopes found.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    /// Everything there is to a row: files, and what is no file with the reason.
+    pub(crate) found: BTreeMap<FileId, Found>,
+    /// True when there was more than is listed.
+    pub(crate) cut: bool,
+    /// Why a whole root could not be listed. Nothing is concluded about its files then.
+    pub(crate) failed: Option<(Root, io::Error)>,
+}
+
+/// Looks at files and directories. A scope that is not there any more is simply not among what was found.
+pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Survey {
+    let walk = Walk {
+        roots,
+        limits,
+        queue: Mutex::new(Queue { dirs: Vec::new(), busy: 0 }),
+        wake: Condvar::new(),
+        listed: AtomicUsize::new(0),
+        cut: AtomicBool::new(false),
+        failed: Mutex::new(None),
+    };
+    let mut found: Vec<(FileId, Found)> = Vec::new();
+    for scope in scopes.iter().filter(|scope| !is_hidden(scope) && scope.depth() <= limits.depth + 1) {
+        walk.look(scope, &mut found);
+    }
+    let wide = scopes.iter().any(|scope| scope.path.is_empty());
+    let more = std::thread::scope(|threads| {
+        let second = wide.then(|| threads.spawn(|| walk.work()));
+        let mut all = walk.work();
+        if let Some(second) = second {
+            all.extend(second.join().unwrap_or_default());
+        }
+        all
+    });
+    found.extend(more);
+    Survey {
+        found: found.into_iter().collect(),
+        cut: walk.cut.into_inner(),
+        failed: walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+/// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors and downloads leave.
+pub(crate) fn is_hidden(file: &FileId) -> bool {
+    file.path.split(|b| *b == b'/').any(|part| {
+        let ends = |end: &str| part.ends_with(end.as_bytes());
+        part.starts_with(b".")
+            || part.starts_with(b"#")
+            || [".lock", ".tmp", ".part", ".swp", "~"].iter().any(|e| ends(e))
+    })
+}
+
+struct Queue {
+    dirs: Vec<FileId>,
+    busy: usize,
+}
+
+struct Walk<'a> {
+    roots: &'a Roots,
+    limits: &'a Limits,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    listed: AtomicUsize,
+    cut: AtomicBool,
+    failed: Mutex<Option<(Root, io::Error)>>,
+}
+
+impl Walk<'_> {
+    /// One scope: a directory goes into the queue, a file is found at once.
+    fn look(&self, scope: &FileId, found: &mut Vec<(FileId, Found)>) {
+        let Some(path) = self.roots.path(scope) else { return };
+        match fs::symlink_metadata(&path) {
+            Ok(meta) if scope.path.is_empty() || meta.is_dir() => self.enter(scope.clone(), &meta, found),
+            Ok(meta) => found.extend(entry(scope, &meta).map(|entry| (scope.clone(), entry))),
+            Err(error) if scope.path.is_empty() => self.fail(scope.root, error),
+            Err(_) => {}
+        }
+    }
+
+    fn work(&self) -> Vec<(FileId, Found)> {
+        let mut found = Vec::new();
+        while let Some(dir) = self.next() {
+            if let Err(error) = self.list(&dir, &mut found) {
+                self.unlisted(dir, error, &mut found);
+            }
+            let mut queue = self.lock();
+            queue.busy -= 1;
+            drop(queue);
+            self.wake.notify_all();
+        }
+        found
+    }
+
+    fn next(&self) -> Option<FileId> {
+        let mut queue = self.lock();
+        loop {
+            if let Some(dir) = queue.dirs.pop() {
+                queue.busy += 1;
+                return Some(dir);
+            }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn list(&self, dir: &FileId, found: &mut Vec<(FileId, Found)>) -> io::Result<()> {
+        let path = self.roots.path(dir).unwrap_or_default();
+        for item in fs::read_dir(path)? {
+            let item = item?;
+            let file = dir.join(&item.file_name());
+            if is_hidden(&FileId::new(file.root, file.name())) {
+                continue;
+            }
+            if self.listed.fetch_add(1, Ordering::Relaxed) >= self.limits.entries {
+                self.cut.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            // Gone between listing and looking: as if it had never been listed.
+            let Ok(meta) = item.metadata() else { continue };
+            if meta.is_dir() {
+                self.enter(file, &meta, found);
+            } else if let Some(entry) = entry(&file, &meta) {
+                found.push((file, entry));
+            }
+        }
+        Ok(())
+    }
+
+    fn enter(&self, dir: FileId, meta: &std::fs::Metadata, found: &mut Vec<(FileId, Found)>) {
+        if self.roots.is_other_root(&dir) {
+            return;
+        }
+        if dir.depth() > self.limits.depth {
+            let why = format!("The folder is more than {} folders deep and is not looked into.", self.limits.depth);
+            found.push((dir, Found { stamp: stamp(meta), odd: Some(why) }));
+            return;
+        }
+        if !dir.path.is_empty() && is_suite_name(&dir) {
+            let odd = Some("It is a folder that is named like a file.".to_owned());
+            // The stamp of a folder changes with what is in it; the row does not.
+            let stamp = Stamp { size: 0, mtime_ns: 0, inode: meta.ino() };
+            found.push((dir.clone(), Found { stamp, odd }));
+        }
+        self.lock().dirs.push(dir);
+        self.wake.notify_one();
+    }
+
+    fn unlisted(&self, dir: FileId, error: io::Error, found: &mut Vec<(FileId, Found)>) {
+        if dir.path.is_empty() {
+            self.fail(dir.root, error);
+        } else if error.kind() != io::ErrorKind::NotFound {
+            let odd = Some(format!("The folder could not be listed: {}.", paths::reason(&error)));
+            found.push((dir, Found { stamp: Stamp::default(), odd }));
+        }
+    }
+
+    fn fail(&self, root: Root, error: io::Error) {
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((root, error));
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
+fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
+    if file.root == Root::Input && !is_suite_name(file) {
+        return None;
+    }
+    let kind = meta.file_type();
+    let odd = match () {
+        () if kind.is_file() => None,
+        () if kind.is_symlink() => Some("It is a link, and links are not followed."),
+        () if kind.is_fifo() => Some("It is a pipe, not a file."),
+        () if kind.is_socket() => Some("It is a socket, not a file."),
+        () => Some("It is a device, not a file."),
+    };
+    Some(Found { stamp: stamp(meta), odd: odd.map(str::to_owned) })
+}
+
+fn stamp(meta: &std::fs::Metadata) -> Stamp {
+    let mtime_ns = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
+    Stamp { size: meta.len(), mtime_ns, inode: meta.ino() }
+}
+
+/// True for names that a suite may have.
+pub(crate) fn is_suite_name(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml")
+}

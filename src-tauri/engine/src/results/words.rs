@@ -1,0 +1,51 @@
+//! Fills the full-text index in the background, newest runs first, in steps so short that live changes are not held up.
+//! Stops anywhere and goes on from there: each row counts how many of its pieces are in.
+use super::blob::TextBlob;
+use super::index::{IndexError, Writer, meta};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use std::time::{Duration, Instant};
+
+/// How long a step writes. Its commit comes on top.
+const STEP: Duration = Duration::from_millis(25);
+
+/// Does one step. Returns how many runs were finished; none when there is nothing to do.
+pub(crate) fn step(writer: &mut Writer) -> Result<Option<u64>, IndexError> {
+    let start = Instant::now();
+    let blob = TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?;
+    let transaction = writer.sql.unchecked_transaction()?;
+    let mut finished = 0;
+    let mut found = false;
+    while start.elapsed() < STEP {
+        let Some((run, done, count)) = next(&transaction)? else { break };
+        found = true;
+        let now = fill(&transaction, &blob, (run, done), start)?;
+        transaction.prepare_cached("UPDATE runs SET words_done = ? WHERE id = ?")?.execute([now, run])?;
+        finished += u64::from(now >= count);
+    }
+    transaction.commit()?;
+    Ok(found.then_some(finished))
+}
+
+fn next(sql: &Connection) -> Result<Option<(i64, i64, i64)>, IndexError> {
+    let text = "SELECT id, words_done, item_count FROM runs INDEXED BY runs_unfinished
+                WHERE words_done < item_count ORDER BY modified_ms DESC LIMIT 1";
+    Ok(sql.prepare_cached(text)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?)
+}
+
+/// Puts pieces of a run in until the time is up; returns how many of its pieces are in now.
+fn fill(sql: &Connection, blob: &TextBlob, (run, mut done): (i64, i64), start: Instant) -> Result<i64, IndexError> {
+    let text = "SELECT id, start, len FROM items WHERE run = ? ORDER BY start LIMIT -1 OFFSET ?";
+    let mut select = sql.prepare_cached(text)?;
+    let mut insert = sql.prepare_cached("INSERT INTO words (rowid, text) VALUES (?, ?)")?;
+    let mut items = select.query([run, done])?;
+    while let Some(item) = items.next()? {
+        let (id, offset, len): (i64, i64, i64) = (item.get(0)?, item.get(1)?, item.get(2)?);
+        let bytes = blob.read(offset.cast_unsigned(), usize::try_from(len).unwrap_or(0))?;
+        insert.execute(params![id, String::from_utf8_lossy(&bytes)])?;
+        done += 1;
+        if start.elapsed() >= STEP {
+            break;
+        }
+    }
+    Ok(done)
+}
