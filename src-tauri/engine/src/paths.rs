@@ -2,9 +2,11 @@
 //! Also where our own files go. Writes nothing into the folder.
 use crate::error::{AppError, Code};
 use crate::results::roots::Roots;
+use crate::results::suites;
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
+use touchstone_formats::workspace;
 
 /// Names of input directories, best first.
 const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
@@ -41,7 +43,32 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
         return Err(tried("it is a file, not a folder".to_owned()));
     }
     fs::read_dir(&folder).map_err(|error| tried(reason(&error)))?;
-    Ok(by_names(folder))
+    Ok(match fs::read_to_string(folder.join(WORKSPACE)) {
+        Ok(text) => by_workspace(folder, &text),
+        Err(_) => by_names(folder),
+    })
+}
+
+/// A workspace file that cannot be read is a problem to be shown; the names of the subfolders are the next best thing.
+fn by_workspace(folder: PathBuf, text: &str) -> Resolved {
+    let workspace = match workspace::read(text) {
+        Ok(workspace) => workspace,
+        Err(error) => {
+            return Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) };
+        }
+    };
+    let by_names = by_names(folder.clone());
+    let dir = |name: &Option<String>| {
+        let dir = folder.join(name.as_ref()?);
+        Some(fs::canonicalize(&dir).unwrap_or(dir))
+    };
+    let roots = Roots {
+        input_dir: dir(&workspace.input_dir).or(by_names.roots.input_dir),
+        output_dir: dir(&workspace.output_dir).unwrap_or(by_names.roots.output_dir),
+        models: workspace.models.into_iter().map(|model| model.name).collect(),
+        folder,
+    };
+    Resolved { roots, problem: None }
 }
 
 fn by_names(folder: PathBuf) -> Resolved {

@@ -2,14 +2,18 @@
 use super::conduct::{Change, Conductor, Shared};
 use super::index::{IndexError, Writer};
 use super::ingest::{Eyes, look_at};
+use super::limits::Limits;
 use super::look::{Looked, Outcome};
 use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
 use super::record::{self, Written};
-use super::roots::{FileId, Root};
+use super::roots::{FileId, Root, Roots};
+use super::scan::{PROMPT_NAMES, is_prompt_name};
+use super::suites::Shelving;
 use super::{chores, load, open};
 use crate::clock;
 use crate::rows::Phase;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 /// Units in one go: few when something just happened, so that the next change does not wait; more at the first load.
@@ -155,8 +159,8 @@ impl Conductor {
             match step {
                 Step::Read(unit) if unit.id.file.root == Root::Input => self.read_suite(&unit),
                 Step::Forget(id) if id.file.root == Root::Input => {
-                    self.shelving.remove(&id.file);
                     self.known.remove(&id.file);
+                    self.forget_suite(&id.file);
                 }
                 other => rest.push(other),
             }
@@ -174,13 +178,16 @@ impl Conductor {
                 Mark { stamp: found.stamp, settled: true, odd: true }
             }
             (None, Ok((text, stamp))) => {
-                self.shelving.put(roots, file, &text);
+                if is_prompt_name(file) {
+                    read_prompts(roots, limits, file, &mut self.shelving);
+                } else {
+                    self.shelving.put(roots, file, &text);
+                }
                 Mark { stamp, settled: super::look::is_settled(stamp, clock::now_ns()), odd: false }
             }
             (None, Err(open::Refused::Gone)) => {
-                self.shelving.remove(file);
                 self.known.remove(file);
-                return;
+                return self.forget_suite(&unit.id.file);
             }
             (None, Err(refused)) => {
                 self.shelving.refuse(roots, file, &format!("It could not be read: {refused}."));
@@ -189,6 +196,14 @@ impl Conductor {
             }
         };
         self.known.insert(file.clone(), mark);
+    }
+
+    fn forget_suite(&mut self, file: &FileId) {
+        if is_prompt_name(file) {
+            read_prompts(&self.shared.roots, &self.shared.limits, file, &mut self.shelving);
+        } else {
+            self.shelving.remove(file);
+        }
     }
 
     /// Brings rows up to date with suites that changed.
@@ -247,6 +262,18 @@ fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
     let generation = load::generation(&writer.sql)?;
     writer.sql.execute_batch("COMMIT")?;
     Ok(generation)
+}
+
+/// Reads the folder of loose prompts that a file belongs to.
+fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Shelving) {
+    let folder = FileId::new(file.root, file.parent());
+    let read = PROMPT_NAMES.iter().filter_map(|name| {
+        let (bytes, _) = open::read(roots, &folder.join(OsStr::new(name)), limits.file_bytes).ok()?;
+        Some((*name, String::from_utf8_lossy(&bytes).into_owned()))
+    });
+    let read: Vec<_> = read.collect();
+    let files: Vec<_> = read.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    shelving.put_folder(roots, &folder, &files);
 }
 
 /// Puts the marks of a unit in place of what was known of it.

@@ -232,7 +232,7 @@ pub(crate) fn from_suite(
     // A PromptQL run calls no tools; what it did instead is its plan.
     let calls_tools =
         calls.layout.is_some_and(|l| l != Layout::PromptQl) && calls.system.is_none_or(|s| s != "promptql");
-    let missing = if calls_tools { missing_calls(task.expected_calls(), calls.tools) } else { Vec::new() };
+    let missing = if calls_tools { missing_calls(&task.suite.expected_tool_calls, calls.tools) } else { Vec::new() };
     (serde_json::to_string(&missing).unwrap_or_else(|_| "[]".to_owned()), name)
 }
 

@@ -182,7 +182,7 @@ impl Walk<'_> {
 
 /// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
-    if file.root == Root::Input && !is_suite_name(file) {
+    if file.root == Root::Input && !is_suite_name(file) && !is_prompt_name(file) {
         return None;
     }
     let kind = meta.file_type();
@@ -199,6 +199,15 @@ fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
 fn stamp(meta: &std::fs::Metadata) -> Stamp {
     let mtime_ns = meta.mtime().saturating_mul(1_000_000_000).saturating_add(meta.mtime_nsec());
     Stamp { size: meta.len(), mtime_ns, inode: meta.ino() }
+}
+
+/// The files that a folder of loose prompts is made of.
+pub(crate) const PROMPT_NAMES: [&str; 4] =
+    ["promptql_prompt.txt", "other_models_prompt.txt", "other_models_prompt_with_python.txt", "correct_answer.json"];
+
+/// True for a file of a folder of loose prompts.
+pub(crate) fn is_prompt_name(file: &FileId) -> bool {
+    PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
 }
 
 /// True for names that a suite may have.

@@ -5,27 +5,23 @@ use super::scan::is_suite_name;
 use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock};
-use touchstone_formats::ReadError;
+use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// One task, from one suite file.
+/// One task, and where it was read.
 #[derive(Debug)]
 pub struct Task {
-    /// Its id: the path of its file without extension.
-    pub id: String,
-    /// Its file.
+    /// What its suite says.
+    pub suite: suite::Task,
+    /// The file of the suite, or its folder when it is a folder of loose prompts.
     pub file: FileId,
 }
 
 impl Task {
-    /// Tools that should be called.
-    pub fn expected_calls(&self) -> &[String] {
-        &[]
-    }
-
     /// What a variation is called.
-    pub fn variation_name(&self, _index: usize) -> Option<String> {
-        None
+    pub fn variation_name(&self, index: usize) -> Option<String> {
+        let label = self.suite.variations.get(index)?.label();
+        (!label.is_empty()).then_some(label)
     }
 }
 
@@ -51,11 +47,11 @@ impl Tasks {
     fn of(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
         let mut all = Self::default();
         for task in tasks {
-            if let Some((folder, _)) = task.id.rsplit_once('/') {
+            if let Some((folder, _)) = task.suite.id.rsplit_once('/') {
                 let alone = !all.by_folder.contains_key(folder);
                 all.by_folder.insert(folder.to_owned(), alone.then(|| Arc::clone(&task)));
             }
-            all.by_id.insert(task.id.clone(), task);
+            all.by_id.insert(task.suite.id.clone(), task);
         }
         all
     }
@@ -82,7 +78,7 @@ impl Shelf {
 
 struct Shelved {
     hash: u64,
-    task: Option<Arc<Task>>,
+    tasks: Vec<Arc<Task>>,
     problems: Vec<Problem>,
 }
 
@@ -110,16 +106,45 @@ impl Shelving {
         if self.files.get(file).is_some_and(|shelved| shelved.hash == hash) {
             return;
         }
-        let id = task_id(file);
-        let (task, problems) = read(roots, file, id, bytes);
-        self.files.insert(file.clone(), Shelved { hash, task: task.map(Arc::new), problems });
+        let text = std::str::from_utf8(bytes)
+            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text."));
+        let suite = text.and_then(|text| suite::read(text, &task_id(file)));
+        self.keep(roots, file, hash, suite);
+    }
+
+    /// Reads a folder of loose prompts.
+    pub(crate) fn put_folder(&mut self, roots: &Roots, folder: &FileId, files: &[(&str, &str)]) {
+        match suite::from_folder(&folder.shown(), files) {
+            None => self.remove(folder),
+            Some(suite) => {
+                let hash = xxh3_64(files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>().as_bytes());
+                self.keep(roots, folder, hash, suite);
+            }
+        }
+    }
+
+    fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
+        let (tasks, problems) = match suite {
+            Ok(suite) => {
+                let tasks = suite.tasks.into_iter().map(|suite| Arc::new(Task { suite, file: file.clone() }));
+                let warnings = suite.warnings.into_iter().map(|warning| Problem {
+                    line: warning.line,
+                    column: warning.column,
+                    excerpt: warning.excerpt,
+                    ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
+                });
+                (tasks.collect(), warnings.collect())
+            }
+            Err(error) => (Vec::new(), vec![problem(roots.shown(file), error)]),
+        };
+        self.files.insert(file.clone(), Shelved { hash, tasks, problems });
         self.changed = true;
     }
 
     /// Notes why something that is named like a suite is none.
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
-        self.files.insert(file.clone(), Shelved { hash: 0, task: None, problems: vec![problem] });
+        self.files.insert(file.clone(), Shelved { hash: 0, tasks: Vec::new(), problems: vec![problem] });
         self.changed = true;
     }
 
@@ -138,7 +163,7 @@ impl Shelving {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
-        self.tasks = Arc::new(Tasks::of(self.files.values().filter_map(|shelved| shelved.task.clone())));
+        self.tasks = Arc::new(Tasks::of(self.files.values().flat_map(|shelved| shelved.tasks.iter().cloned())));
         let mut problems: Vec<Problem> = self.files.values().flat_map(|shelved| shelved.problems.clone()).collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
@@ -155,10 +180,6 @@ impl Shelving {
     }
 }
 
-fn read(_roots: &Roots, file: &FileId, id: String, _bytes: &[u8]) -> (Option<Task>, Vec<Problem>) {
-    (Some(Task { id, file: file.clone() }), Vec::new())
-}
-
 /// The id of the task in a file.
 fn task_id(file: &FileId) -> String {
     let path = file.shown();
@@ -166,14 +187,17 @@ fn task_id(file: &FileId) -> String {
     if is_suite_name(file) { stem.unwrap_or(path) } else { path }
 }
 
-/// A problem with the place that a reader found.
-pub(crate) fn problem(kind: ProblemKind, roots: &Roots, file: &FileId, error: ReadError) -> Problem {
+/// A suite or workspace file that cannot be read, named as the person sees it.
+pub(crate) fn problem(file: String, error: ReadError) -> Problem {
     Problem {
+        kind: ProblemKind::SuiteError,
+        file,
+        run: None,
+        message: error.message,
         line: error.line,
         column: error.column,
         excerpt: error.excerpt,
         advice: error.advice,
-        ..blank(kind, roots, file, error.message)
     }
 }
 
