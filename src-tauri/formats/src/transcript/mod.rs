@@ -19,7 +19,7 @@ use sink::Sink;
 
 /// Everything a transcript says.
 pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
-    let tree = yaml::parse(text_of(bytes)?)?;
+    let tree = yaml::parse_fast(text_of(bytes)?)?;
     let mut builder = RunBuilder::default();
     let layout = walk(tree.root(), &mut builder)?;
     Ok(builder.finish(layout))
@@ -27,7 +27,7 @@ pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
 
 /// What lists and search need of a transcript; the fast way.
 pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
-    let tree = yaml::parse(text_of(bytes)?)?;
+    let tree = yaml::parse_fast(text_of(bytes)?)?;
     let mut builder = OutlineBuilder::with_capacity(bytes.len());
     let layout = walk(tree.root(), &mut builder)?;
     Ok(builder.finish(layout))

@@ -1,0 +1,265 @@
+//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals, quoted and plain scalars. It never
+//! reports an error: whatever it does not know, or finds wrong, it leaves to the full parser, with which it always agrees.
+mod quoted;
+mod scalars;
+
+use super::tree::{Form, Raw, Text, Tree};
+use super::{DEPTH, NODES, SCALAR};
+use crate::error::count;
+use crate::yaml::scalars::Scalar;
+
+/// A document in the subset; none for anything else.
+pub(crate) fn parse(text: &str) -> Option<Tree<'_>> {
+    if !fits(text) {
+        return None;
+    }
+    let mut fast = Fast { text, bytes: text.as_bytes(), at: 0, line: 0, indent: None, depth: 0, tree: Tree::default() };
+    fast.tree.nodes.reserve(text.len() / 256 + 16);
+    fast.next_line()?;
+    if fast.indent? != 0 {
+        return None;
+    }
+    fast.block(0)?;
+    fast.indent.is_none().then_some(fast.tree)
+}
+
+/// Line feeds only, the last line ended, and no character that the full parser has an opinion about.
+fn fits(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let odd = |byte: u8| (byte < b' ' && byte != b'\n' && byte != b'\t') || byte == 0x7f;
+    let follows = |at: usize, fits: fn(&[u8]) -> bool| fits(bytes.get(at + 1..).unwrap_or_default());
+    bytes.last() == Some(&b'\n')
+        && u32::try_from(text.len()).is_ok_and(|length| length < u32::MAX / 4)
+        && !bytes.chunks(4096).any(|chunk| chunk.iter().fold(false, |found, byte| found | odd(*byte)))
+        && !memchr::memchr_iter(0xC2, bytes).any(|at| follows(at, |next| matches!(next, [0x80..=0x9f, ..])))
+        && !memchr::memchr_iter(0xEF, bytes)
+            .any(|at| follows(at, |next| matches!(next, [0xBB, 0xBF, ..] | [0xBF, 0xBE | 0xBF, ..])))
+}
+
+/// How far a document was read. `None` from any step means: not in the subset.
+struct Fast<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    /// Where we are; after `next_line`, the first character of a line.
+    at: usize,
+    /// Where the line begins.
+    line: usize,
+    /// Its indentation; none at the end of the text.
+    indent: Option<usize>,
+    depth: usize,
+    tree: Tree<'a>,
+}
+
+impl<'a> Fast<'a> {
+    /// Goes to the first character of the next line that is neither blank nor a comment, from the beginning of a line.
+    fn next_line(&mut self) -> Option<()> {
+        loop {
+            self.line = self.at;
+            while self.byte() == Some(b' ') {
+                self.at += 1;
+            }
+            match self.byte() {
+                Some(b'\n') => self.at += 1,
+                Some(b'#') => self.at = self.line_end() + 1,
+                Some(b'\t') => return None,
+                None => {
+                    self.indent = None;
+                    return Some(());
+                }
+                Some(_) => break,
+            }
+        }
+        let indent = self.at - self.line;
+        let marks = indent == 0 && matches!(self.bytes.get(self.at..self.at + 3), Some(b"---" | b"..."));
+        self.indent = Some(indent);
+        (!marks).then_some(())
+    }
+
+    fn byte(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn byte_at(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    /// The line feed that ends the line we are in.
+    fn line_end(&self) -> usize {
+        memchr::memchr(b'\n', &self.bytes[self.at..]).map_or(self.bytes.len(), |at| self.at + at)
+    }
+
+    fn skip_spaces(&mut self) {
+        while self.byte() == Some(b' ') {
+            self.at += 1;
+        }
+    }
+
+    /// True at a dash that begins an item.
+    fn at_dash(&self) -> bool {
+        self.byte() == Some(b'-') && matches!(self.byte_at(self.at + 1), Some(b' ' | b'\n'))
+    }
+
+    fn deeper(&self, column: usize) -> bool {
+        self.indent.is_some_and(|indent| indent > column)
+    }
+
+    /// A list or map whose first character we are at.
+    fn block(&mut self, column: usize) -> Option<()> {
+        if self.at_dash() { self.list(column) } else { self.map(column) }
+    }
+
+    fn list(&mut self, column: usize) -> Option<()> {
+        let at = self.open(Form::List)?;
+        loop {
+            self.at += 1;
+            self.skip_spaces();
+            if self.byte() == Some(b'\n') {
+                self.below(column)?;
+            } else {
+                self.item(column)?;
+            }
+            if self.indent != Some(column) || !self.at_dash() {
+                break;
+            }
+        }
+        self.close(at, column)
+    }
+
+    /// What stands on the line of its dash.
+    fn item(&mut self, parent: usize) -> Option<()> {
+        let column = self.at - self.line;
+        if self.at_dash() {
+            self.list(column)
+        } else if self.key_end()?.is_some() {
+            self.map(column)
+        } else {
+            self.scalar(parent)
+        }
+    }
+
+    /// What stands on the lines below a dash or key: deeper, or nothing.
+    fn below(&mut self, column: usize) -> Option<()> {
+        self.at += 1;
+        self.next_line()?;
+        if self.deeper(column) { self.block(self.indent?) } else { self.push(Form::Plain, Text::Source("")) }
+    }
+
+    fn map(&mut self, column: usize) -> Option<()> {
+        let at = self.open(Form::Map)?;
+        loop {
+            let end = self.key_end()??;
+            self.key(end)?;
+            self.skip_spaces();
+            if self.byte() != Some(b'\n') {
+                self.scalar(column)?;
+            } else {
+                self.at += 1;
+                self.next_line()?;
+                if self.deeper(column) {
+                    self.block(self.indent?)?;
+                } else if self.indent == Some(column) && self.at_dash() {
+                    self.list(column)?;
+                } else {
+                    self.push(Form::Plain, Text::Source(""))?;
+                }
+            }
+            if self.indent != Some(column) {
+                break;
+            }
+        }
+        self.no_duplicates(at)?;
+        self.close(at, column)
+    }
+
+    /// Where the key ends whose first character we are at, before its colon; nothing when this is no key.
+    fn key_end(&self) -> Option<Option<usize>> {
+        let end = self.line_end();
+        let line = &self.bytes[self.at..end];
+        if let Some(quote @ (b'"' | b'\'')) = self.byte() {
+            let Some(close) = quoted::close(line, quote) else { return Some(None) };
+            let is_key = line.get(close + 1) == Some(&b':') && matches!(line.get(close + 2), None | Some(b' '));
+            return Some(is_key.then_some(self.at + close + 1));
+        }
+        for colon in memchr::memchr_iter(b':', line) {
+            if matches!(line.get(colon + 1), None | Some(b' ')) {
+                return Some(Some(self.at + colon));
+            }
+        }
+        Some(None)
+    }
+
+    fn key(&mut self, end: usize) -> Option<()> {
+        let line = &self.bytes[self.at..end];
+        // The full parser looks no further than 1,024 characters for the colon.
+        if line.is_empty() || line.len() > 1000 {
+            return None;
+        }
+        let after = end + 1;
+        if matches!(self.byte(), Some(b'"' | b'\'')) {
+            self.quoted(usize::MAX)?;
+        } else {
+            let text = self.plain_line(self.at, end)?;
+            let common = matches!(Scalar::plain(text), Scalar::Text(_) | Scalar::Number(_)) && text != "<<";
+            if !common || text.ends_with(' ') {
+                return None;
+            }
+            self.push(Form::Plain, Text::Source(text))?;
+        }
+        self.at = after;
+        Some(())
+    }
+
+    /// Keys that are written alike are left to the full parser, which knows whether they are the same.
+    fn no_duplicates(&self, map: u32) -> Option<()> {
+        let tree = &self.tree;
+        let mut next = map as usize + 1;
+        let keys = std::iter::from_fn(|| {
+            let key = tree.nodes.get(next)?;
+            next = tree.nodes.get(key.end as usize)?.end as usize;
+            Some(tree.text(key))
+        });
+        let mut few: [&str; 8] = [""; 8];
+        let mut many = std::collections::HashSet::new();
+        for (at, key) in keys.enumerate() {
+            let fresh = match few.get_mut(at) {
+                Some(slot) => {
+                    *slot = key;
+                    !few[..at].contains(&key)
+                }
+                None => !few.contains(&key) && many.insert(key),
+            };
+            if !fresh {
+                return None;
+            }
+        }
+        Some(())
+    }
+
+    fn open(&mut self, form: Form) -> Option<u32> {
+        self.depth += 1;
+        let at = count(self.tree.nodes.len());
+        self.push(form, Text::Buffer(0, 0))?;
+        (self.depth <= DEPTH).then_some(at)
+    }
+
+    /// Ends a list or map; the line we are at belongs to one that is further left.
+    fn close(&mut self, at: u32, column: usize) -> Option<()> {
+        self.depth -= 1;
+        let end = count(self.tree.nodes.len());
+        self.tree.nodes.get_mut(at as usize)?.end = end;
+        (!self.deeper(column)).then_some(())
+    }
+
+    fn push(&mut self, form: Form, text: Text<'a>) -> Option<()> {
+        let length = match text {
+            Text::Source(text) => text.len(),
+            Text::Buffer(from, to) => (to - from) as usize,
+        };
+        if self.tree.nodes.len() >= NODES || length > SCALAR {
+            return None;
+        }
+        let end = count(self.tree.nodes.len()) + 1;
+        self.tree.nodes.push(Raw { form, text, end });
+        Some(())
+    }
+}
