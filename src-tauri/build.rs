@@ -1,5 +1,8 @@
-//! Build script: makes sure there is a page to embed, then lets Tauri check its configuration.
+//! Build script: makes sure there is a page to embed, then lets Tauri check its configuration and make a permission of each command.
+mod commands;
+
 use std::{fs, io, path::Path};
+use tauri_build::{AppManifest, Attributes};
 
 fn main() -> io::Result<()> {
     let index = Path::new("ui/dist/index.html");
@@ -9,6 +12,9 @@ fn main() -> io::Result<()> {
     }
     println!("cargo:rerun-if-changed=ui/dist");
     println!("cargo:rerun-if-changed=src-tauri/capabilities");
-    tauri_build::try_build(tauri_build::Attributes::new().capabilities_path_pattern("src-tauri/capabilities/*"))
-        .map_err(io::Error::other)
+    println!("cargo:rerun-if-changed=src-tauri/commands.rs");
+    let attributes = Attributes::new()
+        .capabilities_path_pattern("src-tauri/capabilities/*")
+        .app_manifest(AppManifest::new().commands(&commands::COMMANDS));
+    tauri_build::try_build(attributes).map_err(io::Error::other)
 }

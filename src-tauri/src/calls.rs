@@ -1,0 +1,122 @@
+//! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
+use crate::not_yet::NotYet as _;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{ListRequest, RowRequest, Sort, Span},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Id {
+    id: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    request: ListRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Locate {
+    filter: String,
+    sort: Sort,
+    id: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    text: String,
+    span: Span,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part {
+    span: Span,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Steps {
+    id: String,
+    version: String,
+    span: Span,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Read {
+    id: String,
+    part: String,
+    offset: u64,
+    limit: u64,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    id: String,
+    part: String,
+    request: RowRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    id: String,
+    part: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Find {
+    id: String,
+    text: String,
+}
+
+/// Runs one command for the served page.
+pub(crate) fn call(app: &App, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
+    let json = arguments;
+    match name {
+        "status" => reply(json, |Nothing {}| Ok(app.status())),
+        "folders" => reply(json, |Nothing {}| Ok(app.folders(false))),
+        "open_recent" => reply(json, |Id { id }| app.open_recent(&id)),
+        "forget_recent" => reply(json, |Id { id }| app.forget_recent(&id)),
+        "open_demo" => reply(json, |Nothing {}| app.open_demo()),
+        "pick_folder" => reply(json, |Nothing {}| pick_folder()),
+        "close_folder" => reply(json, |Nothing {}| {
+            app.close_folder();
+            Ok(())
+        }),
+        "facets" => reply(json, |Nothing {}| app.facets()),
+        "list_runs" => reply(json, |List { request }| app.list_runs(request)),
+        "locate_run" => reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id)),
+        "search" => reply(json, |Text { text, span }| app.search(&text, span)),
+        "problems" => reply(json, |Part { span }| app.problems(span)),
+        "open_run" => reply(json, |Id { id }| app.open_run(&id)),
+        "read_steps" => reply(json, |Steps { id, version, span }| app.read_steps(&id, &version, span)),
+        "read_text" => reply(json, |Read { id, part, offset, limit }| app.read_text(&id, &part, offset, limit)),
+        "read_rows" => reply(json, |Rows { id, part, request }| app.read_rows(&id, &part, request)),
+        "read_csv" => reply(json, |Table { id, part }| app.read_csv(&id, &part)),
+        "find_in_run" => reply(json, |Find { id, text }| app.find_in_run(&id, &text)),
+        "doctor" => reply(json, |Nothing {}| Ok(app.doctor())),
+        _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
+    }
+}
+
+/// A page may not open folders of this machine; whoever starts the server may.
+fn pick_folder() -> Result<bool, AppError> {
+    let error = AppError::new(Code::NotAllowed, "A served page cannot pick a folder of the machine that serves it.");
+    Err(error.hint("Start it with the folder instead: touchstone serve FOLDER"))
+}
+
+fn reply<A, T>(json: &[u8], act: impl FnOnce(A) -> Result<T, AppError>) -> Result<Vec<u8>, AppError>
+where
+    A: DeserializeOwned,
+    T: Serialize,
+{
+    let arguments = serde_json::from_slice(json)
+        .map_err(|why| AppError::new(Code::BadRequest, format!("The arguments could not be read: {why}.")))?;
+    let value = act(arguments)?;
+    serde_json::to_vec(&value)
+        .map_err(|why| AppError::new(Code::Failed, format!("The reply could not be written: {why}.")))
+}

@@ -1,0 +1,40 @@
+//! `index`: reads a folder and says what is in it.
+use super::{Ended, Outcome, Where, folder};
+use crate::Surroundings;
+use clap::Args;
+use std::io::{self, Write as _};
+
+/// What `index` takes.
+#[derive(Debug, Args)]
+pub(super) struct Index {
+    #[command(flatten)]
+    place: Where,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
+    let app = folder::ready(&asked.place, here)?;
+    app.wait_searchable(folder::PATIENCE)?;
+    let report = app.index_report()?;
+    let mut out = io::stdout().lock();
+    if asked.json {
+        let line = serde_json::json!({
+            "files": report.files, "runs": report.runs, "damaged": report.damaged, "not_transcripts": report.not_transcripts,
+            "scan_ms": report.scan_ms, "index_ms": report.index_ms, "search_ready_ms": report.search_ready_ms,
+        });
+        writeln!(out, "{line}")?;
+        return Ok(Ended::Well);
+    }
+    writeln!(out, "{} files: {} runs, {} not transcripts", report.files, report.runs, report.not_transcripts)?;
+    if report.damaged > 0 {
+        writeln!(out, "{} of the runs are damaged; `touchstone list --filter state:damaged` says why", report.damaged)?;
+    }
+    write!(out, "listed in {} ms, read in {} ms", report.scan_ms, report.index_ms)?;
+    match report.search_ready_ms {
+        Some(ms) => writeln!(out, ", search index complete after {ms} ms")?,
+        None => writeln!(out, ", search index not complete yet")?,
+    }
+    Ok(Ended::Well)
+}

@@ -1,0 +1,126 @@
+//! `list`: runs, one a line.
+use super::{
+    Ended, Outcome, Stop, Where, folder,
+    terminal::{Columns, Head, Paint, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+use std::io::{self, BufWriter, Write as _};
+use touchstone_engine::rows::{Column, RunRow, RunState, Sort};
+
+/// A reason is one sentence; longer ones are for `show`.
+const LONGEST_REASON: usize = 80;
+
+/// What `list` takes.
+#[derive(Debug, Args)]
+pub(super) struct List {
+    #[command(flatten)]
+    place: Where,
+    /// As in the window: `system:promptql state:error "free text"`
+    #[arg(long, default_value = "")]
+    filter: String,
+    /// By path, task, system, model, variation, repeat, state, turns, `tool_calls`, tokens, cost, seconds, size or modified; -KEY turns it round
+    #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
+    sort: Sort,
+    /// At most so many
+    #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
+    limit: u64,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn sort(word: &str) -> Result<Sort, String> {
+    let key = word.strip_prefix('-').unwrap_or(word);
+    let column = Column::deserialize(Value::from(key)).map_err(|_| format!("there is no column {key}"))?;
+    Ok(Sort { column, descending: word.starts_with('-') })
+}
+
+pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
+    let app = folder::ready(&asked.place, here)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut columns = Columns::new(heads());
+    let misread = folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
+        if asked.json {
+            writeln!(out, "{}", object(&row))?;
+        } else {
+            columns.row(cells(&row));
+        }
+        Ok::<(), Stop>(())
+    })?;
+    for token in &misread {
+        eprintln_escaped(&token.token, &token.message);
+    }
+    if !asked.json {
+        let paint = Paint(here.colour);
+        columns.write(&mut out, "", paint, &|n, text| if n == 0 { coloured(paint, text) } else { text.to_owned() })?;
+    }
+    out.flush()?;
+    Ok(if misread.is_empty() { Ended::Well } else { Ended::WithFailures })
+}
+
+fn eprintln_escaped(token: &str, message: &str) {
+    let _ = writeln!(io::stderr(), "{}: {}", one_line(token), one_line(message));
+}
+
+/// The columns of the table for programs; what is not known is null. Scores come with the scorers.
+fn object(row: &RunRow) -> Value {
+    json!({
+        "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
+        "repeat": row.repeat, "state": row.state, "score": null, "passed": null, "reason": row.reason, "turns": row.turns,
+        "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
+    })
+}
+
+fn heads() -> Vec<Head> {
+    let head = |title: &'static str, right| Head { title: title.into(), right };
+    vec![
+        head("state", false),
+        head("turns", true),
+        head("calls", true),
+        head("tokens", true),
+        head("cost", true),
+        head("seconds", true),
+        head("file", false),
+    ]
+}
+
+fn cells(row: &RunRow) -> Vec<String> {
+    let reason = row.reason.as_deref().map(one_line).unwrap_or_default();
+    let reason: String = reason.chars().take(LONGEST_REASON).collect();
+    let file = one_line(&row.path);
+    vec![
+        word(row.state).to_owned(),
+        row.turns.to_string(),
+        row.tool_calls.to_string(),
+        row.tokens.map(|n| n.to_string()).unwrap_or_default(),
+        row.cost.map(|dollars| format!("${dollars:.3}")).unwrap_or_default(),
+        row.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
+        if reason.is_empty() { file.into_owned() } else { format!("{file}  ({reason})") },
+    ]
+}
+
+/// A state in the words of the window.
+pub(super) fn word(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "answered",
+        RunState::NoAnswer => "no answer",
+        RunState::Waiting => "waiting",
+        RunState::Error => "error",
+        RunState::Writing => "writing",
+        RunState::Damaged => "damaged",
+        RunState::Other => "other",
+    }
+}
+
+/// A state in its colour.
+pub(super) fn coloured(paint: Paint, word: &str) -> String {
+    match word {
+        "answered" => paint.green(word),
+        "error" | "damaged" => paint.red(word),
+        "no answer" | "waiting" => paint.yellow(word),
+        _ => word.to_owned(),
+    }
+}

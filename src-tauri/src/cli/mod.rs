@@ -1,0 +1,142 @@
+//! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
+//! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
+mod doctor;
+mod doors;
+mod folder;
+mod index;
+mod list;
+mod search;
+mod show;
+mod terminal;
+mod whole;
+
+use crate::Surroundings;
+use clap::{Args, Parser, Subcommand};
+use std::{
+    ffi::OsString,
+    io::{self, ErrorKind},
+    path::PathBuf,
+    process::ExitCode,
+};
+use touchstone_engine::error::AppError;
+
+/// Explore evaluations of agent systems.
+#[derive(Debug, Parser)]
+#[command(name = "touchstone", version, args_conflicts_with_subcommands = true)]
+struct CommandLine {
+    /// Opens the window on this folder
+    folder: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serve the same page on 127.0.0.1, and print its address
+    Serve(doors::Serve),
+    /// Read a folder and say what is in it
+    Index(index::Index),
+    /// List runs, one a line
+    List(list::List),
+    /// Print one transcript
+    Show(show::Show),
+    /// Find a text in all transcripts
+    Search(search::Search),
+    /// See what is installed and works, and how to mend what does not
+    Doctor(doctor::Doctor),
+}
+
+/// Which folder a command is about.
+#[derive(Debug, Args)]
+struct Where {
+    /// The folder; the current one when left out
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: Dirs,
+}
+
+/// The two directories by themselves, instead of the folder that holds them.
+#[derive(Debug, Args)]
+struct Dirs {
+    /// Directory of the tasks
+    #[arg(short, long, value_name = "DIR")]
+    input_dir: Option<PathBuf>,
+    /// Directory of the transcripts
+    #[arg(short, long, value_name = "DIR")]
+    output_dir: Option<PathBuf>,
+}
+
+/// How a command ended that could be carried out.
+#[derive(Debug, PartialEq, Eq)]
+enum Ended {
+    Well,
+    WithFailures,
+}
+
+/// Why a command could not be carried out.
+#[derive(Debug)]
+enum Stop {
+    /// To be said.
+    Why(AppError),
+    /// Nobody reads the output any more.
+    NobodyReads,
+}
+
+impl From<AppError> for Stop {
+    fn from(error: AppError) -> Self {
+        Self::Why(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        if error.kind() == ErrorKind::BrokenPipe {
+            return Self::NobodyReads;
+        }
+        Self::Why(AppError::new(
+            touchstone_engine::error::Code::Failed,
+            format!("The output could not be written: {error}."),
+        ))
+    }
+}
+
+type Outcome = Result<Ended, Stop>;
+
+/// Understands the arguments and carries them out.
+pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surroundings) -> ExitCode {
+    let asked = match CommandLine::try_parse_from(arguments) {
+        Ok(asked) => asked,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let outcome = match asked.command {
+        None => doors::window(asked.folder, here),
+        Some(Command::Serve(serve)) => doors::serve(serve, here),
+        Some(Command::Index(index)) => index::run(&index, here),
+        Some(Command::List(list)) => list::run(&list, here),
+        Some(Command::Show(show)) => show::run(&show, here),
+        Some(Command::Search(search)) => search::run(&search, here),
+        Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
+    };
+    match outcome {
+        Ok(Ended::Well) | Err(Stop::NobodyReads) => ExitCode::SUCCESS,
+        Ok(Ended::WithFailures) => ExitCode::from(1),
+        Err(Stop::Why(error)) => {
+            terminal::complain(&error);
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+}

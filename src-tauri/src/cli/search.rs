@@ -1,0 +1,54 @@
+//! `search`: where a text stands in all transcripts.
+use super::{
+    Ended, Outcome, Where, folder,
+    terminal::{Paint, one_line},
+};
+use crate::{Surroundings, not_yet::NotYet as _};
+use clap::Args;
+use std::io::{self, BufWriter, Write as _};
+use touchstone_engine::rows::{Hit, SnippetPiece, Span};
+
+/// What `search` takes.
+#[derive(Debug, Args)]
+pub(super) struct Search {
+    /// What to look for
+    text: String,
+    #[command(flatten)]
+    place: Where,
+    /// At most so many
+    #[arg(long, default_value_t = 200)]
+    limit: u32,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
+    let app = folder::ready(&asked.place, here)?;
+    let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let paint = Paint(here.colour);
+    for hit in &hits {
+        if asked.json {
+            let snippet: String = hit.snippet.pieces.iter().map(|piece| piece.text.as_str()).collect();
+            writeln!(out, "{}", serde_json::json!({ "path": hit.path, "step": hit.snippet.step, "snippet": snippet }))?;
+        } else {
+            writeln!(out, "{}", line(hit, paint))?;
+        }
+    }
+    out.flush()?;
+    Ok(Ended::Well)
+}
+
+/// Steps are counted from 1 for people, as in the window.
+fn line(hit: &Hit, paint: Paint) -> String {
+    let step = hit.snippet.step.map(|step| format!(" step {}", step + 1)).unwrap_or_default();
+    let text: String = hit.snippet.pieces.iter().map(|piece| shown(piece, paint)).collect();
+    format!("{}{}: {}", paint.bold(&one_line(&hit.path)), paint.dim(&step), text.trim())
+}
+
+/// A piece of a snippet, with the hit told apart.
+fn shown(piece: &SnippetPiece, paint: Paint) -> String {
+    let text = one_line(&piece.text);
+    if piece.hit { paint.yellow(&text) } else { text.into_owned() }
+}

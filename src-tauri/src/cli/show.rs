@@ -1,0 +1,135 @@
+//! `show`: one transcript, readable.
+use super::{
+    Ended, Outcome, Stop, folder, list,
+    terminal::{Columns, Head, Paint, lines, one_line},
+    whole,
+};
+use crate::Surroundings;
+use clap::Args;
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{Body, Column, Part, RunView, Sort, Step, StepKind},
+};
+
+/// What `show` takes.
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// The transcript
+    file: PathBuf,
+    /// Print the transcript as one JSON document, the same for every layout
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
+    let file = &asked.file;
+    let unreadable =
+        |why: String| AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()));
+    let full = std::fs::canonicalize(file).map_err(|why| unreadable(why.to_string()))?;
+    let (Some(folder), Some(name)) = (full.parent(), full.file_name().and_then(|name| name.to_str())) else {
+        return Err(unreadable("it is not a file".to_owned()).into());
+    };
+    let app = folder::read(&folder.to_path_buf().into(), here)?;
+    let id = find(&app, name)?.ok_or_else(|| unreadable("it is not a transcript".to_owned()))?;
+    let view = whole::run(&app, &id)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        serde_json::to_writer(&mut out, &view).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        print(&mut out, &view, Paint(here.colour))?;
+    }
+    out.flush()?;
+    Ok(Ended::Well)
+}
+
+/// The run of a file. A run of several files is found by any of them: its path is what they have in common.
+fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
+    let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
+    let mut found = None;
+    let sort = Sort { column: Column::Path, descending: false };
+    folder::each_run(app, "", sort, u64::MAX, |row| {
+        if row.path == name || (found.is_none() && Some(row.path.as_str()) == stem) {
+            found = Some(row.id);
+        }
+        Ok::<(), Stop>(())
+    })?;
+    Ok(found)
+}
+
+fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
+    let row = &view.row;
+    writeln!(out, "{}", paint.bold(&one_line(&row.path)))?;
+    let state = list::coloured(paint, list::word(row.state));
+    writeln!(out, "{}, {state}, {} turns, {} tool calls", one_line(&view.layout), row.turns, row.tool_calls)?;
+    for note in row.reason.iter().chain(&view.notes) {
+        writeln!(out, "{}", paint.yellow(&one_line(note)))?;
+    }
+    for step in &view.steps {
+        writeln!(out, "\n{}", heading(step, paint))?;
+        for part in &step.parts {
+            body(out, part, step.parts.len() > 1, paint)?;
+        }
+    }
+    if let Some(answer) = &view.answer {
+        let lenient = if answer.lenient { ", not strict JSON" } else { "" };
+        writeln!(out, "\n{} {}", paint.bold("Answer"), paint.dim(&format!("({}{lenient})", one_line(&answer.source))))?;
+        body(out, &answer.part, false, paint)?;
+    }
+    for fact in &view.facts {
+        writeln!(out, "\n{}", paint.bold(&one_line(&fact.key)))?;
+        body(out, &fact.part, false, paint)?;
+    }
+    Ok(())
+}
+
+fn heading(step: &Step, paint: Paint) -> String {
+    let kind = match step.kind {
+        StepKind::User if step.nudge => "Nudge",
+        StepKind::User => "User",
+        StepKind::Assistant => "Assistant",
+        StepKind::System => "System",
+        StepKind::ToolCall => "Tool call",
+        StepKind::Program => "Program",
+        StepKind::Artifact => "Artifact",
+        StepKind::Error => "Error",
+        StepKind::Unknown => "Unknown",
+    };
+    let title = step.title.as_deref().map(|title| format!(" {}", one_line(title))).unwrap_or_default();
+    let outcome = match step.failed {
+        Some(true) => paint.red("  failed"),
+        _ => String::new(),
+    };
+    let took = step.seconds.map(|seconds| format!("  {seconds:.1} s")).unwrap_or_default();
+    let number = paint.dim(&format!("{:>3}  turn {}", step.index + 1, step.turn));
+    format!("{number}  {}{outcome}{}", paint.bold(&format!("{kind}{title}")), paint.dim(&took))
+}
+
+fn body(out: &mut dyn Write, part: &Part, labelled: bool, paint: Paint) -> io::Result<()> {
+    if labelled {
+        writeln!(out, "     {}", paint.dim(&one_line(&part.label)))?;
+    }
+    match &part.body {
+        Body::Text { text, .. } | Body::Value { text, .. } => {
+            for line in lines(text).lines() {
+                writeln!(out, "{}", format!("     {line}").trim_end())?;
+            }
+            Ok(())
+        }
+        Body::Table { columns, rows, .. } => {
+            let heads = columns
+                .iter()
+                .map(|column| Head { title: one_line(&column.name).into_owned().into(), right: column.numeric });
+            let mut table = Columns::new(heads.collect());
+            for row in rows {
+                table.row(row.iter().map(|cell| one_line(&cell.text).into_owned()).collect());
+            }
+            table.write(out, "     ", paint, &|_, text| text.to_owned())
+        }
+    }
+}

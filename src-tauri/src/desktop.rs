@@ -1,0 +1,231 @@
+//! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
+use crate::not_yet::NotYet;
+use std::path::PathBuf;
+use tauri::{
+    AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
+    WebviewWindowBuilder, WindowEvent, Wry, webview::NewWindowResponse,
+};
+use tauri_plugin_dialog::DialogExt as _;
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{
+        Check, Facets, Folders, Hit, ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView,
+        Sort, Span, Status, StepPage, TextPiece,
+    },
+};
+
+/// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to it.
+const EVENT: &str = "app_event";
+
+type Engine<'a> = State<'a, App>;
+type Reply<T> = Result<T, AppError>;
+
+/// Runs a command where it may take its time: neither the window nor other commands wait for it.
+async fn run<T: Send + 'static>(app: Engine<'_>, act: impl FnOnce(&App) -> Reply<T> + Send + 'static) -> Reply<T> {
+    let app = App::clone(&app);
+    let broken = |_| Err(AppError::new(Code::Failed, "The command broke off because of a mistake in Touchstone."));
+    tauri::async_runtime::spawn_blocking(move || act(&app)).await.unwrap_or_else(broken)
+}
+
+#[tauri::command]
+async fn status(app: Engine<'_>) -> Reply<Status> {
+    run(app, |app| Ok(app.status())).await
+}
+#[tauri::command]
+async fn folders(app: Engine<'_>) -> Reply<Folders> {
+    run(app, |app| Ok(app.folders(true))).await
+}
+#[tauri::command]
+async fn open_recent(app: Engine<'_>, id: String) -> Reply<()> {
+    run(app, move |app| app.open_recent(&id)).await
+}
+#[tauri::command]
+async fn forget_recent(app: Engine<'_>, id: String) -> Reply<()> {
+    run(app, move |app| app.forget_recent(&id)).await
+}
+#[tauri::command]
+async fn open_demo(app: Engine<'_>) -> Reply<()> {
+    run(app, App::open_demo).await
+}
+#[tauri::command]
+async fn pick_folder(window: AppHandle, app: Engine<'_>) -> Reply<bool> {
+    let asked = move || window.dialog().file().set_title("Open a folder").blocking_pick_folder();
+    run(app, move |app| match asked().map(tauri_plugin_dialog::FilePath::into_path) {
+        None => Ok(false),
+        Some(path) => app.open(&path.map_err(not_a_path)?).map(|()| true),
+    })
+    .await
+}
+#[tauri::command]
+async fn close_folder(app: Engine<'_>) -> Reply<()> {
+    run(app, |app| {
+        app.close_folder();
+        Ok(())
+    })
+    .await
+}
+#[tauri::command]
+async fn facets(app: Engine<'_>) -> Reply<Facets> {
+    run(app, NotYet::facets).await
+}
+#[tauri::command]
+async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {
+    run(app, move |app| app.list_runs(request)).await
+}
+#[tauri::command]
+async fn locate_run(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<Place> {
+    run(app, move |app| app.locate_run(&filter, sort, &id)).await
+}
+#[tauri::command]
+async fn search(app: Engine<'_>, text: String, span: Span) -> Reply<Vec<Hit>> {
+    run(app, move |app| app.search(&text, span)).await
+}
+#[tauri::command]
+async fn problems(app: Engine<'_>, span: Span) -> Reply<ProblemPage> {
+    run(app, move |app| app.problems(span)).await
+}
+#[tauri::command]
+async fn open_run(app: Engine<'_>, id: String) -> Reply<RunView> {
+    run(app, move |app| app.open_run(&id)).await
+}
+#[tauri::command]
+async fn read_steps(app: Engine<'_>, id: String, version: String, span: Span) -> Reply<StepPage> {
+    run(app, move |app| app.read_steps(&id, &version, span)).await
+}
+#[tauri::command]
+async fn read_text(app: Engine<'_>, id: String, part: String, offset: u64, limit: u64) -> Reply<TextPiece> {
+    run(app, move |app| app.read_text(&id, &part, offset, limit)).await
+}
+#[tauri::command]
+async fn read_rows(app: Engine<'_>, id: String, part: String, request: RowRequest) -> Reply<RowPiece> {
+    run(app, move |app| app.read_rows(&id, &part, request)).await
+}
+#[tauri::command]
+async fn read_csv(app: Engine<'_>, id: String, part: String) -> Reply<String> {
+    run(app, move |app| app.read_csv(&id, &part)).await
+}
+#[tauri::command]
+async fn find_in_run(app: Engine<'_>, id: String, text: String) -> Reply<Matches> {
+    run(app, move |app| app.find_in_run(&id, &text)).await
+}
+#[tauri::command]
+async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
+    run(app, |app| Ok(app.doctor())).await
+}
+
+/// Opens the window and returns when it is closed.
+pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
+    Builder::default()
+        .plugin(tauri_plugin_dialog::init())
+        .manage(app.clone())
+        .invoke_handler(tauri::generate_handler![
+            status,
+            folders,
+            open_recent,
+            forget_recent,
+            open_demo,
+            pick_folder,
+            close_folder,
+            facets,
+            list_runs,
+            locate_run,
+            search,
+            problems,
+            open_run,
+            read_steps,
+            read_text,
+            read_rows,
+            read_csv,
+            find_in_run,
+            doctor
+        ])
+        .on_window_event(|window, event| {
+            if let WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) = event {
+                open_dropped(window.state::<App>().inner(), paths);
+            }
+        })
+        .setup(move |tauri| {
+            let handle = tauri.handle().clone();
+            let told = app.subscribe(Box::new(move |event| {
+                let _ = handle.emit(EVENT, event);
+            }));
+            tauri.manage(told);
+            open_window(tauri)?;
+            Ok(())
+        })
+        .run(context)
+}
+
+fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
+    WebviewWindowBuilder::new(tauri, "main", WebviewUrl::default())
+        .title("Touchstone")
+        .inner_size(1280.0, 820.0)
+        .min_inner_size(800.0, 560.0)
+        .on_navigation(may_go_to)
+        .on_new_window(|_, _| NewWindowResponse::Deny)
+        .on_download(|_, _| false)
+        .build()
+        .map(drop)
+}
+
+/// Folders only; what else was dropped is none of our business.
+fn open_dropped(app: &App, paths: &[PathBuf]) {
+    let Some(folder) = paths.iter().find(|path| path.is_dir()).cloned() else { return };
+    let app = app.clone();
+    tauri::async_runtime::spawn_blocking(move || {
+        if let Err(error) = app.open(&folder) {
+            tracing::warn!(%error, "the dropped folder could not be opened");
+        }
+    });
+}
+
+fn not_a_path(why: impl std::fmt::Display) -> AppError {
+    AppError::new(Code::BadRequest, format!("What was picked is no folder of this machine: {why}."))
+}
+
+/// The page stays where it is. While it is developed it comes from the development server instead.
+fn may_go_to(url: &Url) -> bool {
+    let built_in = url.scheme() == "tauri" && url.host_str() == Some("localhost");
+    let developed = cfg!(dev) && url.origin().ascii_serialization() == "http://127.0.0.1:5173";
+    let plain = url.username().is_empty() && url.password().is_none() && (url.port().is_none() || developed);
+    plain && (built_in || developed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_goes_nowhere_but_to_itself() {
+        let may = |url: &str| may_go_to(&Url::parse(url).unwrap());
+        for url in ["tauri://localhost", "tauri://localhost/", "tauri://localhost/index.html#/runs?q=a"] {
+            assert!(may(url), "{url}");
+        }
+        for url in [
+            "http://localhost/",
+            "https://localhost/",
+            "http://tauri.localhost/",
+            "http://tauri.localhost.evil.com/",
+            "http://app.evil.com/",
+            "tauri://evil.com/",
+            "tauri://localhost.evil.com/",
+            "tauri://localhost./",
+            "tauri://localhost:80/",
+            "tauri://me@localhost/",
+            "tauri://me:word@localhost/",
+            "tauri:localhost",
+            "tauri:javascript",
+            "javascript:alert(1)",
+            "data:text/html,<p>",
+            "blob:tauri://localhost/1",
+            "file:///etc/passwd",
+            "about:blank",
+            "http://127.0.0.1/",
+            "http://127.0.0.1:5174/",
+            "http://xn--lcalhost-x3a/",
+        ] {
+            assert!(!may(url), "{url}");
+        }
+    }
+}

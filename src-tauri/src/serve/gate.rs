@@ -1,0 +1,272 @@
+//! **Pure.** Who may speak to the served page, decided from the head of a request alone. Owns the rules, not the sockets.
+//!
+//! A page elsewhere can make a browser send requests here, also under a name of its own that points to 127.0.0.1. So: only our own
+//! names as `Host`, nothing from another origin, a cookie that only the printed address gives, and a header that forms cannot send.
+use super::secret::Secret;
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
+
+const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Simple cross-origin requests cannot carry it, so a browser asks first, and nobody answers.
+const OURS: HeaderName = HeaderName::from_static("x-touchstone");
+
+/// The rules for one running server.
+pub(crate) struct Gate {
+    port: u16,
+    token: Secret,
+    session: Secret,
+}
+
+/// What may happen with a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It may go on.
+    Pass,
+    /// It brought the token: it gets this cookie and is sent to the page.
+    Welcome(String),
+    /// It may not, and why.
+    Refuse(StatusCode, &'static str),
+}
+
+impl Gate {
+    /// Rules for this port, with fresh secrets.
+    pub(crate) fn new(port: u16, token: Secret, session: Secret) -> Self {
+        Self { port, token, session }
+    }
+
+    /// The address to open, with the token.
+    pub(crate) fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/?token={}", self.port, self.token.reveal())
+    }
+
+    /// Decides.
+    pub(crate) fn judge(&self, head: &Parts) -> Verdict {
+        match self.refusal(head) {
+            Some((status, why)) => Verdict::Refuse(status, why),
+            None if self.brings_token(head) => Verdict::Welcome(format!(
+                "{}={}; Path=/; HttpOnly; SameSite=Strict",
+                self.cookie_name(),
+                self.session.reveal()
+            )),
+            None if self.signed_in(&head.headers) => Verdict::Pass,
+            None => Verdict::Refuse(
+                StatusCode::UNAUTHORIZED,
+                "This page needs the address that `touchstone serve` printed, with its token.",
+            ),
+        }
+    }
+
+    fn refusal(&self, head: &Parts) -> Option<(StatusCode, &'static str)> {
+        if head.uri.authority().is_some() || !self.host_is_ours(&head.headers) {
+            return Some((StatusCode::BAD_REQUEST, "Touchstone answers under 127.0.0.1 and localhost only."));
+        }
+        if !head.uri.path().starts_with("/api/") {
+            let reads = [Method::GET, Method::HEAD].contains(&head.method);
+            return (!reads).then_some((StatusCode::METHOD_NOT_ALLOWED, "Pages are only read."));
+        }
+        if !Self::origin_is_ours(&head.headers) {
+            return Some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."));
+        }
+        let events = head.uri.path() == "/api/events";
+        if head.method != if events { Method::GET } else { Method::POST } {
+            return Some((StatusCode::METHOD_NOT_ALLOWED, "Commands are posted, and events are read."));
+        }
+        if events {
+            return None;
+        }
+        if only(&head.headers, &OURS) != Some("1") {
+            return Some((StatusCode::FORBIDDEN, "The header x-touchstone is missing."));
+        }
+        (!is_json(&head.headers))
+            .then_some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Arguments are sent as application/json."))
+    }
+
+    fn host_is_ours(&self, headers: &HeaderMap) -> bool {
+        only(headers, &header::HOST).is_some_and(|host| self.names().iter().any(|name| name == host))
+    }
+
+    fn names(&self) -> [String; 3] {
+        ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port))
+    }
+
+    /// Browsers name the page that asks; programs name nothing, and then the cookie alone decides.
+    fn origin_is_ours(headers: &HeaderMap) -> bool {
+        let same_site = !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
+        let same_origin = !headers.contains_key(header::ORIGIN)
+            || match (only(headers, &header::ORIGIN), only(headers, &header::HOST)) {
+                (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
+                _ => false,
+            };
+        same_site && same_origin
+    }
+
+    fn brings_token(&self, head: &Parts) -> bool {
+        let query = head.uri.query().unwrap_or_default();
+        head.method == Method::GET
+            && head.uri.path() == "/"
+            && query.split('&').filter_map(|pair| pair.strip_prefix("token=")).any(|token| self.token.is(token))
+    }
+
+    fn signed_in(&self, headers: &HeaderMap) -> bool {
+        let name = self.cookie_name();
+        headers
+            .get_all(header::COOKIE)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|line| line.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='))
+            .any(|(key, value)| key == name && self.session.is(value))
+    }
+
+    /// Cookies do not tell ports apart, so the name does: two servers on one machine do not sign each other out.
+    fn cookie_name(&self) -> String {
+        format!("touchstone_{}", self.port)
+    }
+}
+
+/// The value of a header that stands there exactly once and is plain text.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(first)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = only(headers, &header::CONTENT_TYPE).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("application/json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::http::Request;
+
+    const PORT: u16 = 4321;
+
+    fn gate() -> Gate {
+        Gate::new(PORT, Secret::new("t0ken".into()), Secret::new("s3ssion".into()))
+    }
+
+    fn judge(line: &str, headers: &[(&str, &str)]) -> Verdict {
+        let (method, uri) = line.split_once(' ').unwrap();
+        let mut request = Request::builder().method(method).uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        gate().judge(&request.body(()).unwrap().into_parts().0)
+    }
+
+    fn status(verdict: &Verdict) -> u16 {
+        match verdict {
+            Verdict::Pass => 200,
+            Verdict::Welcome(_) => 303,
+            Verdict::Refuse(status, _) => status.as_u16(),
+        }
+    }
+
+    const COOKIE: (&str, &str) = ("cookie", "other=1; touchstone_4321=s3ssion");
+    const HOST: (&str, &str) = ("host", "127.0.0.1:4321");
+    const JSON: (&str, &str) = ("content-type", "application/json");
+    const OUR: (&str, &str) = ("x-touchstone", "1");
+
+    #[test]
+    fn only_our_own_names_and_port_are_answered() {
+        for host in ["127.0.0.1:4321", "localhost:4321", "[::1]:4321"] {
+            assert_eq!(status(&judge("GET /", &[("host", host), COOKIE])), 200, "{host}");
+        }
+        for host in [
+            "evil.com",
+            "evil.com:4321",
+            "127.0.0.1",
+            "127.0.0.1:80",
+            "127.0.0.1.evil.com:4321",
+            "localhost.:4321",
+            "::1:4321",
+            "user@localhost:4321",
+            "localhost:4321, evil.com",
+            "localhost%3a4321",
+            "0.0.0.0:4321",
+            "127.1:4321",
+            "LOCALHOST:4321.",
+            "",
+        ] {
+            for line in ["GET /", "GET /assets/a.js", "POST /api/status", "GET /nothing"] {
+                assert_eq!(status(&judge(line, &[("host", host), COOKIE, JSON, OUR])), 400, "{host} {line}");
+            }
+        }
+        assert_eq!(status(&judge("GET /", &[COOKIE])), 400, "missing");
+        assert_eq!(status(&judge("GET /", &[HOST, HOST, COOKIE])), 400, "twice");
+        assert_eq!(status(&judge("GET http://evil.com/", &[HOST, COOKIE])), 400, "a second name in the request line");
+    }
+
+    #[test]
+    fn a_command_is_refused_when_another_page_asks() {
+        let ask = |more: &[(&str, &str)]| {
+            let mut headers = vec![HOST, COOKIE, JSON, OUR];
+            headers.extend_from_slice(more);
+            status(&judge("POST /api/status", &headers))
+        };
+        assert_eq!(ask(&[]), 200);
+        assert_eq!(ask(&[("origin", "http://127.0.0.1:4321"), ("sec-fetch-site", "same-origin")]), 200);
+        for origin in [
+            "null",
+            "http://evil.com",
+            "https://127.0.0.1:4321",
+            "http://127.0.0.1",
+            "http://localhost:4321",
+            "http://127.0.0.1:4322",
+            "",
+        ] {
+            assert_eq!(ask(&[("origin", origin)]), 403, "{origin}");
+        }
+        assert_eq!(ask(&[("origin", "http://127.0.0.1:4321"), ("origin", "http://127.0.0.1:4321")]), 403, "twice");
+        for site in ["cross-site", "same-site", "none", "", "same-origin, same-origin"] {
+            assert_eq!(ask(&[("sec-fetch-site", site)]), 403, "{site}");
+        }
+    }
+
+    #[test]
+    fn events_are_refused_when_another_page_asks() {
+        assert_eq!(status(&judge("GET /api/events", &[HOST, COOKIE])), 200);
+        assert_eq!(status(&judge("GET /api/events", &[HOST, COOKIE, ("sec-fetch-site", "cross-site")])), 403);
+        assert_eq!(status(&judge("GET /api/events", &[HOST])), 401);
+        assert_eq!(status(&judge("POST /api/events", &[HOST, COOKIE, JSON, OUR])), 405);
+    }
+
+    #[test]
+    fn a_command_needs_json_and_the_header_of_our_own_page() {
+        let ask = |headers: &[(&str, &str)]| status(&judge("POST /api/status", headers));
+        assert_eq!(ask(&[HOST, COOKIE, OUR]), 415);
+        assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "text/plain")]), 415);
+        assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "application/json-not")]), 415);
+        assert_eq!(ask(&[HOST, COOKIE, OUR, ("content-type", "application/json; charset=utf-8")]), 200);
+        assert_eq!(ask(&[HOST, COOKIE, JSON]), 403);
+        assert_eq!(ask(&[HOST, COOKIE, JSON, ("x-touchstone", "2")]), 403);
+        assert_eq!(status(&judge("GET /api/status", &[HOST, COOKIE])), 405);
+        assert_eq!(status(&judge("DELETE /api/status", &[HOST, COOKIE])), 405);
+        assert_eq!(status(&judge("POST /", &[HOST, COOKIE])), 405);
+    }
+
+    #[test]
+    fn nothing_is_shown_without_the_cookie_and_the_token_gives_it() {
+        assert_eq!(status(&judge("GET /", &[HOST])), 401);
+        assert_eq!(status(&judge("GET /assets/a.js", &[HOST])), 401);
+        assert_eq!(status(&judge("POST /api/status", &[HOST, JSON, OUR])), 401);
+        for cookie in
+            ["touchstone_4321=", "touchstone_4321=s3ssioN", "touchstone_4321=t0ken", "touchstone_1=s3ssion", "s3ssion"]
+        {
+            assert_eq!(status(&judge("GET /", &[HOST, ("cookie", cookie)])), 401, "{cookie}");
+        }
+        for line in [
+            "GET /?token=",
+            "GET /?token=t0keN",
+            "GET /?token=s3ssion",
+            "GET /assets/?token=t0ken",
+            "GET /?xtoken=t0ken",
+        ] {
+            assert_eq!(status(&judge(line, &[HOST])), 401, "{line}");
+        }
+        let Verdict::Welcome(cookie) = judge("GET /?token=t0ken", &[HOST]) else { panic!("not welcome") };
+        assert_eq!(cookie, "touchstone_4321=s3ssion; Path=/; HttpOnly; SameSite=Strict");
+        assert_eq!(status(&judge("POST /api/status?token=t0ken", &[HOST, JSON, OUR])), 401, "a token is no cookie");
+    }
+}

@@ -1,0 +1,227 @@
+//! The served form over real sockets, with requests written by hand.
+use super::*;
+use std::{
+    io::{BufRead as _, BufReader, Read as _, Write as _},
+    net::TcpStream,
+    time::Instant,
+};
+use touchstone_engine::rows::{AppEvent, Stale};
+
+/// A server on a free port, over commands that only echo.
+struct Served {
+    port: u16,
+    cookie: String,
+    address: String,
+    events: Events,
+    end: Option<tokio::sync::oneshot::Sender<()>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+fn echo(name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
+    match name {
+        "echo" => Ok(arguments.to_vec()),
+        "none" => Err(AppError::new(Code::NoFolder, "No folder is open.").hint("Open one.")),
+        "panic" => panic!("as asked"),
+        _ => Err(AppError::new(Code::NotFound, "There is no such command.")),
+    }
+}
+
+impl Served {
+    fn start() -> Self {
+        let files = [("/index.html", "<p>page"), ("/assets/a-123.js", "let a")];
+        let page = Page::of(files.iter().map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())));
+        let inside = Inside { calls: Arc::new(echo), events: Events::new(), page: Arc::new(page) };
+        let events = inside.events.clone();
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let server = runtime.block_on(Server::bind(0)).unwrap();
+        let (port, address) = (server.listener.local_addr().unwrap().port(), server.address());
+        let (end, ended) = tokio::sync::oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let end = async {
+                let _ = ended.await;
+            };
+            runtime.block_on(server.run(inside, end)).unwrap();
+        });
+        let mut running = Self { port, cookie: String::new(), address, events, end: Some(end), thread: Some(thread) };
+        let token = running.address.split_once("/?").unwrap().1.to_owned();
+        let welcome = running.ask(&format!("GET /?{token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"));
+        assert!(welcome.starts_with("HTTP/1.1 303"), "{welcome}");
+        let cookie = welcome.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
+        cookie.split(';').next().unwrap().clone_into(&mut running.cookie);
+        running
+    }
+
+    /// Sends these bytes and reads the whole reply.
+    fn ask(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        let request = request.replacen("\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1);
+        let _ = stream.write_all(request.as_bytes());
+        let mut reply = String::new();
+        let _ = stream.read_to_string(&mut reply);
+        reply
+    }
+
+    fn get(&self, path: &str) -> String {
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n", self.port, self.cookie))
+    }
+
+    fn post(&self, name: &str, body: &str) -> String {
+        self.ask(&format!(
+            "POST /api/{name} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\nContent-Type: application/json\r\nX-Touchstone: 1\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            self.port,
+            self.cookie,
+            body.len()
+        ))
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        if let (Some(end), Some(thread)) = (self.end.take(), self.thread.take()) {
+            let _ = end.send(());
+            let _ = thread.join();
+        }
+    }
+}
+
+fn status(reply: &str) -> u16 {
+    reply.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or_default()
+}
+
+#[test]
+fn the_cookie_opens_the_page_and_the_commands() {
+    let served = Served::start();
+    assert!(served.get("/").ends_with("<p>page"));
+    assert!(served.post("echo", r#"{"a":1}"#).ends_with(r#"{"a":1}"#));
+    assert_eq!(status(&served.get("/nothing")), 404);
+    assert_eq!(status(&served.get("/../Cargo.toml")), 404);
+    assert_eq!(status(&served.get("/%2e%2e/Cargo.toml")), 404);
+}
+
+#[test]
+fn an_error_of_the_engine_arrives_whole_under_a_fitting_status() {
+    let served = Served::start();
+    let reply = served.post("none", "{}");
+    assert_eq!(status(&reply), 409);
+    assert!(reply.ends_with(r#"{"code":"no_folder","message":"No folder is open.","hint":"Open one."}"#), "{reply}");
+    assert_eq!(status(&served.post("unknown", "{}")), 404);
+}
+
+#[test]
+fn a_command_that_panics_is_an_error_and_the_server_lives_on() {
+    let served = Served::start();
+    assert_eq!(status(&served.post("panic", "{}")), 500);
+    assert_eq!(status(&served.post("echo", "{}")), 200);
+}
+
+#[test]
+fn arguments_beyond_the_limit_are_refused() {
+    let served = Served::start();
+    assert_eq!(status(&served.post("echo", &"1".repeat(LONGEST_BODY))), 200);
+    assert_eq!(status(&served.post("echo", &"1".repeat(LONGEST_BODY + 1))), 413);
+}
+
+#[test]
+fn every_reply_carries_the_headers_errors_too() {
+    let served = Served::start();
+    let port = served.port;
+    let welcome = &served.address[served.address.find("/?").unwrap()..];
+    let replies = [
+        served.get("/"),
+        served.get("/nothing"),
+        served.post("echo", "{}"),
+        served.post("none", "{}"),
+        served.post("panic", "{}"),
+        served.ask("GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n"),
+        served.ask(&format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
+        served.ask(&format!("PUT /api/echo HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
+        served.ask(&format!("GET {welcome} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
+    ];
+    for reply in replies {
+        for (name, value) in page::HEADERS {
+            assert!(reply.contains(&format!("\r\n{name}: {value}\r\n")), "{name} is missing in\n{reply}");
+        }
+        assert!(!reply.to_ascii_lowercase().contains("access-control-"), "{reply}");
+    }
+}
+
+#[test]
+fn only_files_named_by_their_content_may_be_kept() {
+    let served = Served::start();
+    assert!(served.get("/assets/a-123.js").contains("cache-control: private, max-age=31536000, immutable"));
+    assert!(served.get("/index.html").contains("cache-control: no-store"));
+}
+
+#[test]
+fn requests_written_to_mislead_are_refused() {
+    let served = Served::start();
+    let Served { port, cookie, .. } = &served;
+    let ours = format!("127.0.0.1:{port}");
+    for (request, wanted) in [
+        (format!("GET / HTTP/1.1\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: {ours}\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.1\r\nHost: {ours}\r\nHost: evil.com\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET http://evil.com/ HTTP/1.1\r\nHost: {ours}\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.1\r\nHost: evil.com:{port}\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.1\r\nHost: l\u{f6}calhost:{port}\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("GET / HTTP/1.0\r\nCookie: {cookie}\r\n\r\n"), 400),
+        (format!("OPTIONS /api/echo HTTP/1.1\r\nHost: {ours}\r\nOrigin: http://evil.com\r\n\r\n"), 403),
+        (format!("OPTIONS /api/echo HTTP/1.1\r\nHost: {ours}\r\n\r\n"), 405),
+        (
+            format!(
+                "GET /api/events HTTP/1.1\r\nHost: {ours}\r\nCookie: {cookie}\r\nSec-Fetch-Site: same-site\r\n\r\n"
+            ),
+            403,
+        ),
+    ] {
+        assert_eq!(status(&served.ask(&request)), wanted, "{request}");
+    }
+}
+
+#[test]
+fn events_arrive_and_never_without_text() {
+    let served = Served::start();
+    let mut lines = listen(&served);
+    served.events.send(&AppEvent { at_ms: 7, stale: Stale::Status });
+    assert_eq!(lines.next().unwrap(), r#"data: {"at_ms":7,"stale":{"kind":"status"}}"#);
+}
+
+#[test]
+fn who_reads_too_slowly_is_told_that_everything_is_stale() {
+    let served = Served::start();
+    let mut lines = listen(&served);
+    let ids: Vec<String> = (0..20_000).map(|n| format!("run {n}")).collect();
+    let long = AppEvent { at_ms: 1, stale: Stale::Runs { generation: 1, ids, all: false } };
+    // More than the sockets hold, so that the reader is behind.
+    (0..400).for_each(|_| served.events.send(&long));
+    assert!(lines.any(|line| line.contains(r#""stale":{"kind":"folder"}"#)));
+}
+
+#[test]
+fn an_open_event_stream_does_not_hold_up_the_end() {
+    let served = Served::start();
+    let _lines = listen(&served);
+    let begun = Instant::now();
+    drop(served);
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+/// The lines with text of an event stream that the server knows of.
+fn listen(served: &Served) -> impl Iterator<Item = String> + use<> {
+    let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost:{}\r\nCookie: {}\r\n\r\n", served.port, served.cookie)
+        .unwrap();
+    let begun = Instant::now();
+    while served.events.readers() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "nobody listens");
+        std::thread::yield_now();
+    }
+    let lines = BufReader::new(stream).lines().map_while(Result::ok);
+    lines.filter(|line| {
+        assert_ne!(line, "data:");
+        line.starts_with("data: ")
+    })
+}

@@ -1,0 +1,73 @@
+//! What the program finds around it: a display, a terminal, its own files. Owns where the sample data and our own directories are.
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::path::{Path, PathBuf};
+use touchstone_engine::app::{App, AppConfig};
+
+/// Read once, in `main`.
+#[derive(Debug, Clone, Default)]
+pub struct Surroundings {
+    /// True when a window can be shown.
+    pub display: bool,
+    /// True when standard output is a terminal that shows colours.
+    pub colour: bool,
+    /// Where the program itself is.
+    pub program: Option<PathBuf>,
+    /// Where the index goes, instead of the usual place.
+    pub cache_dir: Option<PathBuf>,
+    /// Where the recent folders are remembered, instead of the usual place.
+    pub state_dir: Option<PathBuf>,
+    /// Where the sample data is, instead of the usual place.
+    pub demo_dir: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// The engine, with its directories.
+    pub(crate) fn engine(&self) -> App {
+        let usual = AppConfig::from_system(self.demo());
+        App::new(AppConfig {
+            cache_dir: self.cache_dir.clone().unwrap_or_else(|| usual.cache_dir.clone()),
+            state_dir: self.state_dir.clone().unwrap_or_else(|| usual.state_dir.clone()),
+            ..usual
+        })
+    }
+
+    /// The sample data: where it was said to be, beside the program, where packages put it, or in the checkout.
+    fn demo(&self) -> Option<PathBuf> {
+        let beside = self.program.as_deref().and_then(Path::parent);
+        let installed = beside.into_iter().flat_map(|dir| [dir.join("demo"), dir.join("../share/touchstone/demo")]);
+        let checkout = cfg!(debug_assertions).then(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("demo"));
+        self.demo_dir.clone().into_iter().chain(installed).chain(checkout).find(|dir| dir.is_dir())
+    }
+}
+
+/// What people's transcripts say does not leave the program by accident: no core file, and no panic that prints what it was working on.
+pub(crate) fn keep_secrets() {
+    // Failing only means that the limit was set before us.
+    let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        let thread = std::thread::current();
+        tracing::error!(
+            "Touchstone made a mistake at {place} (thread {}). Please report this line.",
+            thread.name().unwrap_or("?")
+        );
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_data_is_where_it_was_said_to_be_before_all_else() {
+        let said = std::env::temp_dir();
+        let here = Surroundings { demo_dir: Some(said.clone()), ..Surroundings::default() };
+        assert_eq!(here.demo(), Some(said));
+    }
+
+    #[test]
+    fn sample_data_that_is_not_there_is_not_named() {
+        let nowhere = Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
+        assert!(nowhere.demo().is_none_or(|dir| dir.is_dir()));
+    }
+}

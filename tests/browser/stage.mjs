@@ -1,0 +1,93 @@
+// What every browser test stands on: a folder of its own, `touchstone serve` on it, and a page in Chromium.
+import { spawn } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+// The page's packages serve its tests too.
+const require = createRequire(join(ROOT, "ui/package.json"));
+const { chromium } = require("playwright-core");
+const { default: Axe } = require("@axe-core/playwright");
+
+const PATIENCE = 20_000;
+
+/** A browser of this machine, else the one that Playwright keeps (scripts/setup.sh). */
+function installed() {
+  const names = [process.env.TOUCHSTONE_CHROMIUM, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"].filter(Boolean);
+  const places = names.flatMap((name) => (name.includes("/") ? [name] : process.env.PATH.split(delimiter).map((dir) => join(dir, name))));
+  const found = places.find((place) => existsSync(place));
+  if (found === undefined) process.env.PLAYWRIGHT_BROWSERS_PATH ??= join(ROOT, ".tools/browsers");
+  return found;
+}
+
+export const openBrowser = () =>
+  chromium.launch({ executablePath: installed(), args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"] });
+
+/** A temporary folder with a copy of the demo, or with these files by name. */
+export function folderWith(files = null) {
+  const root = mkdtempSync(join(tmpdir(), "touchstone-browser-"));
+  const folder = join(root, "sample");
+  if (files === null) cpSync(join(ROOT, "demo"), folder, { recursive: true });
+  else mkdirSync(folder);
+  for (const [name, text] of Object.entries(files ?? {})) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return { root, folder, remove: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** `touchstone serve`, with its own cache and state; resolves when it has printed its address. */
+export async function serve(place, { folder = place.folder } = {}) {
+  const env = { ...process.env, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state"), TOUCHSTONE_DEMO_DIR: join(ROOT, "demo") };
+  const server = spawn(join(ROOT, "target/debug/touchstone"), ["serve", "--json", ...(folder === null ? [] : [folder])], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const line = await new Promise((resolve, reject) => {
+    createInterface({ input: server.stdout }).once("line", resolve);
+    server.once("exit", (code) => reject(new Error(`touchstone serve ended with status ${code} before it printed its address`)));
+  });
+  const stop = () => new Promise((resolve) => (server.exitCode === null ? server.once("exit", resolve) && server.kill("SIGINT") : resolve()));
+  return { url: JSON.parse(line).url, stop };
+}
+
+/**
+ * Runs a test on a page: `files` as in `folderWith`, `start: true` opens no folder. Whatever the page does that it may not –
+ * errors, refused content, requests to anywhere else – fails the test.
+ */
+export async function onPage(browser, options, test) {
+  const place = folderWith(options.files ?? null);
+  const server = await serve(place, options.start ? { folder: null } : {});
+  const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: "reduce" });
+  const wrong = [];
+  try {
+    context.setDefaultTimeout(PATIENCE);
+    const page = await context.newPage();
+    page.on("pageerror", (error) => wrong.push(`error in the page: ${error.message}`));
+    page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
+    page.on("request", (request) => {
+      const { protocol, host } = new URL(request.url());
+      if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host) wrong.push(`request to ${request.url()}`);
+    });
+    page.on("popup", () => wrong.push("a new window was opened"));
+    await page.goto(server.url);
+    await test(page, { ...place, ...server });
+  } finally {
+    await context.close();
+    await server.stop();
+    place.remove();
+  }
+  if (wrong.length > 0 && !options.mayFail) throw new Error(wrong.join("\n"));
+}
+
+/** Fails with what axe finds, in words. */
+export async function accessible(page) {
+  const { violations } = await new Axe({ page }).analyze();
+  if (violations.length === 0) return;
+  const words = violations.map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `    ${node.html}\n    ${node.failureSummary}`).join("\n")}`);
+  throw new Error(`axe finds:\n${words.join("\n")}`);
+}
+
+/** Rows of the list that are in sight. */
+export const rows = (page) => page.getByTestId("run-row");

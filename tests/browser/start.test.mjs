@@ -1,0 +1,62 @@
+// What a newcomer sees: the start screen, settings, keys, and how the page is reached at all.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessible, folderWith, onPage, openBrowser, rows, serve } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+test("the start screen offers the demo, and the demo opens as a list of runs", () =>
+  onPage(browser, { start: true }, async (page) => {
+    await accessible(page);
+    await page.getByTestId("open-demo").click();
+    await rows(page).first().waitFor();
+    assert.match(page.url(), /#\/runs$/);
+    assert.ok((await rows(page).count()) > 10);
+  }));
+
+test("the token leaves the address, and the address alone opens nothing in another browser", async () => {
+  const place = folderWith({ "a.txt": "" });
+  const server = await serve(place);
+  const mine = await browser.newContext();
+  const other = await browser.newContext();
+  try {
+    const page = await mine.newPage();
+    await page.goto(server.url);
+    assert.equal(new URL(page.url()).search, "");
+    assert.equal((await (await other.newPage()).goto(new URL("/", server.url).href)).status(), 401);
+    const seen = await page.evaluate(() => document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage }));
+    assert.ok(!seen.includes("touchstone_"), "the page cannot read its cookie");
+    await page.reload();
+    await page.locator("#app *").first().waitFor();
+  } finally {
+    await mine.close();
+    await other.close();
+    await server.stop();
+    place.remove();
+  }
+});
+
+for (const dark of [false, true])
+  test(`settings are accessible in ${dark ? "dark" : "light"}`, () =>
+    onPage(browser, { start: true, dark }, async (page) => {
+      await page.evaluate(() => (location.hash = "#/settings"));
+      await page.getByRole("main").first().waitFor();
+      await accessible(page);
+    }));
+
+test("a question mark shows all keys, Ctrl-K all actions, Escape closes both", () =>
+  onPage(browser, { start: true }, async (page) => {
+    await page.getByTestId("open-demo").waitFor();
+    for (const [key, dialog] of [
+      ["?", "key-sheet"],
+      ["Control+k", "palette"],
+    ]) {
+      await page.keyboard.press(key);
+      await page.getByTestId(dialog).waitFor();
+      await accessible(page);
+      await page.keyboard.press("Escape");
+      await page.getByTestId(dialog).waitFor({ state: "detached" });
+    }
+  }));

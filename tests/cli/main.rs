@@ -1,0 +1,225 @@
+//! The command line: the real program, run on folders of our own.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod sandbox;
+mod serve;
+
+use sandbox::{ANSWERED, Sandbox};
+use serde_json::Value;
+use std::{
+    io::Read as _,
+    process::{Command, Stdio},
+};
+
+const HOSTILE: &str = "\u{1b}]0;title\u{7}\u{1b}[2K\u{202e}";
+
+#[test]
+fn without_a_display_it_says_how_to_serve_and_ends_with_two() {
+    let ran = Sandbox::usual("display").run(&["."]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains("touchstone serve"), "{}", ran.err);
+    assert_eq!(ran.out, "");
+}
+
+#[test]
+fn a_folder_that_is_not_there_ends_with_two_and_a_sentence_with_its_name() {
+    let sandbox = Sandbox::usual("missing");
+    for command in [
+        &["list", "no/such"][..],
+        &["index", "no/such"],
+        &["search", "text", "no/such"],
+        &["serve", "no/such"],
+        &["show", "no/such.yaml"],
+    ] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 2, "{command:?} {ran:?}");
+        assert!(ran.err.contains("no/such") && !ran.err.contains("panicked"), "{command:?} {}", ran.err);
+        assert_eq!(ran.out, "", "{command:?}");
+    }
+}
+
+#[test]
+fn arguments_that_make_no_sense_end_with_two() {
+    let sandbox = Sandbox::usual("arguments");
+    for command in
+        [&["list", "--sort", "beauty"][..], &["list", "--limit", "many"], &["serve", "--port", "70000"], &["show"]]
+    {
+        assert_eq!(sandbox.run(command).status, 2, "{command:?}");
+    }
+}
+
+#[test]
+fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
+    let ran = Sandbox::usual("list-json").run(&["list", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let rows = ran.json();
+    assert_eq!(rows.len(), 4);
+    let keys = [
+        "id",
+        "path",
+        "task",
+        "system",
+        "model",
+        "variation",
+        "repeat",
+        "state",
+        "score",
+        "passed",
+        "reason",
+        "turns",
+        "tool_calls",
+        "tokens",
+        "cost",
+        "seconds",
+    ];
+    for row in &rows {
+        assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    }
+    let states: Vec<_> =
+        rows.iter().map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap())).collect();
+    assert_eq!(states, [("claude", "damaged"), ("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]);
+    assert_eq!(
+        (&rows[1]["tool_calls"], &rows[1]["tokens"], &rows[1]["cost"]),
+        (&Value::from(1), &Value::Null, &Value::Null)
+    );
+}
+
+#[test]
+fn list_filters_sorts_and_stops_where_it_is_told() {
+    let sandbox = Sandbox::usual("list-filter");
+    let models = |arguments: &[&str]| -> Vec<String> {
+        let rows = sandbox.run(&[&["list", ".", "--json"], arguments].concat()).json();
+        rows.iter().map(|row| row["model"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(models(&["--filter", "state:error"]), ["o1"]);
+    assert_eq!(models(&["--filter", "system:tool_calling", "--sort", "-model", "--limit", "2"]), ["o3-mini", "o1"]);
+    assert_eq!(models(&["--limit", "0"]), [""; 0]);
+}
+
+#[test]
+fn a_filter_that_is_not_understood_is_said_and_ends_with_one() {
+    let ran = Sandbox::usual("misread").run(&["list", "--filter", "state:bad"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("state:bad"), "{}", ran.err);
+}
+
+#[test]
+fn list_for_people_stands_in_columns_and_has_no_colour_in_a_pipe() {
+    let ran = Sandbox::usual("list-plain").run(&["list"]);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines.len(), 5, "{}", ran.out);
+    assert!(lines[0].starts_with("state"));
+    let column = lines[0].find("file").unwrap();
+    assert!(lines[1..].iter().all(|line| line[column..].starts_with("tickets-")), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'));
+}
+
+#[test]
+fn nothing_that_a_file_says_steers_the_terminal() {
+    let transcript = ANSWERED
+        .replace("zebra", "\\u001b[2K\\u202e")
+        .replace("I will look them up in the", "\"")
+        .replace(" table.", "\"");
+    let name = format!("results/{HOSTILE}-tool_calling-o1-variation0.yaml");
+    let sandbox = Sandbox::with("hostile", &[(&name, &transcript), ("tasks/a.yaml", "tool_calling_prompt: a\n")]);
+    for command in [&["list"][..], &["show", &name], &["search", "Printer"]] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.out.contains("\\u{1b}") && ran.out.contains("\\u{202e}"), "{command:?} {}", ran.out);
+        assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{command:?} {:?}", ran.out);
+    }
+}
+
+#[test]
+fn index_counts_what_it_found() {
+    let sandbox = Sandbox::usual("index");
+    std::fs::write(sandbox.folder.join("results/notes.txt"), "buy milk").unwrap();
+    let report = sandbox.run(&["index", ".", "--json"]).json().remove(0);
+    let keys = ["files", "runs", "damaged", "not_transcripts", "scan_ms", "index_ms", "search_ready_ms"];
+    assert_eq!(report.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
+    assert_eq!(
+        (&report["runs"], &report["damaged"], &report["not_transcripts"]),
+        (&Value::from(4), &Value::from(1), &Value::from(1))
+    );
+    let words = sandbox.run(&["index", "."]);
+    assert!(words.out.contains("4 runs") && words.out.contains("damaged"), "{}", words.out);
+}
+
+#[test]
+fn show_prints_the_whole_transcript_readable() {
+    let ran = Sandbox::usual("show").run(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    for text in ["List the newest", "query_support_tickets", "SELECT ticket_id", "Printer on fire", "Answer"] {
+        assert!(ran.out.contains(text), "{text} is missing in\n{}", ran.out);
+    }
+}
+
+#[test]
+fn show_gives_programs_every_step_to_its_end() {
+    let long = "0123456789 ".repeat(200_000);
+    let steps = format!("  - assistant_message: {long}\n").repeat(2) + &"  - user_message: again\n".repeat(1500);
+    let sandbox =
+        Sandbox::with("show-json", &[("a-tool_calling-o1-variation0.yaml", &format!("conversation:\n{steps}"))]);
+    let ran = sandbox.run(&["show", "--json", "a-tool_calling-o1-variation0.yaml"]);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let view = ran.json().remove(0);
+    let steps = view["steps"].as_array().unwrap();
+    assert_eq!(steps.len(), 1502);
+    assert_eq!(steps[0]["parts"][0]["body"]["text"].as_str().unwrap().trim(), long.trim());
+}
+
+#[test]
+fn show_says_when_a_file_is_no_transcript() {
+    let sandbox = Sandbox::with("show-other", &[("notes.txt", "buy milk")]);
+    let ran = sandbox.run(&["show", "notes.txt"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains("not a transcript"), "{}", ran.err);
+}
+
+#[test]
+fn search_tells_file_step_and_the_text_around() {
+    let sandbox = Sandbox::usual("search");
+    let hits = sandbox.run(&["search", "zebra", "--json"]).json();
+    assert_eq!(hits.len(), 1, "{hits:?}");
+    assert_eq!(hits[0].as_object().unwrap().keys().collect::<Vec<_>>(), ["path", "step", "snippet"]);
+    assert!(hits[0]["path"].as_str().unwrap().ends_with("tickets-tool_calling-claude-variation0.yaml"));
+    assert_eq!(hits[0]["step"], 1);
+    assert!(hits[0]["snippet"].as_str().unwrap().contains("zebra"));
+    assert!(sandbox.run(&["search", "zebra"]).out.contains("step 2"));
+    let nothing = sandbox.run(&["search", "giraffe", "--json"]);
+    assert_eq!((nothing.status, nothing.out.as_str()), (0, ""));
+}
+
+#[test]
+fn doctor_answers_in_words_and_as_json() {
+    let sandbox = Sandbox::usual("doctor");
+    let ran = sandbox.run(&["doctor", "--json"]);
+    let checks = ran.json().remove(0)["checks"].as_array().unwrap().clone();
+    assert!(!checks.is_empty());
+    let well = checks.iter().all(|check| check["ok"] == true);
+    assert_eq!(ran.status, i32::from(!well));
+    assert!(sandbox.run(&["doctor"]).out.contains(checks[0]["name"].as_str().unwrap()));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_mistake() {
+    let sandbox = Sandbox::usual("pipe");
+    let mut listing = sandbox.command(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);
+    let mut child = listing.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!((child.wait().unwrap().code(), said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn the_program_leaves_no_core_file_behind() {
+    let limit = Command::new("sh").args(["-c", "grep 'core file' /proc/self/limits"]).output().unwrap();
+    assert!(limit.status.success(), "this test reads /proc");
+    let sandbox = Sandbox::usual("core");
+    let mut served = serve::Served::start(&sandbox, &[]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", served.id())).unwrap();
+    let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
+    assert_eq!(core.split_whitespace().rev().nth(2), Some("0"), "{core}");
+    served.end();
+}

@@ -1,0 +1,131 @@
+//! A folder of our own with a few transcripts, and the real program run on it.
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+/// Deleted when the test ends.
+pub(crate) struct Sandbox {
+    /// The folder that is opened.
+    pub(crate) folder: PathBuf,
+    root: PathBuf,
+}
+
+impl Sandbox {
+    /// With these files in the folder.
+    pub(crate) fn with(name: &str, files: &[(&str, &str)]) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("cli-{name}-{}", std::process::id()));
+        let folder = root.join("folder");
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&folder).unwrap();
+        for (file, text) in files {
+            let path = folder.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        Self { folder, root }
+    }
+
+    /// A small benchmark: one run that answered, one that ended in an error, one that waits, one that cannot be read.
+    pub(crate) fn usual(name: &str) -> Self {
+        Self::with(
+            name,
+            &[
+                ("tasks/tickets.yaml", TASK),
+                ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED),
+                ("results/tickets-tool_calling-o1-variation0.yaml", FAILED),
+                ("results/tickets-tool_calling-o3-mini-variation0.yaml", WAITING),
+                ("results/tickets-promptql-claude-variation0.yaml", "output: {unclosed: [\n"),
+            ],
+        )
+    }
+
+    /// The program, with its own directories inside the sandbox and no display.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
+        command
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env("TOUCHSTONE_CACHE_DIR", self.root.join("cache"))
+            .env("TOUCHSTONE_STATE_DIR", self.root.join("state"))
+            .env("TOUCHSTONE_DEMO_DIR", self.root.join("demo"))
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program to its end.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::from(self.command(arguments).output().unwrap())
+    }
+}
+
+impl Drop for Sandbox {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// What a run of the program left.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    /// Exit status.
+    pub(crate) status: i32,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("the program writes UTF-8");
+        Self { status: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
+    }
+}
+
+impl Ran {
+    /// Standard output as one JSON value for each line.
+    pub(crate) fn json(&self) -> Vec<serde_json::Value> {
+        self.out.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|why| panic!("{why}: {line}"))).collect()
+    }
+}
+
+const TASK: &str = "\
+tool_calling_prompt: |
+  List the {data} open tickets.
+variations:
+  - parameters: { data: newest }
+    expected_output: [{ ticket_id: 7 }]
+";
+
+pub(crate) const ANSWERED: &str = "\
+conversation:
+  - user_message: List the newest open tickets.
+  - assistant_message: I will look them up in the zebra table.
+  - tool_call:
+      id: call_1
+      name: query_support_tickets
+      params: { sql: SELECT ticket_id FROM tickets }
+      result: [{ ticket_id: 7, title: Printer on fire }, { ticket_id: 12, title: No sound }]
+  - assistant_message: |
+      Here they are.
+      ```json
+      [{ \"ticket_id\": 7 }]
+      ```
+answer:
+  - ticket_id: 7
+";
+
+const FAILED: &str = "\
+conversation:
+  - user_message: List the newest open tickets.
+  - error: the provider answered with status 529
+";
+
+const WAITING: &str = "\
+conversation:
+  - user_message: List the newest open tickets.
+";

@@ -1,0 +1,74 @@
+//! A folder of our own, the program's directories beside it, and a window on it.
+use crate::driver::Window;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Deleted when the test ends.
+pub(crate) struct Stage {
+    root: PathBuf,
+    folder: PathBuf,
+}
+
+impl Stage {
+    /// Nothing to open but the demo.
+    pub(crate) fn empty(name: &str) -> Self {
+        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("window-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&root);
+        let folder = root.join("folder");
+        fs::create_dir_all(&folder).unwrap();
+        Self { root, folder }
+    }
+
+    /// The folder, to be opened.
+    pub(crate) fn folder(&self) -> &str {
+        self.folder.to_str().unwrap()
+    }
+
+    /// Writes a transcript as programs do: beside, then renamed.
+    pub(crate) fn transcript(&self, name: &str, items: &str) {
+        let (beside, place) = (self.root.join("new"), self.folder.join(format!("{name}.yaml")));
+        fs::write(&beside, format!("conversation:\n{items}")).unwrap();
+        fs::rename(beside, place).unwrap();
+    }
+
+    /// A window with these arguments.
+    pub(crate) fn window(&self, arguments: &[&str]) -> Window {
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
+        let (cache, state) = (self.root.join("cache"), self.root.join("state"));
+        let environment = [
+            ("TOUCHSTONE_CACHE_DIR", cache.as_path()),
+            ("TOUCHSTONE_STATE_DIR", &state),
+            ("TOUCHSTONE_DEMO_DIR", &demo),
+        ];
+        Window::open(arguments, &environment)
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// What a model might write to take over the page that shows it.
+pub(crate) const HOSTILE: &str = r#"
+  - user_message: "<script>window.pwned = 1</script>"
+  - assistant_message: |
+      <img src=x onerror="window.pwned = 2"><svg onload="window.pwned = 3"><iframe srcdoc="<script>parent.pwned = 4</script>"></iframe>
+      [click](javascript:window.pwned=5) [data](data:text/html,<script>window.pwned=6</script>) <javascript:window.pwned=7>
+      [away](https://example.com/ "title") ![picture](https://example.com/pixel.png) [file](file:///etc/passwd)
+      <a href="javascript:window.pwned=8" onclick="window.pwned=9">x</a> <style>* { display: none }</style>
+      <meta http-equiv="refresh" content="0; url=https://example.com/"> <base href="https://example.com/">
+      $\href{javascript:window.pwned=10}{x}$ {@html "<img src=x onerror=window.pwned=11>"} {{constructor.constructor('window.pwned=12')()}}
+  - tool_call:
+      id: "\"><script>window.pwned = 13</script>"
+      name: "</span><script>window.pwned = 14</script>"
+      params: { sql: "select '<script>window.pwned = 15</script>'", __proto__: { pwned: 16 }, constructor: { prototype: { pwned: 17 } } }
+      result:
+        - { "<img src=x onerror=window.pwned=18>": "<img src=x onerror=window.pwned=19>", b: "\u001b]0;pwned\u0007" }
+        - { "<img src=x onerror=window.pwned=18>": "javascript:window.pwned=20", b: 1 }
+  - error: "<script>window.pwned = 21</script>"
+  - assistant_message: harmless end
+"#;
