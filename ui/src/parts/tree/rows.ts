@@ -53,6 +53,18 @@ export function treeRows(root: Node, open: ReadonlySet<string>, shown: ReadonlyM
   return rows;
 }
 
+/** The set without the key, or with it when it was not in there. */
+export function flipped(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(key)) next.add(key);
+  return next;
+}
+
+/** Five times as many children of one branch. */
+export function moreOf(shown: ReadonlyMap<string, number>, path: string): ReadonlyMap<string, number> {
+  return new Map(shown).set(path, (shown.get(path) ?? FIRST_CHILDREN) * 5);
+}
+
 /** How many children a node has. */
 export function size(node: Node): number {
   return node.kind === "leaf" ? 0 : node.items.length;

@@ -1,5 +1,5 @@
 // A state as a shape, a word and a colour. Pure.
-import type { RunState } from "../../generated/RunState";
+import type { RunState } from "./generated/RunState";
 
 interface Look {
   word: string;

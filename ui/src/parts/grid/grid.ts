@@ -1,0 +1,44 @@
+// Pure. Shapes of a result table, how wide its columns are, and which order a press on a head asks for.
+
+export interface GridColumn {
+  name: string;
+  numeric: boolean;
+}
+export interface GridCell {
+  text: string;
+  kind: "missing" | "null" | "bool" | "number" | "text" | "nested";
+}
+export interface GridOrder {
+  column: number | null;
+  descending: boolean;
+}
+export type ReadRows = (offset: number, limit: number, order: GridOrder) => Promise<{ rows: GridCell[][]; total: number }>;
+
+export const FILE_ORDER: GridOrder = { column: null, descending: false };
+/** Letters from which on a column is one with more to say. */
+const WIDEST = 44;
+
+/** Widths for CSS: short values get what they need, and what is left goes to the columns with more to say, else to an empty one. */
+export function template(columns: readonly GridColumn[], rows: readonly (readonly GridCell[])[]): string {
+  const widths = columns.map((column, i) => {
+    const longest = rows.reduce((max, row) => Math.max(max, row[i]?.text.length ?? 0), 0);
+    const wanted = Math.max(3, longest, column.name.length + 2) + 3;
+    return wanted > WIDEST ? `minmax(22ch, ${Math.min(wanted, 3 * WIDEST)}fr)` : `minmax(${Math.min(wanted, 22)}ch, ${wanted}ch)`;
+  });
+  if (!widths.some((width) => width.endsWith("fr)"))) widths.push("1fr");
+  return widths.join(" ");
+}
+
+/** What a press on the head of a column asks for: numbers largest first, words from the start, then the other way, then as in the file. */
+export function nextOrder(now: GridOrder, column: number, numeric: boolean): GridOrder {
+  if (now.column !== column) return { column, descending: numeric };
+  return now.descending === numeric ? { column, descending: !numeric } : FILE_ORDER;
+}
+
+/** What stands in a cell, and whether it says that there is nothing. */
+export function shown(cell: GridCell | undefined): { text: string; nothing: boolean } {
+  if (!cell || cell.kind === "missing") return { text: "—", nothing: true };
+  if (cell.kind === "null") return { text: "null", nothing: true };
+  if (cell.kind === "text" && cell.text === "") return { text: "“”", nothing: true };
+  return { text: cell.text, nothing: false };
+}

@@ -1,0 +1,51 @@
+// Reads a long text piece by piece into rows, so that neither the wire nor the page ever holds one huge string.
+import { Rows, type Row } from "./lines";
+
+/** Reads from a byte offset; `next` is where to go on, or null at the end. */
+export type ReadText = (offset: number, limit: number) => Promise<{ text: string; next: number | null; total: number }>;
+
+const PIECE = 256 * 1024;
+/** What one view holds at most; the rest is on disk. */
+export const MOST_BYTES = 64 * 1024 * 1024;
+
+export class Stream {
+  rows = $state.raw<Row[]>([]);
+  read = $state(0);
+  total = $state(0);
+  done = $state(false);
+  error = $state("");
+  #stopped = false;
+
+  /** Starts at once; the first piece is small, so that there is something to see. */
+  constructor(readonly source: ReadText) {
+    void this.#run();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  get cut(): boolean {
+    return this.done && this.read < this.total;
+  }
+
+  async #run(): Promise<void> {
+    const rows = new Rows();
+    let offset: number | null = 0;
+    try {
+      for (let limit = PIECE / 4; offset !== null && offset < MOST_BYTES && !this.#stopped; limit = PIECE) {
+        const piece = await this.source(offset, limit);
+        offset = piece.next;
+        rows.push(piece.text, piece.next === null);
+        this.total = piece.total;
+        this.read = piece.next ?? piece.total;
+        this.rows = rows.rows.slice();
+        // A breath for the page between two pieces.
+        await new Promise((later) => setTimeout(later, 0));
+      }
+      this.done = true;
+    } catch (thrown) {
+      this.error = typeof thrown === "object" && thrown !== null && "message" in thrown ? String(thrown.message) : String(thrown);
+    }
+  }
+}

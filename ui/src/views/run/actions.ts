@@ -1,0 +1,41 @@
+// What the keys do on the page of a run. Knows what can be asked of it, nothing of how it is drawn.
+import type { Action } from "../../keys";
+
+export interface Page {
+  move: (by: number) => void;
+  end: (last: boolean) => void;
+  scroll: (pages: number) => void;
+  fold: () => void;
+  foldAll: () => void;
+  find: () => void;
+  hit: (by: 1 | -1) => void;
+  finding: () => boolean;
+  raw: () => void;
+  side: () => void;
+  link: () => void;
+  leave: () => void;
+  /** Whether there is a transcript to move in. */
+  steps: () => boolean;
+}
+
+export function actions(page: Page): Action[] {
+  const group = "Run";
+  const when = page.steps;
+  return [
+    { id: "step-next", title: "Next step", group, keys: ["j", "ArrowDown"], quiet: true, when, run: () => page.move(1) },
+    { id: "step-previous", title: "Previous step", group, keys: ["k", "ArrowUp"], quiet: true, when, run: () => page.move(-1) },
+    { id: "step-first", title: "First step", group, keys: ["g g", "Home"], quiet: true, when, run: () => page.end(false) },
+    { id: "step-last", title: "Last step", group, keys: ["G", "End"], quiet: true, when, run: () => page.end(true) },
+    { id: "step-page-down", title: "A page down", group, keys: ["Space", "PageDown"], quiet: true, when, run: () => page.scroll(0.9) },
+    { id: "step-page-up", title: "A page up", group, keys: ["Shift+Space", "PageUp"], quiet: true, when, run: () => page.scroll(-0.9) },
+    { id: "step-fold", title: "Fold or unfold the step", group, keys: ["f", "o", "Enter"], when, run: page.fold },
+    { id: "step-fold-all", title: "Fold or unfold every step", group, keys: ["F"], when, run: page.foldAll },
+    { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },
+    { id: "run-find-next", title: "Next hit", group, keys: ["F3", "Mod+g"], quiet: true, when: page.finding, run: () => page.hit(1) },
+    { id: "run-find-previous", title: "Previous hit", group, keys: ["Shift+F3", "Mod+Shift+g"], quiet: true, when: page.finding, run: () => page.hit(-1) },
+    { id: "run-raw", title: "The file as it is on disk, or the transcript", group, keys: ["u"], run: page.raw },
+    { id: "run-side", title: "Show or hide answer, task and files", group, keys: ["s"], run: page.side },
+    { id: "run-link", title: "Copy a link to this step", group, keys: ["y"], run: page.link },
+    { id: "run-back", title: "Back to the list", group, keys: ["Escape"], run: page.leave },
+  ];
+}

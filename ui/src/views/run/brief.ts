@@ -1,0 +1,64 @@
+// Pure. What a step says in one line: who, with which arguments, with what outcome. Also what is open before anyone touched it.
+import { bytes, counted } from "../../format";
+import type { Part } from "../../generated/Part";
+import type { Step } from "../../generated/Step";
+import { visibleLine } from "../../parts/visible/visible";
+
+const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
+const LONGEST = 240;
+
+export const isCard = (step: Step): boolean => step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
+export const isOutcome = (part: Part): boolean => OUTCOMES.has(part.label);
+
+/** Who speaks. */
+export function who(step: Step, model: string | null): string {
+  switch (step.kind) {
+    case "user":
+      return "User";
+    case "system":
+      return "System prompt";
+    case "error":
+      return "The run ended in an error";
+    case "unknown":
+      return visibleLine(step.title ?? "Unknown item");
+    default:
+      return visibleLine(model ?? "Assistant");
+  }
+}
+
+/** Calls that went well and the system prompt are folded; what failed, and what is being read, is open. */
+export function openAtFirst(step: Step): boolean {
+  return step.kind === "tool_call" ? step.failed === true : step.kind !== "system";
+}
+
+/** The beginning of a part, in one line. */
+export function line(part: Part): string {
+  const { body } = part;
+  if (body.kind === "table") return counted(body.total, "row");
+  return visibleLine(body.text.slice(0, LONGEST * 2).replace(/\s+/g, " ").trim()).slice(0, LONGEST);
+}
+
+/** The arguments of a call: the only one as it is, several by name. */
+export function argumentsLine(step: Step): string {
+  const given = step.parts.filter((part) => !isOutcome(part));
+  if (given.length === 1 && given[0]) return line(given[0]);
+  return given.map((part) => `${part.label}: ${line(part)}`).join(", ").slice(0, LONGEST);
+}
+
+/** What came back, in a few words. */
+export function outcome(step: Step): string {
+  const parts = step.parts.filter(isOutcome);
+  const failure = parts.find((part) => part.label === "error");
+  if (step.failed && failure) return line(failure);
+  if (parts.length === 0) return step.kind === "tool_call" ? "nothing came back" : "";
+  const result = parts.find((part) => part.label === "result") ?? parts[0];
+  if (!result) return "";
+  if (result.body.kind === "table") return counted(result.body.total, "row");
+  const text = result.body.text.trim();
+  return result.body.whole && text.length <= 40 && !text.includes("\n") ? visibleLine(text) || "empty" : bytes(result.bytes);
+}
+
+/** A folded message: how it begins. */
+export function opening(step: Step): string {
+  return step.parts[0] ? line(step.parts[0]) : "";
+}
