@@ -7,6 +7,7 @@ use crate::results::conduct::Change;
 use crate::results::flow::Flow;
 use crate::results::index::IndexError;
 use crate::results::limits::Limits;
+use crate::results::query::Lists;
 use crate::rows::{
     AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status, WatchMeans, Watching,
 };
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 mod bulletin;
 mod doctor;
+mod listing;
 mod problems;
 
 pub use bulletin::Subscription;
@@ -59,6 +61,7 @@ struct Inner {
 pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
     pub(crate) flow: Flow,
+    pub(crate) lists: Lists,
     /// What is wrong with the workspace file.
     pub(crate) problem: Option<Problem>,
 }
@@ -88,7 +91,7 @@ impl App {
         };
         let path = roots.folder.clone();
         let flow = self.start(roots)?;
-        let old = self.lock().replace(Arc::new(OpenFolder { folder: row, flow, problem }));
+        let old = self.lock().replace(Arc::new(OpenFolder { folder: row, flow, lists: Lists::default(), problem }));
         if let Some(old) = old {
             old.flow.stop();
         }

@@ -8,6 +8,9 @@ use std::collections::HashMap;
 /// A key offers at most this many values: those with most runs.
 const MAX_VALUES: usize = 200;
 
+/// Longer values are nothing anybody types.
+const MAX_VALUE: usize = 300;
+
 const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
                    nudges > 0, failed_calls > 0, has_answer FROM runs";
 
@@ -57,7 +60,7 @@ impl Counts {
     }
 
     fn one(&mut self, key: Key, value: &str) {
-        if !value.is_empty() {
+        if (1..=MAX_VALUE).contains(&value.len()) {
             count(self.by_key.entry(key).or_default(), value);
         }
     }

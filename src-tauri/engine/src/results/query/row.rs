@@ -17,8 +17,11 @@ macro_rules! select {
 pub(super) const BY_ID: &str = select!("FROM runs WHERE id = ?");
 pub(super) const BY_KEY: &str = select!("FROM runs WHERE key = ?");
 
-/// Reasons can quote what a provider sent; a list shows their beginning.
+/// Reasons can quote what a provider sent, and a file can claim any model; a list shows their beginning.
 const MAX_REASON: usize = 1_000;
+const MAX_NAME: usize = 300;
+/// Names of missing calls that a list shows.
+const MAX_CALLS: usize = 50;
 
 /// Reads the columns above.
 pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
@@ -26,22 +29,25 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let missing: String = row.get(14)?;
     let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+    let name = |at: usize| row.get::<_, Option<String>>(at).map(|name| name.map(|name| cut(name, MAX_NAME)));
+    let mut missing_calls: Vec<String> = serde_json::from_str(&missing).unwrap_or_default();
+    missing_calls.truncate(MAX_CALLS);
     Ok(RunRow {
         id: row.get(0)?,
         path: row.get(1)?,
-        task: row.get(2)?,
-        system: row.get(3)?,
-        model: row.get(4)?,
+        task: name(2)?,
+        system: name(3)?,
+        model: name(4)?,
         variation: small(5)?,
-        variation_name: row.get(6)?,
+        variation_name: name(6)?,
         repeat: small(7)?.unwrap_or(1),
         state: state_named(&state).unwrap_or(RunState::Other),
-        reason: row.get::<_, Option<String>>(9)?.map(cut),
+        reason: row.get::<_, Option<String>>(9)?.map(|reason| cut(reason, MAX_REASON)),
         turns: small(10)?.unwrap_or(0),
         tool_calls: small(11)?.unwrap_or(0),
         failed_calls: small(12)?.unwrap_or(0),
         nudges: small(13)?.unwrap_or(0),
-        missing_calls: serde_json::from_str(&missing).unwrap_or_default(),
+        missing_calls,
         tokens: unsigned(15)?,
         cost: row.get(16)?,
         seconds: row.get(17)?,
@@ -51,10 +57,10 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     })
 }
 
-fn cut(mut reason: String) -> String {
-    if reason.len() > MAX_REASON {
-        reason.truncate(reason.floor_char_boundary(MAX_REASON));
-        reason.push('…');
+fn cut(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('…');
     }
-    reason
+    text
 }

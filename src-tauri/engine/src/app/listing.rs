@@ -1,0 +1,40 @@
+//! Lists of runs, for whoever asks.
+use super::{App, OpenFolder};
+use crate::error::AppError;
+use crate::results::index::{IndexError, Reader};
+use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, Sort, Span};
+
+impl App {
+    /// A page of runs.
+    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.list(index, &request))
+    }
+
+    /// Where a run stands in a list.
+    pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.locate(index, filter, sort, id))
+    }
+
+    /// What can be asked of runs, and which values occur.
+    pub fn facets(&self) -> Result<Facets, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.facets(index)).map(|facets| Facets::clone(&facets))
+    }
+
+    /// Where a text is found, newest run first.
+    pub fn search(&self, text: &str, span: Span) -> Result<Vec<Hit>, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.search(index, text, span))
+    }
+}
+
+impl OpenFolder {
+    /// Asks the index as it is now.
+    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&Reader<'_>) -> Result<T, IndexError>) -> Result<T, AppError> {
+        let index = &self.flow.index;
+        Ok(index.trust(index.reader().and_then(|reader| ask(&reader)))?)
+    }
+}
