@@ -10,6 +10,7 @@ pub mod app;
 mod clock;
 pub mod error;
 mod paths;
+mod reading;
 mod recent;
 pub mod results;
 pub mod rows;

@@ -1,0 +1,98 @@
+//! **Pure.** How a part of a run is named to the page, and what the name stands for.
+use std::borrow::Cow;
+use std::fmt::{Display, Formatter};
+use std::str::FromStr;
+use touchstone_formats::run::{Part, Run, Step};
+use touchstone_formats::value::Value;
+
+/// A step shows at most this many parts; what is beyond comes as one more, a map of the rest.
+pub(super) const MAX_PARTS: usize = 100;
+
+/// A part. The page passes it back as it got it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartId {
+    /// A part of a step.
+    Step(usize, usize),
+    /// The answer.
+    Answer,
+    /// Something else the files say.
+    Fact(usize),
+    /// The prompt of the task.
+    Prompt,
+    /// The expected output.
+    Expected,
+    /// A parameter of the variation.
+    Parameter(usize),
+    /// A file as it is on disk.
+    Raw(usize),
+}
+
+impl PartId {
+    /// The value of a part that the files of the run hold.
+    pub(crate) fn value(self, run: &Run) -> Option<Cow<'_, Value>> {
+        match self {
+            PartId::Step(step, part) => part_of(run.steps.get(step)?, part),
+            PartId::Answer => run.answer.as_ref().map(|answer| Cow::Borrowed(&answer.value)),
+            PartId::Fact(fact) => run.facts.get(fact).map(|(_, value)| Cow::Borrowed(value)),
+            PartId::Prompt | PartId::Expected | PartId::Parameter(_) | PartId::Raw(_) => None,
+        }
+    }
+}
+
+fn part_of(step: &Step, part: usize) -> Option<Cow<'_, Value>> {
+    if part < MAX_PARTS {
+        step.parts.get(part).map(|part| Cow::Borrowed(&part.value))
+    } else {
+        rest(step).filter(|_| part == MAX_PARTS)
+    }
+}
+
+/// What a step holds beyond the parts that are shown one by one.
+pub(super) fn rest(step: &Step) -> Option<Cow<'_, Value>> {
+    let beyond = step.parts.get(MAX_PARTS..).filter(|beyond| !beyond.is_empty())?;
+    let entry = |part: &Part| (Value::from(part.label.as_str()), part.value.clone());
+    Some(Cow::Owned(Value::Map(beyond.iter().map(entry).collect())))
+}
+
+/// The values of the parts of a step, as they are numbered.
+pub(super) fn shown_parts(step: &Step) -> impl Iterator<Item = Cow<'_, Value>> {
+    step.parts.iter().take(MAX_PARTS).map(|part| Cow::Borrowed(&part.value)).chain(rest(step))
+}
+
+impl Display for PartId {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PartId::Step(step, part) => write!(f, "step:{step}.{part}"),
+            PartId::Answer => f.write_str("answer"),
+            PartId::Fact(at) => write!(f, "fact:{at}"),
+            PartId::Prompt => f.write_str("prompt"),
+            PartId::Expected => f.write_str("expected"),
+            PartId::Parameter(at) => write!(f, "parameter:{at}"),
+            PartId::Raw(at) => write!(f, "raw:{at}"),
+        }
+    }
+}
+
+impl FromStr for PartId {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let number = |text: &str| text.parse::<usize>().map_err(|_| ());
+        match text.split_once(':') {
+            None => match text {
+                "answer" => Ok(PartId::Answer),
+                "prompt" => Ok(PartId::Prompt),
+                "expected" => Ok(PartId::Expected),
+                _ => Err(()),
+            },
+            Some(("step", place)) => {
+                let (step, part) = place.split_once('.').ok_or(())?;
+                Ok(PartId::Step(number(step)?, number(part)?))
+            }
+            Some(("fact", at)) => number(at).map(PartId::Fact),
+            Some(("parameter", at)) => number(at).map(PartId::Parameter),
+            Some(("raw", at)) => number(at).map(PartId::Raw),
+            Some(_) => Err(()),
+        }
+    }
+}
