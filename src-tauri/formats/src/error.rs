@@ -110,7 +110,7 @@ pub(crate) fn excerpt(line: &str) -> String {
 pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
-        Err(error) => return Err(not_utf8(bytes, error.valid_up_to())),
+        Err(error) => return Err(not_utf8(bytes, error)),
     };
     if let Some(at) = memchr::memchr(0, bytes) {
         return Err(ReadError::at(ReadErrorKind::Syntax, text, at, "The text holds a NUL character (byte 0).")
@@ -119,14 +119,12 @@ pub(crate) fn text_of(bytes: &[u8]) -> Result<&str, ReadError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-fn not_utf8(bytes: &[u8], at: usize) -> ReadError {
+fn not_utf8(bytes: &[u8], error: std::str::Utf8Error) -> ReadError {
+    let at = error.valid_up_to();
     let (valid, rest) = bytes.split_at(at);
     let text = std::str::from_utf8(valid).unwrap_or_default();
-    let kind = if rest.len() < 4 && rest.first().is_some_and(|byte| *byte >= 0xC2) {
-        ReadErrorKind::Truncated
-    } else {
-        ReadErrorKind::NotUtf8
-    };
+    // A character that has begun and lacks its end was not written yet.
+    let kind = if error.error_len().is_none() { ReadErrorKind::Truncated } else { ReadErrorKind::NotUtf8 };
     let shown = rest.first().copied().unwrap_or_default();
     ReadError::at(kind, text, at, format!("The byte 0x{shown:02X} is no UTF-8 text.")).advise("Save the file as UTF-8.")
 }

@@ -101,6 +101,7 @@ mod tests {
         read(path, &MODELS).map(|c| (c.task, c.system, c.model, c.variation, c.repeat))
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "compared with what was read")]
     fn expect(
         task: &str,
         system: &str,

@@ -1,4 +1,5 @@
 //! Suites in every form people write them, and what is said about those that are wrong.
+#![expect(clippy::unwrap_used, reason = "a suite that cannot be read fails the test")]
 use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, workspace, yaml};

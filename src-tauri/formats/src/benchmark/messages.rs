@@ -88,21 +88,18 @@ impl Reader {
             Some(id) => open.find(|step| step.call_id.as_deref() == Some(id)),
             None => open.last(),
         };
-        match call {
-            Some(step) => {
-                step.failed = Some(failed);
-                step.parts.push(part);
-            }
-            None => {
-                let call_id = id.map(str::to_owned);
-                self.push(Step {
-                    kind: StepKind::ToolCall,
-                    call_id,
-                    failed: Some(failed),
-                    parts: vec![part],
-                    ..Step::default()
-                });
-            }
+        if let Some(step) = call {
+            step.failed = Some(failed);
+            step.parts.push(part);
+        } else {
+            let call_id = id.map(str::to_owned);
+            self.push(Step {
+                kind: StepKind::ToolCall,
+                call_id,
+                failed: Some(failed),
+                parts: vec![part],
+                ..Step::default()
+            });
         }
     }
 

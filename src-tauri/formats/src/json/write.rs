@@ -21,7 +21,7 @@ fn put(out: &mut String, value: &Value, indent: Option<usize>) {
             None => quote(out, text),
         },
         Value::Text(text) => quote(out, text),
-        Value::List(items) => put_all(out, ('[', ']'), items, indent, |out, item, inner| put(out, item, inner)),
+        Value::List(items) => put_all(out, ('[', ']'), items, indent, put),
         Value::Map(entries) => put_all(out, ('{', '}'), entries, indent, |out, (key, value), inner| {
             put_key(out, key);
             out.push_str(if inner.is_some() { ": " } else { ":" });

@@ -120,13 +120,12 @@ impl Document {
     /// The value of a top-level key, which is made when it is missing.
     fn slot(&mut self, key: &str) -> &mut Value {
         let place = |entries: &[(Value, Value)], key: &str| entries.iter().position(|(k, _)| k.text() == Some(key));
-        let at = match place(&self.entries, key) {
-            Some(at) => at,
-            None => {
-                let end = place(&self.entries, "run").unwrap_or(self.entries.len());
-                self.entries.insert(end, (key.into(), Value::Null));
-                end
-            }
+        let at = if let Some(at) = place(&self.entries, key) {
+            at
+        } else {
+            let end = place(&self.entries, "run").unwrap_or(self.entries.len());
+            self.entries.insert(end, (key.into(), Value::Null));
+            end
         };
         &mut self.entries[at].1
     }

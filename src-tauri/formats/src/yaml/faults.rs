@@ -17,7 +17,7 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
     let kind = if is_cut_off(text, offset, error.kind()) { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
     let message = match kind {
         ReadErrorKind::Truncated => format!("The file ends in the middle: {}.", error.info()),
-        _ => sentence(&error.info()),
+        _ => in_words(error.kind()).map_or_else(|| sentence(&error.info()), str::to_owned),
     };
     let fault = ReadError::at(kind, text, offset, message);
     match advice(error.kind()) {
@@ -112,12 +112,43 @@ fn advice(kind: &ErrorKind) -> Option<&'static str> {
         ErrorKind::UnknownAnchor => {
             "Define the anchor with & before it is used, or put quotes around a text that begins with *."
         }
+        ErrorKind::InvalidTrailingDoubleQuotedScalar | ErrorKind::InvalidTrailingSingleQuotedScalar => {
+            "Escape the quotes inside the text (\\\" in double quotes, '' in single quotes), or use a block: `|`."
+        }
         ErrorKind::UnclosedQuotedScalar => "Close the quotes.",
         ErrorKind::UnknownQuotedScalarEscape => "Write \\\\ for a backslash, or use single quotes.",
         ErrorKind::UnclosedFlowCollection { .. } => "Close the bracket.",
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
             "Give all keys of one map the same indentation."
         }
+        _ => return None,
+    })
+}
+
+/// The commonest faults in our words.
+fn in_words(kind: &ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TabNotAllowed
+        | ErrorKind::TabInBlockIndentation
+        | ErrorKind::TabInIndentation
+        | ErrorKind::TabInPlainScalar
+        | ErrorKind::TabAtBlockScalarStart => "A tab where YAML takes only spaces.",
+        ErrorKind::MappingValueNotAllowed => "A colon where no key can stand.",
+        ErrorKind::SimpleKeyExpected | ErrorKind::InvalidSimpleKey => {
+            "A key without its colon, or a line that belongs to nothing."
+        }
+        ErrorKind::ExpectedBlockMappingKey => "A line that is neither a key nor part of the value before it.",
+        ErrorKind::ExpectedBlockSequenceEntry => "A line among list items that is no item.",
+        ErrorKind::UnknownAnchor => "An alias (`*name`) of a value that was never named with `&`.",
+        ErrorKind::InvalidIndentation | ErrorKind::InvalidBlockScalarIndent => "The indentation fits nothing above.",
+        ErrorKind::UnknownQuotedScalarEscape => "An escape that YAML does not know.",
+        ErrorKind::InvalidTrailingDoubleQuotedScalar | ErrorKind::InvalidTrailingSingleQuotedScalar => {
+            "More text after the closing quotes."
+        }
+        ErrorKind::UnpairedLowSurrogate
+        | ErrorKind::MissingLowSurrogate
+        | ErrorKind::InvalidLowSurrogate
+        | ErrorKind::InvalidLowSurrogateHexEscape => "Half of a surrogate pair, which is no character.",
         _ => return None,
     })
 }

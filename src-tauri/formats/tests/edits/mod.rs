@@ -87,7 +87,13 @@ impl Edits {
 
     /// A fixture with a few edits.
     pub(crate) fn next_text(&mut self) -> String {
-        let mut text = FIXTURES[self.below(FIXTURES.len())].1.to_owned();
+        let fixture = FIXTURES[self.below(FIXTURES.len())].1;
+        self.of(fixture)
+    }
+
+    /// A text with a few edits.
+    pub(crate) fn of(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
         for _ in 0..=self.below(3) {
             self.edit(&mut text);
         }

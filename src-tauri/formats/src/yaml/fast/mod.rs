@@ -130,7 +130,7 @@ impl<'a> Fast<'a> {
         let column = self.at - self.line;
         if self.at_dash() {
             self.list(column)
-        } else if self.key_end()?.is_some() {
+        } else if self.key_end().is_some() {
             self.map(column)
         } else {
             self.scalar(parent)
@@ -147,12 +147,10 @@ impl<'a> Fast<'a> {
     fn map(&mut self, column: usize) -> Option<()> {
         let at = self.open(Form::Map)?;
         loop {
-            let end = self.key_end()??;
+            let end = self.key_end()?;
             self.key(end)?;
             self.skip_spaces();
-            if self.byte() != Some(b'\n') {
-                self.scalar(column)?;
-            } else {
+            if self.byte() == Some(b'\n') {
                 self.at += 1;
                 self.next_line()?;
                 if self.deeper(column) {
@@ -162,6 +160,8 @@ impl<'a> Fast<'a> {
                 } else {
                     self.push(Form::Plain, Text::Source(""))?;
                 }
+            } else {
+                self.scalar(column)?;
             }
             if self.indent != Some(column) {
                 break;
@@ -171,21 +171,15 @@ impl<'a> Fast<'a> {
         self.close(at, column)
     }
 
-    /// Where the key ends whose first character we are at, before its colon; nothing when this is no key.
-    fn key_end(&self) -> Option<Option<usize>> {
-        let end = self.line_end();
-        let line = &self.bytes[self.at..end];
+    /// Where the key ends whose first character we are at, before its colon; none when this is no key.
+    fn key_end(&self) -> Option<usize> {
+        let line = &self.bytes[self.at..self.line_end()];
+        let follows = |at: usize| matches!(line.get(at + 1), None | Some(b' '));
         if let Some(quote @ (b'"' | b'\'')) = self.byte() {
-            let Some(close) = quoted::close(line, quote) else { return Some(None) };
-            let is_key = line.get(close + 1) == Some(&b':') && matches!(line.get(close + 2), None | Some(b' '));
-            return Some(is_key.then_some(self.at + close + 1));
+            let colon = quoted::close(line, quote)? + 1;
+            return (line.get(colon) == Some(&b':') && follows(colon)).then_some(self.at + colon);
         }
-        for colon in memchr::memchr_iter(b':', line) {
-            if matches!(line.get(colon + 1), None | Some(b' ')) {
-                return Some(Some(self.at + colon));
-            }
-        }
-        Some(None)
+        memchr::memchr_iter(b':', line).find(|colon| follows(*colon)).map(|colon| self.at + colon)
     }
 
     fn key(&mut self, end: usize) -> Option<()> {

@@ -1,0 +1,196 @@
+//! Bad, huge and hostile files: a precise error, soon, and never a crash.
+#![expect(clippy::unwrap_used, reason = "an error that is missing fails the test")]
+mod edits;
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use edits::Edits;
+use touchstone_formats::benchmark::{self, Parts, python};
+use touchstone_formats::run::Standing;
+use touchstone_formats::value::Value;
+use touchstone_formats::{
+    ReadError, ReadErrorKind, answer, json, kind, names, suite, template, transcript, workspace, yaml,
+};
+
+/// Far more than is needed, also without optimisation on a busy machine.
+const SOON: Duration = Duration::from_secs(20);
+
+fn fault(bytes: &[u8]) -> ReadError {
+    let start = Instant::now();
+    let error = transcript::outline(bytes).unwrap_err();
+    assert_eq!(transcript::read(bytes).unwrap_err(), error, "outline and whole report different errors");
+    assert!(start.elapsed() < SOON, "{error} took {:?}", start.elapsed());
+    error
+}
+
+#[test]
+fn bombs_and_deep_files_are_refused_soon() {
+    let mut bomb = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..10 {
+        let _ = writeln!(bomb, "a{level}: &a{level} [{}]", vec![format!("*a{}", level - 1); 9].join(", "));
+    }
+    let deep_map = (0..5_000).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n");
+    let big_anchor = format!("a: &a \"{}\"\nb: [{}]\n", "x".repeat(200_000), vec!["*a"; 900].join(","));
+    let many_aliases = format!("a: &a x\nb: [{}]\n", vec!["*a"; yaml::ALIASES + 1].join(","));
+    for (name, text, kind) in [
+        ("bomb", bomb, ReadErrorKind::TooLarge),
+        ("brackets", "[".repeat(1_000_000), ReadErrorKind::TooDeep),
+        ("braces", "{a: ".repeat(100_000), ReadErrorKind::TooDeep),
+        ("dashes", "- ".repeat(100_000), ReadErrorKind::TooDeep),
+        ("questions", "? ".repeat(100_000), ReadErrorKind::TooDeep),
+        ("deep map", deep_map, ReadErrorKind::TooDeep),
+        ("big anchor", big_anchor, ReadErrorKind::TooLarge),
+        ("many aliases", many_aliases, ReadErrorKind::TooLarge),
+    ] {
+        let error = fault(text.as_bytes());
+        assert_eq!(error.kind, kind, "{name}: {error}");
+        assert!(error.line.is_some(), "{name}: {error}");
+    }
+}
+
+#[test]
+fn limits_hold_at_the_last_value_that_fits_and_at_the_next() {
+    let nested = |depth: usize| format!("{}x{}", "[".repeat(depth), "]".repeat(depth));
+    let lines = |depth: usize| (0..depth).fold(String::new(), |text, level| text + &" ".repeat(level) + "a:\n");
+    for (depth, fits) in [(yaml::DEPTH - 1, true), (yaml::DEPTH, true), (yaml::DEPTH + 1, false)] {
+        assert_eq!(yaml::read(&nested(depth)).is_ok(), fits, "{depth} brackets");
+        assert_eq!(yaml::read(&lines(depth)).is_ok(), fits, "{depth} maps");
+        assert_eq!(json::read(&nested(depth).replace('x', "1")).is_ok(), fits, "{depth} brackets in JSON");
+    }
+    let list = |count: usize| format!("a:\n{}", "- 1\n".repeat(count));
+    for (nodes, fits) in [(yaml::NODES, true), (yaml::NODES + 1, false)] {
+        let text = list(nodes - 3);
+        assert_eq!(yaml::read_fully(&text).is_ok(), fits, "{nodes} values");
+        assert_eq!(yaml::read_fast_only(&text).is_some(), fits, "{nodes} values, the fast way");
+    }
+    for (bytes, fits) in [(yaml::SCALAR, true), (yaml::SCALAR + 1, false)] {
+        let text = format!("a: {}\n", "x".repeat(bytes));
+        assert_eq!(yaml::read_fully(&text).is_ok(), fits, "{bytes} bytes");
+        assert_eq!(yaml::read_fast_only(&text).is_some(), fits, "{bytes} bytes, the fast way");
+    }
+}
+
+#[test]
+fn long_lines_and_many_messages_are_read() {
+    let line = format!("conversation:\n- user_message: {}\n", "word ".repeat(2_000_000));
+    let many = format!("conversation:\n{}", "- user_message: a\n- assistant_message: |\n    b\n".repeat(50_000));
+    for (text, steps) in [(line, 1), (many, 100_000)] {
+        let start = Instant::now();
+        assert_eq!(transcript::outline(text.as_bytes()).unwrap().items.len(), steps);
+        assert_eq!(transcript::read(text.as_bytes()).unwrap().steps.len(), steps);
+        assert!(start.elapsed() < SOON);
+    }
+}
+
+#[test]
+fn what_is_wrong_is_said_with_its_line() {
+    for (bytes, kind, line, words) in [
+        (&b"conversation: []\nanswer: 1\nanswer: 2\n"[..], ReadErrorKind::Duplicate, Some(3), "`answer` stands twice"),
+        (b"conversation: &a\n- *a\n", ReadErrorKind::Syntax, Some(2), "inside the value"),
+        (b"conversation: *b\n", ReadErrorKind::Syntax, Some(1), "never named"),
+        (b"conversation:\n\t- user_message: a\n", ReadErrorKind::Syntax, Some(2), "tab"),
+        (b"conversation:\n- user_message: a\0b\n", ReadErrorKind::Syntax, Some(2), "NUL"),
+        (b"conversation:\n- user_message: a\xFFb\n", ReadErrorKind::NotUtf8, Some(2), "0xFF"),
+        (b"conversation:\n- user_message: caf\xC3", ReadErrorKind::Truncated, Some(2), "0xC3"),
+        (b"conversation:\n- user_message: \"\\uD83D\"\n", ReadErrorKind::Syntax, Some(2), "urrogate"),
+        (b"conversation:\n- user_message: \"a\n", ReadErrorKind::Truncated, None, "ends in the middle"),
+        (b"conversation: []\n---\nconversation: []\n", ReadErrorKind::Syntax, Some(2), "second document"),
+        (b"conversation:\n- user_message: a: b\n", ReadErrorKind::Syntax, Some(2), "A colon"),
+        (b"", ReadErrorKind::Truncated, None, "empty"),
+        (b"# only a comment\n", ReadErrorKind::Truncated, None, "comments"),
+    ] {
+        let error = fault(bytes);
+        let shown = String::from_utf8_lossy(bytes);
+        assert_eq!(error.kind, kind, "{shown}: {error:?}");
+        assert!(line.is_none() || error.line == line, "{shown}: {error:?}");
+        assert!(error.message.contains(words), "{shown}: {error:?}");
+    }
+}
+
+#[test]
+fn byte_order_marks_and_line_ends_of_windows_change_nothing() {
+    let text = "conversation:\n- user_message: |\n    a\n    b\n- assistant_message: \"c\n    d\"\nanswer: [1]\n";
+    let expected = transcript::outline(text.as_bytes()).unwrap();
+    for other in
+        [format!("\u{feff}{text}"), text.replace('\n', "\r\n"), format!("\u{feff}{}", text.replace('\n', "\r\n"))]
+    {
+        assert_eq!(transcript::outline(other.as_bytes()).unwrap(), expected);
+    }
+    let colours = "conversation:\n- assistant_message: \"\\e[31mred\\e[0m\"\n";
+    assert!(transcript::outline(colours.as_bytes()).unwrap().text.contains("\u{1b}[31m"));
+}
+
+#[test]
+fn answers_that_old_readers_would_change_stay_as_they_are() {
+    let words = ["no", "1_000", "12:30:45", "2024-01-01", "0o17", "1e3", "~", "=", "<<", "y"];
+    let mut document = transcript::Document::conversation();
+    document.push("assistant_message", "done".into());
+    document.set_answer(Some(Value::List(words.iter().map(|word| Value::from(*word)).collect())));
+    let written = document.write();
+    let run = transcript::read(written.as_bytes()).unwrap();
+    assert_eq!(
+        run.answer.unwrap().value.items().iter().filter_map(Value::text).collect::<Vec<_>>(),
+        words,
+        "{written}"
+    );
+    let unquoted = transcript::read(b"conversation: []\nanswer: [no, 1_000, 12:30:45]\n").unwrap().answer.unwrap();
+    assert!(unquoted.value.items().iter().all(|item| item.text().is_some()));
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_never_answered_by_accident() {
+    let text = include_str!("../../../tests/fixtures/transcripts/pyyaml-block.yaml");
+    let end = text.find("\nanswer:").unwrap();
+    for cut in (1..end).filter(|cut| text.is_char_boundary(*cut)) {
+        if let Ok(outline) = transcript::outline(&text.as_bytes()[..cut]) {
+            let fenced = outline.standing == Standing::Answered
+                && text[..cut].contains("```json\n    [{\"parcel_id\": 41, \"days");
+            assert!(fenced || outline.standing != Standing::Answered, "{}", &text[..cut]);
+        }
+    }
+}
+
+/// Everything that reads, on everything: whatever happens, nothing panics.
+fn read_everything(text: &str) {
+    let bytes = text.as_bytes();
+    let _ = transcript::Document::read(bytes).map(|document| document.write());
+    let _ = suite::read(text, "task");
+    let _ = suite::from_folder("task", &[("promptql_prompt.txt", text), ("correct_answer.json", text)]);
+    let _ = workspace::read(text);
+    let _ = json::read(text).map(|value| json::write(&value, true));
+    let _ = json::read_leniently(text);
+    let _ = python::read(text);
+    let _ = answer::extract(&[text, text], Some("a"));
+    let _ = template::render(text, &[("a".to_owned(), text.into())]);
+    let _ = names::read(text, &["o1"]);
+    let _ = kind::detect("a.yaml", bytes);
+    let _ = benchmark::coordinates(text, text);
+    let parts =
+        Parts { result: Some(bytes), history: Some(bytes), api: Some(bytes), time: Some(bytes), err: Some(bytes) };
+    let _ = benchmark::read(&parts);
+}
+
+const JSONS: [&str; 4] = [
+    r#"[{"role": "user", "content": "a"}, {"role": "assistant", "content": ["TextBlock(citations=None, text='b', type='text')", "ToolUseBlock(id='1', input={'sql': \"x\"}, name='q', type='tool_use')"]}, {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "[1]"}]}]"#,
+    r#"[{"user_message": {"text": "a"}, "assistant_actions": [{"message": "b", "plan": null, "code": "c", "code_output": "d", "code_error": null}], "modified_artifacts": [{"identifier": "e", "data": [{"f": 1.50}]}]}]"#,
+    "{\"a\": [1, -2.5e+3, \"\\u00e9\\ud83d\\ude00\\n\", true, null, {}], 'b': NaN, // c\n}",
+    "Here:\n```json\n[{\"a\": 1,}]\n```\n<a>5</a> {a} {{b}} 1 day, 0:01:33.5 x-promptql-o1-variation1-run2.yaml",
+];
+
+#[test]
+fn edited_files_of_any_kind_never_panic() {
+    let rounds = std::env::var("TOUCHSTONE_EDITS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1_500);
+    let mut edits = Edits::new(0x00FA_CADE);
+    for round in 0..rounds {
+        let text = if round % 4 == 0 { edits.next_text() } else { edits.of(JSONS[round % JSONS.len()]) };
+        read_everything(&text);
+        let mut bytes = text.into_bytes();
+        let at = edits.below(bytes.len());
+        if let Some(byte) = bytes.get_mut(at) {
+            *byte = u8::try_from(edits.below(256)).unwrap_or_default();
+        }
+        assert_eq!(transcript::outline(&bytes), transcript::read(&bytes).map(|run| run.outline()));
+    }
+    println!("cases: {rounds}");
+}
