@@ -1,4 +1,5 @@
 // The text of a filter, taken apart for chips and completion. Pure. What a token means is decided by the engine and nowhere here.
+import { count } from "./format";
 import type { Facets } from "./generated/Facets";
 
 export interface Token {
@@ -25,34 +26,44 @@ export interface Completion {
   options: Option[];
 }
 
-const TOKEN = /(?:[^\s"]|"(?:[^"\\]|\\.)*(?:"|$))+/gsu;
-const KEYED = /^(-?)([a-z_]+):(.*)$/su;
+const TOKEN = /(?:[^\s"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gsu;
+const KEYED = /^([-!]?)([a-z_]+):(.*)$/isu;
+const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
 const MOST = 12;
 
-export const unquote = (value: string): string => (value.startsWith('"') ? value.slice(1, value.length > 1 && value.endsWith('"') ? -1 : undefined).replace(/\\(.)/gsu, "$1") : value);
+/** What stands for itself once quotes and the escapes within them are gone. */
+export const unquote = (typed: string): string => typed.replace(/"((?:[^"\\]|\\.?)*)(?:"|$)/gsu, (_, inside: string) => inside.replace(/\\(["\\])/gu, "$1"));
 
-/** A value as it is typed: in quotes when it would otherwise be read as something else. */
-export const quote = (value: string): string => (value !== "" && /^[^\s"<>=:-][^\s"]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`);
+/** A value as it is typed to stand for itself, as the engine writes it. */
+export const quote = (value: string): string => (/^[\p{L}\p{N}_][\p{L}\p{N}_./-]*$/u.test(value) ? value : `"${value.replace(/["\\]/gu, "\\$&")}"`);
 
 export function tokens(text: string): Token[] {
   return [...text.matchAll(TOKEN)].map((found) => {
     const [typed] = found;
     const keyed = KEYED.exec(typed);
-    return { start: found.index, end: found.index + typed.length, text: typed, key: keyed?.[2] ?? null, value: unquote(keyed?.[3] ?? typed), negated: keyed?.[1] === "-" };
+    const negated = NEGATED.test(typed);
+    return { start: found.index, end: found.index + typed.length, text: typed, key: keyed?.[2]?.toLowerCase() ?? null, value: unquote(keyed?.[3] ?? typed.slice(negated ? 1 : 0)), negated };
   });
 }
 
-/** True when the filter asks for this value. */
-export const has = (text: string, key: string, value: string): boolean => tokens(text).some((token) => token.key === key && token.value === value && !token.negated);
+const asksFor = (token: Token, key: string) => token.key === key && !token.negated;
 
-/** The filter with the value asked for, or without when it was. */
-export function toggle(text: string, key: string, value: string): string {
-  const all = tokens(text);
-  const kept = all.filter((token) => !(token.key === key && token.value === value && !token.negated));
-  const words = kept.map((token) => token.text);
-  if (kept.length === all.length) words.push(`${key}:${quote(value)}`);
-  return words.join(" ");
+/** True when this is the one value of the key that is asked for. */
+export function only(text: string, key: string, value: string): boolean {
+  const asked = tokens(text).filter((token) => asksFor(token, key));
+  return asked.length === 1 && asked[0]?.value === value;
 }
+
+/** The filter with only this value of the key; or, when it was that already, with any. */
+export function toggle(text: string, key: string, value: string): string {
+  const words = tokens(text).filter((token) => !asksFor(token, key));
+  const typed = words.map((token) => token.text);
+  return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
+}
+
+/** True when some word of it is looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
+export const seeksText = (text: string, keys: readonly string[], misread: readonly string[]): boolean =>
+  tokens(text).some((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key))));
 
 /** The text taken apart for drawing: keyed tokens that are known, and what lies between. */
 export function pieces(text: string, keys: readonly string[], misread: readonly string[]): { text: string; kind: "chip" | "misread" | "plain" }[] {
@@ -80,18 +91,21 @@ const ranked = <T>(all: readonly T[], word: string, name: (one: T) => string): T
   return [...all.filter((_, index) => at[index] === 0), ...all.filter((_, index) => (at[index] ?? -1) > 0)];
 };
 
-function ofKey(facets: Facets, sign: string, key: string, typed: string): Option[] {
-  const facet = facets.keys.find((one) => one.key === key);
+/** Values come as they are typed, quotes and all. */
+function ofKey(facets: Facets, head: string, key: string, values: string): Option[] {
+  const facet = facets.keys.find((one) => one.key === key.toLowerCase());
   if (!facet) return [];
-  return ranked(facet.values, unquote(typed), (one) => one.value)
+  // Commas mean or: only the last value is being written.
+  const before = values.slice(0, values.lastIndexOf(",") + 1);
+  return ranked(facet.values, unquote(values.slice(before.length)), (one) => unquote(one.value))
     .slice(0, MOST)
-    .map((one) => ({ insert: `${sign}${key}:${quote(one.value)} `, label: one.value, about: one.count.toLocaleString("en-US") }));
+    .map((one) => ({ insert: `${head}${before}${one.value} `, label: unquote(one.value), about: count(one.count) }));
 }
 
 function ofWord(facets: Facets, sign: string, word: string): Option[] {
   const keys = ranked(facets.keys, word, (one) => one.key).map((one) => ({ insert: `${sign}${one.key}:`, label: `${one.key}:`, about: one.about }));
   if (word.length < 2) return keys.slice(0, MOST);
-  const values = facets.keys.flatMap((facet) => ranked(facet.values, word, (one) => one.value).map((one) => ({ insert: `${sign}${facet.key}:${quote(one.value)} `, label: `${facet.key}:${one.value}`, about: one.count.toLocaleString("en-US") })));
+  const values = facets.keys.flatMap((facet) => ranked(facet.values, word, (one) => unquote(one.value)).map((one) => ({ insert: `${sign}${facet.key}:${one.value} `, label: `${facet.key}:${unquote(one.value)}`, about: count(one.count) })));
   return [...keys, ...values].slice(0, MOST);
 }
 
@@ -102,8 +116,9 @@ export function complete(text: string, caret: number, facets: Facets): Completio
   const end = token?.end ?? caret;
   const typed = text.slice(start, caret);
   const keyed = KEYED.exec(typed);
-  const sign = typed.startsWith("-") ? "-" : "";
-  const options = keyed ? ofKey(facets, sign, keyed[2] ?? "", keyed[3] ?? "") : typed.startsWith('"') ? [] : ofWord(facets, sign, typed.slice(sign.length));
+  const sign = /^[-!]/u.exec(typed)?.[0] ?? "";
+  const word = typed.slice(sign.length);
+  const options = keyed ? ofKey(facets, `${sign}${keyed[2] ?? ""}:`, keyed[2] ?? "", keyed[3] ?? "") : word.startsWith('"') ? [] : ofWord(facets, sign, word);
   return { start, end, options: options.filter((option) => option.insert.trim() !== typed) };
 }
 

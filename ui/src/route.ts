@@ -122,7 +122,7 @@ export class Router {
 
   /** A step that back undoes. */
   go(route: Route): void {
-    if (format(route) === format(this.current)) return;
+    if (format(route) === location.hash) return;
     history.pushState(null, "", format(route));
     this.#update();
   }

@@ -2,7 +2,8 @@
 class Observed {
   constructor(private readonly fn: ResizeObserverCallback) {}
   observe(target: Element) {
-    this.fn([{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry], this as unknown as ResizeObserver);
+    // Later, as in a browser; many rely on it.
+    queueMicrotask(() => this.fn([{ target, contentRect: { width: 1200, height: 600 } } as unknown as ResizeObserverEntry], this as unknown as ResizeObserver));
   }
   unobserve() {}
   disconnect() {}
@@ -17,3 +18,9 @@ HTMLDialogElement.prototype.close ??= function (this: HTMLDialogElement) {
   this.dispatchEvent(new Event("close"));
 };
 Element.prototype.scrollIntoView ??= () => undefined;
+// Whatever is in the page counts as laid out.
+Object.defineProperty(HTMLElement.prototype, "offsetParent", {
+  get(this: HTMLElement) {
+    return this.parentElement;
+  },
+});

@@ -272,6 +272,10 @@ export class RunList {
       const [farthest] = [...list.pages.keys()].sort((left, right) => Math.abs(right - middle) - Math.abs(left - middle));
       if (farthest !== undefined && farthest !== number) list.pages.delete(farthest);
     }
-    if (list === this.#wanted) this.#switch(list);
+    if (list !== this.#wanted) return;
+    // The list may end before what was in sight.
+    this.#first = Math.min(this.#first, Math.max(0, list.total - 1));
+    this.#last = Math.min(this.#last, Math.max(0, list.total - 1));
+    this.#switch(list);
   }
 }

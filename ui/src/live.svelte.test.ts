@@ -1,0 +1,125 @@
+import { flushSync } from "svelte";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Fixture, runRow } from "./fixture";
+import { BEAT_MS, concerns, Live, type Query } from "./live";
+
+const REQUEST = { request: { filter: "", sort: { column: "task", descending: false }, span: { offset: 0, limit: 5 } } } as const;
+let fixture: Fixture;
+let live: Live;
+const asked = (name: string) => fixture.calls.filter((call) => call.name === name).length;
+/** Reads as a template would; what was seen at last, and how to look away. */
+function watch<T>(ask: () => Query<T>) {
+  const seen: { data?: T; error?: string; busy?: boolean } = {};
+  const stop = $effect.root(() => {
+    $effect(() => {
+      const query = ask();
+      Object.assign(seen, { data: query.data, error: query.error?.message, busy: query.busy });
+    });
+  });
+  flushSync();
+  return { seen, stop };
+}
+const beat = async (ms = BEAT_MS + 1) => {
+  await vi.advanceTimersByTimeAsync(ms);
+  flushSync();
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  fixture = new Fixture();
+  live = new Live(fixture);
+  return () => {
+    live.close();
+    vi.useRealTimers();
+  };
+});
+
+describe("an answer", () => {
+  it("is asked for once, however many look at it, and only when someone looks", async () => {
+    live.query("folders", {});
+    await beat();
+    expect(fixture.calls).toEqual([]);
+    const [one, two] = [watch(() => live.query("folders", {})), watch(() => live.query("folders", {}))];
+    await beat();
+    expect(asked("folders")).toBe(1);
+    expect(one.seen.data).toEqual(two.seen.data);
+    one.stop();
+    two.stop();
+  });
+  it("stays in sight while it is asked again, and beside the error when that fails", async () => {
+    const { seen, stop } = watch(() => live.query("status", {}));
+    await beat();
+    expect(seen).toMatchObject({ data: { generation: 1 }, busy: false });
+    fixture.replies.status = () => Promise.reject({ code: "failed", message: "The index is locked.", hint: null });
+    fixture.tell({ kind: "status" });
+    await beat();
+    expect(seen).toMatchObject({ data: { generation: 1 }, error: "The index is locked." });
+    fixture.replies.status = () => fixture.status;
+    live.query("status", {}).again();
+    await beat();
+    expect(seen.error).toBeUndefined();
+    stop();
+  });
+  it("that went stale unseen is asked for again when it is next looked at", async () => {
+    const first = watch(() => live.query("facets", {}));
+    await beat();
+    first.stop();
+    await beat();
+    fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+    await beat();
+    expect(asked("facets")).toBe(1);
+    const second = watch(() => live.query("facets", {}));
+    expect(second.seen.data).toBeDefined();
+    await beat();
+    expect(asked("facets")).toBe(2);
+    second.stop();
+  });
+  it("that goes stale on its way is asked again, and none is lost in a flood", async () => {
+    let generation = 1;
+    fixture.replies.list_runs = async () => {
+      const answered = generation;
+      await new Promise((later) => setTimeout(later, 250));
+      return { total: 1, generation: answered, rows: [runRow(1)], misread: [] };
+    };
+    const { seen, stop } = watch(() => live.query("list_runs", REQUEST));
+    for (let told = 0; told < 100; told++) {
+      fixture.tell({ kind: "runs", generation: ++generation, ids: [], all: true });
+      await beat(20);
+    }
+    expect(seen.data?.generation).toBeGreaterThan(1);
+    await beat(2_000);
+    expect(seen.data?.generation).toBe(101);
+    expect(asked("list_runs")).toBeLessThan(12);
+    stop();
+  });
+  it("is told at most ten times a second", async () => {
+    const ear = vi.fn();
+    live.onStale(ear);
+    for (let told = 0; told < 1_000; told++) {
+      fixture.tell({ kind: "status" });
+      await beat(1);
+    }
+    await beat();
+    expect(ear.mock.calls.length).toBeGreaterThan(5);
+    expect(ear.mock.calls.length).toBeLessThanOrEqual(12);
+    expect(ear.mock.calls.flat(2).length).toBe(1_000);
+  });
+});
+
+describe("an event", () => {
+  const runs = { kind: "runs", generation: 2, ids: ["a"], all: false } as const;
+  it.each([
+    ["status", {}, { kind: "status" } as const, true],
+    ["status", {}, runs, true],
+    ["facets", {}, runs, true],
+    ["facets", {}, { kind: "status" } as const, false],
+    ["open_run", { id: "a" }, runs, true],
+    ["open_run", { id: "b" }, runs, false],
+    ["open_run", { id: "b" }, { ...runs, all: true }, true],
+    ["locate_run", { filter: "", sort: REQUEST.request.sort, id: "b" }, runs, true],
+    ["folders", {}, runs, false],
+    ["doctor", {}, { kind: "folder" } as const, true],
+  ] as const)("makes %s %j stale by %j: %s", (name, args, stale, wanted) => {
+    expect(concerns(name, args as never, stale as never)).toBe(wanted);
+  });
+});

@@ -1,0 +1,20 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { fuzzy, sift } from "./fuzzy";
+
+const found = (sought: string, ...all: string[]) => sift(all, sought, (one) => one);
+
+describe("letters in order", () => {
+  it("find begins of words before letters scattered about", () => {
+    expect(found("th", "Smaller text, much", "Colours: light", "Theme", "a-th")[0]).toBe("Theme");
+    expect(found("ot", "Settings doctor", "Open tables")[0]).toBe("Open tables");
+  });
+  it("have to be there, in that order", () => {
+    expect(found("zz", "Runs")).toEqual([]);
+    expect(fuzzy("snr", "Runs")).toBeNull();
+  });
+  it("find every text by its own letters", () => {
+    fc.assert(fc.property(fc.string(), (text) => void expect(fuzzy(text.toLowerCase(), text)).not.toBeNull()));
+  });
+  it("leave the order as it is when nothing is sought", () => expect(found(" ", "b", "a")).toEqual(["b", "a"]));
+});

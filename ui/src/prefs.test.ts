@@ -1,0 +1,38 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it, vi } from "vitest";
+import { Prefs, read } from "./prefs";
+
+beforeEach(() => localStorage.clear());
+
+describe("choices", () => {
+  it("are read as far as they make sense, whatever is kept", () => {
+    const usual = read(null);
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => void expect(Object.keys(read(text))).toEqual(Object.keys(usual))));
+    expect(read('{"theme":"pink","textSize":99,"widths":{"task":200,"bad":"x","tiny":1},"shown":{"size":false}}')).toEqual({ ...usual, widths: { task: 200 }, shown: { size: false } });
+  });
+  it("come back with the next window", () => {
+    new Prefs().set({ theme: "dark" });
+    new Prefs().resize(1);
+    expect(new Prefs().current).toMatchObject({ theme: "dark", textSize: 14 });
+    expect(document.documentElement.dataset["theme"]).toBe("dark");
+    expect(document.documentElement.style.getPropertyValue("--text-size")).toBe("14px");
+  });
+  it("hold until the window closes when nothing can be kept", () => {
+    vi.spyOn(Storage.prototype, "setItem").mockImplementation(() => {
+      throw new Error("full");
+    });
+    vi.spyOn(Storage.prototype, "getItem").mockImplementation(() => {
+      throw new Error("off");
+    });
+    const prefs = new Prefs();
+    prefs.set({ theme: "light" });
+    expect(prefs.current.theme).toBe("light");
+  });
+  it("stop at the largest and smallest text", () => {
+    const prefs = new Prefs();
+    for (let step = 0; step < 12; step++) prefs.resize(1);
+    expect(prefs.current.textSize).toBe(18);
+    prefs.resize(0);
+    expect(prefs.current.textSize).toBe(13);
+  });
+});
