@@ -42,8 +42,8 @@ export class RunList {
   #last = 0;
   /** Replies asked for before this are about another folder. */
   #era = 0;
-  #moving = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** How often runs changed. */
+  #changes = 0;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -162,43 +162,38 @@ export class RunList {
         this.#lists.set(`${formatSort(wanted.sort)} ${wanted.q}`, this.#wanted);
       }
     } else if (stale.some((one) => one.kind === "runs")) {
+      this.#changes++;
       for (const list of this.#lists.values()) for (const page of list.pages.values()) page.fresh = false;
     } else return;
     if (this.#wanted) this.#wanted.error = null;
-    this.#later();
-  }
-
-  #later(): void {
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      void this.#follow();
-    }, 0);
-  }
-
-  /** After a change: finds where the first row in sight went, so that nothing moves under the cursor, then asks for what is in sight. */
-  async #follow(): Promise<void> {
-    const list = this.#shown;
-    const anchor = this.#first > 0 ? this.row(this.#first) : undefined;
-    if (this.#moving || list === null || list !== this.#wanted || anchor === undefined) {
-      this.#pump();
-      return;
-    }
-    this.#moving = true;
-    const before = this.#first;
-    try {
-      const place = await this.live.backend.call("locate_run", { filter: list.q, sort: list.sort, id: anchor.id });
-      // Someone who scrolled meanwhile is not pulled about.
-      const moved = this.#first === before && list === this.#shown ? (place.position ?? before) - before : 0;
-      if (moved !== 0) this.#move(list, moved, place.total);
-    } catch {
-      // The pages asked for next say what is wrong.
-    }
-    this.#moving = false;
     this.#pump();
+  }
+
+  /** The first row in sight, when rows above it could push it down; at the top of the list new rows may come in. */
+  #anchor(list: List, number: number): RunRow | undefined {
+    const here = list === this.#shown && list === this.#wanted && this.#first > 0 && Math.floor(this.#first / PAGE) === number;
+    return here ? list.pages.get(number)?.rows[this.#first % PAGE] : undefined;
+  }
+
+  /** Before newer rows replace older ones: moves along with the first row in sight, so that nothing moves under the cursor. False when these rows are not what is in sight any more. */
+  async #keepPlace(list: List, number: number, reply: RunPage): Promise<boolean> {
+    const anchor = this.#anchor(list, number);
+    const at = anchor === undefined ? -1 : reply.rows.findIndex((row) => row.id === anchor.id);
+    if (anchor === undefined) return true;
+    if (at >= 0) {
+      this.#move(list, number * PAGE + at - this.#first, reply.total);
+      return true;
+    }
+    const place = await this.live.backend.call("locate_run", { filter: list.q, sort: list.sort, id: anchor.id });
+    // Someone who scrolled meanwhile is not pulled about, and a run that is gone holds no place.
+    if (place.position === null || this.#anchor(list, number)?.id !== anchor.id) return true;
+    this.#move(list, place.position - this.#first, place.total);
+    return Math.floor(place.position / PAGE) === number;
   }
 
   /** Rows keep their place on screen although they have another number now. */
   #move(list: List, moved: number, total: number): void {
+    if (moved === 0) return;
     const kept = new Map<number, RunRow[]>();
     for (const [number, page] of list.pages) {
       page.rows.forEach((row, at) => {
@@ -226,6 +221,9 @@ export class RunList {
     const free = (number: number) => exists(number) && !list.flying.has(number);
     const missing = (number: number) => free(number) && !list.pages.has(number);
     const stale = (number: number) => free(number) && list.pages.get(number)?.fresh === false;
+    // The page of the first row in sight comes before the others: it says how far all of them moved.
+    const lead = this.#first > 0 && list === this.#shown && list.pages.get(from)?.fresh === false;
+    if (lead) return stale(from) ? from : sight.find(missing);
     const first = sight.find(missing) ?? sight.find(stale);
     if (first !== undefined || list.pages.size === 0) return first;
     return [to + 1, from - 1].find((number) => missing(number) || stale(number));
@@ -233,7 +231,7 @@ export class RunList {
 
   #pump(): void {
     const list = this.#wanted;
-    while (list !== null && list.error === null && !this.#moving && list.flying.size < AT_ONCE) {
+    while (list !== null && list.error === null && list.flying.size < AT_ONCE) {
       const number = this.#needed(list);
       if (number === undefined) return;
       void this.#ask(list, number);
@@ -242,17 +240,13 @@ export class RunList {
 
   async #ask(list: List, number: number): Promise<void> {
     const era = this.#era;
-    const old = list.pages.get(number);
+    const changes = this.#changes;
     list.flying.add(number);
-    const page: Page = { rows: [], generation: 0, fresh: true };
-    // What goes stale while this is on its way has to be asked again.
-    if (old) old.fresh = true;
     try {
       const reply = await this.#fetch(list, number);
-      const overtaken = old !== undefined && list.pages.get(number) === old && !old.fresh;
-      if (era === this.#era) this.#put(list, number, reply, { ...page, rows: reply.rows, generation: reply.generation, fresh: !overtaken });
+      // What went stale on its way has to be asked again.
+      if (era === this.#era && (await this.#keepPlace(list, number, reply))) this.#put(list, number, reply, changes === this.#changes);
     } catch (thrown) {
-      if (old) old.fresh = false;
       list.error = asAppError(thrown);
     }
     list.flying.delete(number);
@@ -260,7 +254,8 @@ export class RunList {
     setTimeout(() => this.#pump(), list.pages.get(number)?.fresh === false ? BEAT_MS : 0);
   }
 
-  #put(list: List, number: number, reply: RunPage, page: Page): void {
+  #put(list: List, number: number, reply: RunPage, fresh: boolean): void {
+    const page: Page = { rows: reply.rows, generation: reply.generation, fresh };
     list.pages.set(number, page);
     list.misread = reply.misread;
     list.total = reply.total;

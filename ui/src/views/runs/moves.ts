@@ -7,8 +7,7 @@ import type { Picks } from "./picked";
 export interface Table {
   list: RunList;
   picks: Picks;
-  /** Lines that fit on the page. */
-  page: () => number;
+  sight: () => { first: number; last: number };
   reveal: (index: number) => void;
   open: (row: RunRow) => void;
   menu: () => void;
@@ -28,6 +27,12 @@ export function moves(table: Table): Action[] {
   const { list, picks } = table;
   const group = "Runs";
   const row = () => list.row(picks.cursor);
+  const page = () => Math.max(1, table.sight().last - table.sight().first - 1);
+  /** One on from the cursor; a cursor that was scrolled away from comes back into sight first. */
+  const step = (by: number) => {
+    const { first, last } = table.sight();
+    return picks.cursor < first ? first : picks.cursor > last ? last : picks.cursor + by;
+  };
   const some = () => list.total > 0;
   const go = (id: string, title: string, keys: string[], to: () => number, extend = false): Action => ({ id, title, group, keys, quiet: true, when: some, run: () => void moveTo(table, to(), extend) });
   const at = (id: string, title: string, keys: string[], run: (row: RunRow) => void): Action => ({
@@ -42,10 +47,10 @@ export function moves(table: Table): Action[] {
     },
   });
   return [
-    go("next", "Next run", ["j", "ArrowDown"], () => picks.cursor + 1),
-    go("previous", "Previous run", ["k", "ArrowUp"], () => picks.cursor - 1),
-    go("page-down", "A page down", ["PageDown", "Mod+d"], () => picks.cursor + table.page()),
-    go("page-up", "A page up", ["PageUp", "Mod+u"], () => picks.cursor - table.page()),
+    go("next", "Next run", ["j", "ArrowDown"], () => step(1)),
+    go("previous", "Previous run", ["k", "ArrowUp"], () => step(-1)),
+    go("page-down", "A page down", ["PageDown", "Mod+d"], () => picks.cursor + page()),
+    go("page-up", "A page up", ["PageUp", "Mod+u"], () => picks.cursor - page()),
     go("first", "First run", ["g g", "Home"], () => 0),
     go("last", "Last run", ["G", "End"], () => list.total - 1),
     at("open", "Open the run", ["Enter", "o"], (now) => table.open(now)),
