@@ -9,10 +9,10 @@ use touchstone_engine::results::limits::Limits;
 use touchstone_engine::rows::{AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status};
 
 /// How long a condition may take to come true on a busy machine.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 
 /// A folder and a program.
-pub struct Bench {
+pub(crate) struct Bench {
     home: TempDir,
     limits: Limits,
     app: Option<App>,
@@ -22,7 +22,7 @@ pub struct Bench {
 
 impl Bench {
     /// An empty folder with `tasks` and `results` in it. Nothing is open yet.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("folder/tasks")).unwrap();
         fs::create_dir_all(home.path().join("folder/results")).unwrap();
@@ -30,30 +30,30 @@ impl Bench {
     }
 
     /// Changes a bound before the folder is opened.
-    pub fn limit(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limit(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
         self
     }
 
     /// Writes a file below the folder, so that it looks as if it had been there for a while.
-    pub fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn file(self, path: &str, content: impl AsRef<[u8]>) -> Self {
         self.write(path, content);
         self.age(path);
         self
     }
 
     /// A transcript that ended with an answer.
-    pub fn answered(self, path: &str, says: &str) -> Self {
+    pub(crate) fn answered(self, path: &str, says: &str) -> Self {
         self.file(path, answered(says))
     }
 
     /// Opens the folder and waits until the list is complete.
-    pub fn open(self) -> Self {
+    pub(crate) fn open(self) -> Self {
         self.open_at("folder")
     }
 
     /// Opens another folder of the bench.
-    pub fn open_at(mut self, folder: &str) -> Self {
+    pub(crate) fn open_at(mut self, folder: &str) -> Self {
         let app = self.another_app();
         app.open(&self.home.path().join(folder)).unwrap();
         let events = Arc::clone(&self.events);
@@ -64,7 +64,7 @@ impl Bench {
     }
 
     /// A program with the same cache that has nothing open.
-    pub fn another_app(&self) -> App {
+    pub(crate) fn another_app(&self) -> App {
         App::new(AppConfig {
             cache_dir: self.cache(),
             state_dir: self.home.path().join("state"),
@@ -74,7 +74,7 @@ impl Bench {
     }
 
     /// Ends the program.
-    pub fn close(mut self) -> Self {
+    pub(crate) fn close(mut self) -> Self {
         self.listening = None;
         if let Some(app) = self.app.take() {
             app.close_folder();
@@ -83,34 +83,34 @@ impl Bench {
     }
 
     /// Ends the program and starts it again.
-    pub fn reopen(self) -> Self {
+    pub(crate) fn reopen(self) -> Self {
         self.close().open()
     }
 
     /// The program.
-    pub fn app(&self) -> &App {
+    pub(crate) fn app(&self) -> &App {
         self.app.as_ref().expect("the bench was opened")
     }
 
     /// Where the indexes are.
-    pub fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.home.path().join("cache")
     }
 
     /// A path below the folder.
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.home.path().join("folder").join(path)
     }
 
     /// Writes a file now, in place.
-    pub fn write(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
     /// Writes a file beside its place and moves it there, as programs do that care.
-    pub fn put(&self, path: &str, content: impl AsRef<[u8]>) {
+    pub(crate) fn put(&self, path: &str, content: impl AsRef<[u8]>) {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         let beside = path.with_file_name(format!(".{}.new", path.file_name().unwrap().to_string_lossy()));
@@ -119,69 +119,69 @@ impl Bench {
     }
 
     /// Removes a file.
-    pub fn remove(&self, path: &str) {
+    pub(crate) fn remove(&self, path: &str) {
         fs::remove_file(self.path(path)).unwrap();
     }
 
     /// Makes a file look an hour old.
-    pub fn age(&self, path: &str) {
+    pub(crate) fn age(&self, path: &str) {
         let file = fs::File::options().write(true).open(self.path(path)).unwrap();
         file.set_modified(SystemTime::now() - Duration::from_secs(3600)).unwrap();
     }
 
     /// What the frame shows.
-    pub fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         self.app().status()
     }
 
     /// All rows, by path. What is no run is asked for too.
-    pub fn rows(&self) -> Vec<RunRow> {
+    pub(crate) fn rows(&self) -> Vec<RunRow> {
         rows(self.app())
     }
 
     /// Path and state of every row.
-    pub fn states(&self) -> Vec<(String, RunState)> {
+    pub(crate) fn states(&self) -> Vec<(String, RunState)> {
         self.rows().into_iter().map(|row| (row.path, row.state)).collect()
     }
 
     /// The row of a path.
-    pub fn row(&self, path: &str) -> Option<RunRow> {
+    pub(crate) fn row(&self, path: &str) -> Option<RunRow> {
         self.rows().into_iter().find(|row| row.path == path)
     }
 
     /// All problems.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         self.app().problems(Span { offset: 0, limit: 500 }).unwrap().problems
     }
 
     /// Runs whose text holds these words.
-    pub fn hits(&self, words: &str) -> Vec<String> {
+    pub(crate) fn hits(&self, words: &str) -> Vec<String> {
         hits(self.app(), words)
     }
 
     /// Waits until a path has a state.
-    pub fn wait_state(&self, path: &str, state: RunState) -> RunRow {
+    pub(crate) fn wait_state(&self, path: &str, state: RunState) -> RunRow {
         wait_until(&format!("{path} is {state:?}"), || self.row(path).filter(|row| row.state == state))
     }
 
     /// Waits until the full-text index is complete.
-    pub fn wait_words(&self) {
+    pub(crate) fn wait_words(&self) {
         assert!(self.app().wait_searchable(DEADLINE).unwrap(), "the full-text index was not completed");
     }
 
     /// What was told so far.
-    pub fn events(&self) -> Vec<Stale> {
+    pub(crate) fn events(&self) -> Vec<Stale> {
         self.events.lock().unwrap().iter().map(|event| event.stale.clone()).collect()
     }
 
     /// Forgets what was told so far.
-    pub fn forget_events(&self) {
+    pub(crate) fn forget_events(&self) {
         self.events.lock().unwrap().clear();
     }
 }
 
 /// All rows of a program, by path.
-pub fn rows(app: &App) -> Vec<RunRow> {
+pub(crate) fn rows(app: &App) -> Vec<RunRow> {
     let mut rows = Vec::new();
     for filter in ["", "state:other"] {
         let mut offset = 0;
@@ -202,14 +202,14 @@ pub fn rows(app: &App) -> Vec<RunRow> {
 }
 
 /// Paths of the runs whose text holds these words.
-pub fn hits(app: &App, words: &str) -> Vec<String> {
+pub(crate) fn hits(app: &App, words: &str) -> Vec<String> {
     let sort = Sort { column: Column::Path, descending: false };
     let request = ListRequest { filter: words.to_owned(), sort, span: Span { offset: 0, limit: 200 } };
     app.list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect()
 }
 
 /// Waits until something is there.
-pub fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {
         if let Some(found) = look() {
@@ -221,7 +221,7 @@ pub fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// A transcript that ended with an answer.
-pub fn answered(says: &str) -> String {
+pub(crate) fn answered(says: &str) -> String {
     format!(
         "conversation:\n- user_message: |\n    How many plans are there?\n- tool_call:\n    id: c1\n    name: query_plans\n    \
          params: {{ sql: select 1 }}\n    result: '[{{\"n\": 3}}]'\n- assistant_message: |\n    {says}\nanswer:\n- n: 3\n"
@@ -229,12 +229,12 @@ pub fn answered(says: &str) -> String {
 }
 
 /// A file that is no transcript and no YAML.
-pub fn broken() -> &'static str {
+pub(crate) fn broken() -> &'static str {
     "conversation:\n- user_message: hello\n  - assistant_message: indented too deep\n"
 }
 
 /// Everything in a cache folder with this name, whatever index it belongs to.
-pub fn find_in(dir: &Path, name: &str) -> Vec<PathBuf> {
+pub(crate) fn find_in(dir: &Path, name: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();

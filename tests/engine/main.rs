@@ -1,4 +1,10 @@
 //! One binary over the engine: each module a topic, each test name a rule.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bench;
+mod broken_files;
 mod filter;
+mod index;
+mod suites;
+mod survival;
+mod watch;

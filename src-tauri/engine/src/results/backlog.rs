@@ -27,13 +27,10 @@ impl Backlog {
         }
     }
 
-    /// The next units, live ones first, and whether they are live.
-    pub(crate) fn next(&mut self, live: usize, rest: usize) -> (Vec<Unit>, bool) {
+    /// The next units, live ones first.
+    pub(crate) fn next(&mut self, live: usize, rest: usize) -> Vec<Unit> {
         let units = take(&mut self.live, &mut self.units, live);
-        if !units.is_empty() {
-            return (units, true);
-        }
-        (take(&mut self.rest, &mut self.units, rest), false)
+        if units.is_empty() { take(&mut self.rest, &mut self.units, rest) } else { units }
     }
 
     /// How many wait.

@@ -13,7 +13,7 @@ use super::tally::Tally;
 use super::{chores, load};
 use crate::clock;
 use crate::paths;
-use crate::rows::{Phase, WatchMeans};
+use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,7 +65,9 @@ pub(crate) struct Conductor {
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
     next_scan: Instant,
-    polling: bool,
+    watching: Watching,
+    /// There are more files than are listed.
+    cut: bool,
     /// Wall clock minus steady clock, to notice sleep.
     drift_ms: i64,
 }
@@ -85,7 +87,8 @@ impl Conductor {
             again: BTreeMap::new(),
             opened,
             next_scan: opened,
-            polling: false,
+            watching: Watching { by: WatchMeans::Off, notice: None },
+            cut: false,
             drift_ms: clock::now_ms(),
         }
     }
@@ -166,9 +169,8 @@ impl Conductor {
     /// Looks where the hints point.
     fn follow(&mut self, hints: &Hints) {
         if let Some(watching) = &hints.watching {
-            self.polling = watching.by == WatchMeans::Polling;
-            self.shared.live.change(|standing| standing.watching = watching.clone());
-            self.tell_status();
+            self.watching = watching.clone();
+            self.tell_watching();
         }
         let roots = Arc::clone(&self.shared.roots);
         let located = |paths: &std::collections::HashSet<std::path::PathBuf>| -> BTreeSet<FileId> {
@@ -185,7 +187,11 @@ impl Conductor {
         let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
         if hints.rescan {
             scopes = roots.each().into_iter().map(|root| FileId::new(root, "")).collect();
-            let every = if self.polling { self.shared.limits.poll } else { self.shared.limits.rescan };
+            let every = if self.watching.by == WatchMeans::Polling {
+                self.shared.limits.poll
+            } else {
+                self.shared.limits.rescan
+            };
             self.next_scan = Instant::now() + every;
         }
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
@@ -214,6 +220,11 @@ impl Conductor {
         if survey.cut {
             self.keep_unlisted(&scopes, &mut survey);
         }
+        let whole = scopes.iter().any(|scope| scope.path.is_empty());
+        if self.cut != survey.cut && (survey.cut || whole) {
+            self.cut = survey.cut;
+            self.tell_watching();
+        }
         let steps = reconcile(&self.known, &scopes, &survey.found);
         let steps = self.shelve(steps);
         self.backlog.add(steps, live);
@@ -222,8 +233,6 @@ impl Conductor {
 
     /// When not everything was listed, what was not may still be there.
     fn keep_unlisted(&mut self, scopes: &[FileId], survey: &mut Survey) {
-        let notice = format!("There are more than {} files here; the rest is not shown.", self.shared.limits.entries);
-        self.shared.live.change(|standing| standing.watching.notice = Some(notice));
         for (file, mark) in &self.known {
             let inside = scopes.iter().any(|scope| scope.holds(file));
             let there = || self.shared.roots.path(file).is_some_and(|path| path.symlink_metadata().is_ok());
@@ -278,6 +287,16 @@ impl Conductor {
         }
         let wait = if is_damage(error) { AFTER_DAMAGE } else { AFTER_FAILURE };
         self.next_scan = Instant::now() + wait;
+    }
+
+    fn tell_watching(&self) {
+        let most = self.shared.limits.entries;
+        let cut = self.cut.then(|| format!("There are more than {most} files here; the rest is not shown."));
+        let notices: Vec<String> = self.watching.notice.clone().into_iter().chain(cut).collect();
+        let notice = (!notices.is_empty()).then(|| notices.join(" "));
+        let watching = Watching { by: self.watching.by, notice };
+        self.shared.live.change(|standing| standing.watching = watching);
+        self.tell_status();
     }
 
     pub(crate) fn tell_status(&self) {

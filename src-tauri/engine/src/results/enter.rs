@@ -40,15 +40,11 @@ struct Open {
 impl Conductor {
     /// Does one piece of what there is to do.
     pub(crate) fn work(&mut self) {
-        let (units, _) = self.backlog.next(LIVE, REST);
-        let done = if units.is_empty() {
-            self.refresh_tasks().and_then(|()| {
-                self.settle_phase();
-                self.chore()
-            })
-        } else {
-            self.enter(units)
-        };
+        // Suites come before the first runs, and later after the last of those that wait: bringing all rows up to date takes time.
+        let tasks_now = self.shelving.is_new() || self.backlog.is_empty();
+        let refreshed = if tasks_now { self.refresh_tasks() } else { Ok(()) };
+        let units = self.backlog.next(LIVE, REST);
+        let done = refreshed.and_then(|()| if units.is_empty() { self.chore() } else { self.enter(units) });
         if let Err(error) = done {
             self.recover(&error);
         } else if self.backlog.is_empty() && self.shelving.is_settled() {

@@ -182,7 +182,8 @@ impl Walk<'_> {
 
 /// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
-    if file.root == Root::Input && !is_suite_name(file) && !is_prompt_name(file) {
+    let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
+    if file.root == Root::Input && (is_workspace || !(is_suite_name(file) || is_prompt_name(file))) {
         return None;
     }
     let kind = meta.file_type();

@@ -88,11 +88,13 @@ pub(crate) struct Shelving {
     files: BTreeMap<FileId, Shelved>,
     tasks: Arc<Tasks>,
     changed: bool,
+    /// Nobody has seen anything of it yet.
+    new: bool,
 }
 
 impl Shelving {
     pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
-        Self { shelf, files: BTreeMap::new(), tasks: Arc::default(), changed: true }
+        Self { shelf, files: BTreeMap::new(), tasks: Arc::default(), changed: true, new: true }
     }
 
     /// The tasks as they were when last published.
@@ -153,6 +155,11 @@ impl Shelving {
         self.changed |= self.files.remove(file).is_some();
     }
 
+    /// True until it is published for the first time.
+    pub(crate) fn is_new(&self) -> bool {
+        self.new
+    }
+
     /// True when nothing changed since it was published.
     pub(crate) fn is_settled(&self) -> bool {
         !self.changed
@@ -163,6 +170,7 @@ impl Shelving {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
+        self.new = false;
         self.tasks = Arc::new(Tasks::of(self.files.values().flat_map(|shelved| shelved.tasks.iter().cloned())));
         let mut problems: Vec<Problem> = self.files.values().flat_map(|shelved| shelved.problems.clone()).collect();
         problems.sort_by_key(|problem| problem.kind);

@@ -1,0 +1,172 @@
+//! Rules for what is no proper transcript: each is one row with a reason, none stops the others, and nothing is ever waited for.
+use crate::bench::{Bench, answered, broken, wait_until};
+use fs_err as fs;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::net::UnixListener;
+use std::time::Duration;
+use touchstone_engine::rows::{ProblemKind, RunState};
+
+#[test]
+fn a_damaged_file_is_a_row_with_place_and_reason_and_hides_no_other() {
+    let bench = Bench::new().file("results/bad.yaml", broken()).answered("results/good.yaml", "Fine").open();
+    let row = bench.row("bad.yaml").unwrap();
+    assert_eq!(row.state, RunState::Damaged);
+    assert!(row.reason.is_some());
+    assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
+    let problem = bench.problems().into_iter().find(|problem| problem.kind == ProblemKind::Damaged).unwrap();
+    assert_eq!((problem.file.as_str(), problem.line, problem.run), ("results/bad.yaml", Some(3), Some(row.id)));
+    assert!(problem.excerpt.is_some_and(|line| line.contains("indented too deep")));
+    assert_eq!(bench.status().counts.damaged, 1);
+}
+
+#[test]
+fn a_file_that_does_not_parse_is_being_written_until_it_has_not_changed_for_a_while() {
+    let bench = Bench::new().limit(|limits| limits.settle = Duration::from_millis(1500)).open();
+    bench.put("results/half.yaml", broken());
+    bench.put("results/empty.yaml", "");
+    bench.wait_state("half.yaml", RunState::Writing);
+    bench.wait_state("empty.yaml", RunState::Writing);
+    bench.wait_state("half.yaml", RunState::Damaged);
+    bench.wait_state("empty.yaml", RunState::Damaged);
+    bench.put("results/half.yaml", answered("Now whole"));
+    bench.wait_state("half.yaml", RunState::Answered);
+    assert_eq!(bench.rows().len(), 2);
+}
+
+#[test]
+fn a_file_that_was_being_written_at_the_last_start_is_looked_at_again() {
+    let bench = Bench::new().limit(|limits| limits.settle = Duration::from_secs(3600)).open();
+    bench.put("results/half.yaml", broken());
+    bench.wait_state("half.yaml", RunState::Writing);
+    let bench = bench.close().limit(|limits| limits.settle = Duration::ZERO).open();
+    bench.wait_state("half.yaml", RunState::Damaged);
+}
+
+#[test]
+fn pipes_sockets_links_and_folders_named_like_files_are_rows_with_a_reason_once() {
+    let bench = Bench::new().answered("results/good.yaml", "Fine").answered("results/folder.yaml/inner.yaml", "Inner");
+    let at = |name: &str| bench.path("results").join(name);
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        at("pipe.yaml"),
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        0,
+    )
+    .unwrap();
+    let _socket = UnixListener::bind(at("socket.yaml")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", at("zero.yaml")).unwrap();
+    std::os::unix::fs::symlink("good.yaml", at("link.yaml")).unwrap();
+    std::os::unix::fs::symlink(".", at("loop")).unwrap();
+    let bench = bench.open();
+    let odd = ["folder.yaml", "link.yaml", "loop", "pipe.yaml", "socket.yaml", "zero.yaml"];
+    for name in odd {
+        let row = bench.row(name).unwrap();
+        assert_eq!(row.state, RunState::Other, "{name}");
+        assert!(row.reason.is_some_and(|reason| reason.starts_with("It is a ")), "{name}");
+    }
+    assert_eq!(bench.rows().len(), odd.len() + 2);
+    assert_eq!(bench.row("folder.yaml/inner.yaml").unwrap().state, RunState::Answered);
+    let reported = bench.problems().iter().filter(|problem| problem.kind == ProblemKind::NotTranscript).count();
+    assert_eq!((reported, bench.status().counts.other_files), (odd.len(), odd.len() as u64));
+}
+
+#[test]
+fn a_pipe_that_takes_the_place_of_a_file_and_the_other_way_round_changes_its_row() {
+    let bench = Bench::new().answered("results/a.yaml", "Fine").open();
+    bench.remove("results/a.yaml");
+    std::os::unix::fs::symlink("/dev/zero", bench.path("results/a.yaml")).unwrap();
+    bench.wait_state("a.yaml", RunState::Other);
+    bench.put("results/a.yaml", answered("Back"));
+    bench.wait_state("a.yaml", RunState::Answered);
+    assert_eq!(bench.rows().len(), 1);
+}
+
+#[test]
+fn a_name_that_is_no_utf8_is_shown_and_followed() {
+    let bench = Bench::new();
+    let path = bench.path("results").join(OsStr::from_bytes(b"caf\xe9.yaml"));
+    fs::write(&path, answered("Fine")).unwrap();
+    let bench = bench.open();
+    assert_eq!(bench.row("caf\u{fffd}.yaml").unwrap().state, RunState::Answered);
+    fs::remove_file(path).unwrap();
+    wait_until("the row is gone", || bench.rows().is_empty().then_some(()));
+}
+
+#[test]
+fn a_file_at_the_size_limit_is_read_and_one_byte_more_is_a_row_that_says_so() {
+    let size = answered("Fine").len() as u64;
+    let bench = Bench::new().limit(|limits| limits.file_bytes = size);
+    let bench = bench.answered("results/fits.yaml", "Fine").answered("results/over.yaml", "Fine!").open();
+    assert_eq!(bench.row("fits.yaml").unwrap().state, RunState::Answered);
+    let over = bench.row("over.yaml").unwrap();
+    assert_eq!(over.state, RunState::Damaged);
+    assert!(over.reason.is_some_and(|reason| reason.contains(&size.to_string())));
+}
+
+#[test]
+fn folders_are_entered_down_to_the_depth_limit_and_the_next_is_a_row() {
+    let deep = |n: usize| (1..=n).map(|n| format!("d{n}/")).collect::<String>();
+    let bench = Bench::new().limit(|limits| limits.depth = 4);
+    let bench = bench
+        .answered(&format!("results/{}in.yaml", deep(4)), "x")
+        .answered(&format!("results/{}out.yaml", deep(5)), "x");
+    let bench = bench.open();
+    let shown: Vec<String> = bench.rows().into_iter().map(|row| row.path).collect();
+    assert_eq!(shown, ["d1/d2/d3/d4/d5".to_owned(), format!("{}in.yaml", deep(4))]);
+}
+
+#[test]
+fn more_entries_than_the_limit_are_cut_with_a_notice_and_what_is_listed_stays() {
+    let bench = (0..30).fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n:02}.yaml"), "x"));
+    let bench = bench.limit(|limits| limits.entries = 20).open();
+    let first = bench.rows();
+    assert_eq!(first.len(), 20);
+    assert!(bench.status().watching.notice.is_some_and(|notice| notice.contains("20")));
+    assert_eq!(bench.reopen().rows(), first);
+}
+
+#[test]
+fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
+    let bomb = (1..10).fold("a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned(), |text, n| {
+        let refs = vec![format!("*a{}", n - 1); 9].join(",");
+        format!("{text}a{n}: &a{n} [{refs}]\n")
+    });
+    let hostile = [
+        ("bomb", format!("{bomb}conversation: *a9\n")),
+        ("brackets", format!("conversation: {}", "[".repeat(100_000))),
+        ("twice", "conversation: []\nconversation: []\n".to_owned()),
+        ("alias", "conversation: &a [*a]\n".to_owned()),
+        ("nul", "conversation:\n- user_message: \"a\u{0}b\"\n".to_owned()),
+        ("line", format!("conversation:\n- user_message: {}\n", "x".repeat(10 << 20))),
+    ];
+    let bench =
+        hostile.iter().fold(Bench::new(), |bench, (name, text)| bench.file(&format!("results/{name}.yaml"), text));
+    let bench = bench
+        .file("results/latin.yaml", b"conversation:\n- user_message: caf\xe9\n")
+        .answered("results/good.yaml", "Fine");
+    let bench = bench.open();
+    assert_eq!(bench.rows().len(), hostile.len() + 2);
+    assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
+    assert_eq!(bench.row("line.yaml").unwrap().state, RunState::Waiting);
+    for name in ["brackets", "twice", "latin"] {
+        let row = bench.row(&format!("{name}.yaml")).unwrap();
+        assert_eq!(row.state, RunState::Damaged, "{name}");
+        assert!(row.reason.is_some_and(|reason| !reason.is_empty()), "{name}");
+    }
+}
+
+#[test]
+fn a_folder_that_may_not_be_listed_is_a_row_and_the_others_are_read() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let bench = Bench::new().answered("results/shut/in.yaml", "x").answered("results/good.yaml", "Fine");
+    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o000)).unwrap();
+    let may_all_the_same = fs::read_dir(bench.path("results/shut")).is_ok();
+    let bench = bench.open();
+    assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
+    // The system lets root list everything.
+    let expected = if may_all_the_same { "shut/in.yaml" } else { "shut" };
+    assert!(bench.row(expected).is_some(), "{:?}", bench.states());
+    fs::set_permissions(bench.path("results/shut"), std::fs::Permissions::from_mode(0o755)).unwrap();
+}

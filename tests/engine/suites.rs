@@ -1,0 +1,123 @@
+//! Rules for what suites say about runs: names of variations, expected tool calls, and what is wrong with a suite.
+use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::rows::ProblemKind;
+
+const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
+const RUN_PATH: &str = "plans-tool_calling-claude-variation0.yaml";
+
+fn suite(expected: &str) -> String {
+    format!(
+        "tool_calling_prompt: How many {{what}} are there?\nexpected_tool_calls: [{expected}]\nvariations:\n\
+         - what: plans\n- name: all of them\n  parameters: {{ what: tickets }}\n"
+    )
+}
+
+#[test]
+fn a_run_bears_the_name_of_its_variation_and_misses_the_calls_that_never_happened() {
+    let bench = Bench::new()
+        .file("tasks/plans.yaml", suite("query_plans, query_tickets"))
+        .answered(RUN, "Three")
+        .answered("results/plans-tool_calling-claude-variation1.yaml", "Three")
+        .answered("results/plans-promptql-claude-variation0.yaml", "Three")
+        .open();
+    let row = bench.row(RUN_PATH).unwrap();
+    assert_eq!(
+        (row.variation_name.as_deref(), row.missing_calls),
+        (Some("what: plans"), vec!["query_tickets".to_owned()])
+    );
+    let named = bench.row("plans-tool_calling-claude-variation1.yaml").unwrap();
+    assert_eq!(named.variation_name.as_deref(), Some("all of them"));
+    let promptql = bench.row("plans-promptql-claude-variation0.yaml").unwrap();
+    assert!(promptql.missing_calls.is_empty(), "a PromptQL run is not expected to call tools");
+    assert_eq!(bench.status().counts.tasks, 1);
+}
+
+#[test]
+fn a_suite_that_changes_comes_or_goes_is_seen_in_the_runs_of_its_task() {
+    let bench = Bench::new().answered(RUN, "Three").open();
+    assert_eq!(bench.row(RUN_PATH).unwrap().variation_name, None);
+    let missing = |wanted: &[&str]| {
+        wait_until(&format!("{wanted:?} are missing"), || {
+            bench.row(RUN_PATH).filter(|row| row.missing_calls == wanted && row.variation_name.is_some())
+        })
+    };
+    bench.put("tasks/plans.yaml", suite("query_tickets"));
+    missing(&["query_tickets"]);
+    bench.put("tasks/plans.yaml", suite("query_plans"));
+    missing(&[]);
+    bench.remove("tasks/plans.yaml");
+    wait_until("the name is gone", || bench.row(RUN_PATH).filter(|row| row.variation_name.is_none()));
+    assert_eq!(bench.status().counts.tasks, 0);
+}
+
+#[test]
+fn a_suite_that_changed_while_the_program_was_closed_is_seen_at_the_next_start() {
+    let bench = Bench::new().file("tasks/plans.yaml", suite("query_tickets")).answered(RUN, "Three").open();
+    assert_eq!(bench.row(RUN_PATH).unwrap().missing_calls, ["query_tickets"]);
+    let bench = bench.close().file("tasks/plans.yaml", suite("query_plans")).open();
+    assert!(bench.row(RUN_PATH).unwrap().missing_calls.is_empty());
+}
+
+#[test]
+fn a_broken_suite_is_a_problem_with_its_place_and_hides_no_other() {
+    let bench = Bench::new()
+        .file(
+            "tasks/bad.yaml",
+            "tool_calling_prompt: x\nvariations:\n- expected_output:\n   - a: 1\n     b: 2\n    c: 3\n",
+        )
+        .file("tasks/deep/plans.yaml", suite("query_plans"))
+        .open();
+    wait_until("the good suite is read", || (bench.status().counts.tasks == 1).then_some(()));
+    let problem = bench.problems().into_iter().find(|problem| problem.kind == ProblemKind::SuiteError).unwrap();
+    assert_eq!(problem.file, "tasks/bad.yaml");
+    assert!(problem.line.is_some() && problem.excerpt.is_some(), "{problem:?}");
+    assert_eq!(bench.status().counts.suite_problems, 1);
+    bench.put("tasks/bad.yaml", suite("query_plans"));
+    wait_until("the problem is gone", || bench.problems().is_empty().then_some(()));
+}
+
+#[test]
+fn the_workspace_file_names_the_directories_and_the_models() {
+    let bench = Bench::new()
+        .file("touchstone.yaml", "input_dir: ask\noutput_dir: got\nmodels:\n  my-own-model: { provider: openai }\n")
+        .file("ask/plans.yaml", suite("query_plans"))
+        .answered("got/plans-tool_calling-my-own-model-variation0.yaml", "Three")
+        .answered("results/elsewhere.yaml", "Not here")
+        .open();
+    let rows = bench.rows();
+    assert_eq!(rows.len(), 1);
+    assert_eq!(
+        (rows[0].model.as_deref(), rows[0].variation_name.as_deref()),
+        (Some("my-own-model"), Some("what: plans"))
+    );
+}
+
+#[test]
+fn a_workspace_file_that_cannot_be_read_is_a_problem_and_the_folder_opens_by_its_names() {
+    let bench = Bench::new().file("touchstone.yaml", "input_dir: [").answered(RUN, "Three").open();
+    assert_eq!(bench.rows().len(), 1);
+    let problem = bench.problems().remove(0);
+    assert_eq!((problem.kind, problem.file.as_str()), (ProblemKind::SuiteError, "touchstone.yaml"));
+}
+
+#[test]
+fn an_output_directory_inside_the_input_directory_keeps_runs_and_suites_apart() {
+    let bench = Bench::new()
+        .file("touchstone.yaml", "input_dir: .\noutput_dir: out\n")
+        .file("plans.yaml", suite("query_tickets"))
+        .answered("out/plans-tool_calling-claude-variation0.yaml", "Three")
+        .open();
+    assert_eq!(bench.row(RUN_PATH).unwrap().missing_calls, ["query_tickets"]);
+    assert_eq!(bench.status().counts.tasks, 1);
+    bench.put("out/plans-tool_calling-claude-variation1.yaml", answered("Four"));
+    wait_until("the new run is there", || (bench.rows().len() == 2).then_some(()));
+    assert!(bench.problems().is_empty(), "{:?}", bench.problems());
+}
+
+#[test]
+fn a_folder_of_loose_prompts_is_a_task() {
+    let bench = Bench::new().file("tasks/plans/promptql_prompt.txt", "How many?").open();
+    wait_until("the task is read", || (bench.status().counts.tasks == 1).then_some(()));
+    bench.remove("tasks/plans/promptql_prompt.txt");
+    wait_until("the task is gone", || (bench.status().counts.tasks == 0).then_some(()));
+}

@@ -1,0 +1,192 @@
+//! Rules of survival: the index may be lost, damaged or taken at any time, the folder may forbid writing, and the list is the same.
+use crate::bench::{Bench, DEADLINE, answered, find_in, rows, wait_until};
+use fs_err as fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use touchstone_engine::app::App;
+use touchstone_engine::rows::RunRow;
+
+fn bench() -> Bench {
+    let bench = (0..40).fold(Bench::new(), |bench, n| {
+        bench.answered(
+            &format!("results/d{}/plans-tool_calling-claude-variation{n}.yaml", n % 3),
+            &format!("word{n} zebra"),
+        )
+    });
+    let bench = bench.file("results/bad.yaml", crate::bench::broken()).open();
+    bench.wait_words();
+    bench
+}
+
+fn database(bench: &Bench) -> PathBuf {
+    find_in(&bench.cache(), "index.db").into_iter().find(|path| !path.to_string_lossy().contains("aside")).unwrap()
+}
+
+fn assert_same(bench: &Bench, before: &[RunRow], what: &str) {
+    assert_eq!(bench.rows(), before, "{what}");
+    bench.wait_words();
+    assert_eq!((bench.hits("zebra").len(), bench.hits("word7").len()), (40, 1), "{what}");
+}
+
+#[test]
+fn an_index_that_was_damaged_in_any_way_is_made_anew_with_the_same_content() {
+    let harm: [(&str, fn(&PathBuf)); 6] = [
+        ("header", |db| overwrite(db, 0, b"this is not a database at all")),
+        ("empty", |db| fs::write(db, b"").unwrap()),
+        ("half", |db| {
+            fs::File::options().write(true).open(db).unwrap().set_len(fs::metadata(db).unwrap().len() / 2).unwrap()
+        }),
+        ("gone", |db| fs::remove_file(db).unwrap()),
+        ("text gone", |db| fs::remove_file(db.with_file_name("text-1.blob")).unwrap()),
+        ("text foreign", |db| fs::write(db.with_file_name("text-1.blob"), vec![b'x'; 1 << 20]).unwrap()),
+    ];
+    let mut bench = bench();
+    let before = bench.rows();
+    for (what, harm) in harm {
+        bench = bench.close();
+        let db = database(&bench);
+        harm(&db);
+        bench = bench.open();
+        wait_until("it is the same again", || (bench.rows() == before).then_some(()));
+        assert_same(&bench, &before, what);
+    }
+}
+
+#[test]
+fn bytes_that_changed_anywhere_in_the_index_are_noticed() {
+    let mut bench = bench();
+    let before = bench.rows();
+    bench = bench.close();
+    let len = fs::metadata(database(&bench)).unwrap().len();
+    for n in 0..12 {
+        let db = database(&bench);
+        let at = len * n / 12 + 100;
+        let byte = fs::read(&db).unwrap()[usize::try_from(at).unwrap()];
+        overwrite(&db, at, &[byte ^ 0x55]);
+        bench = bench.open();
+        wait_until("it is the same again", || (bench.rows() == before).then_some(()));
+        assert_same(&bench, &before, &format!("byte {at}"));
+        bench = bench.close();
+        assert_ne!(database(&bench), db, "the index with a changed byte at {at} was kept");
+    }
+}
+
+#[test]
+fn an_index_of_another_version_is_moved_aside() {
+    let bench = bench();
+    let before = bench.rows();
+    let bench = bench.close();
+    let db = database(&bench);
+    let sql = rusqlite::Connection::open(&db).unwrap();
+    sql.pragma_update(None, "user_version", 9999).unwrap();
+    drop(sql);
+    let bench = bench.open();
+    assert_same(&bench, &before, "newer version");
+    assert!(find_in(&bench.cache(), "index.db").iter().any(|path| path.to_string_lossy().contains("aside")));
+}
+
+#[test]
+fn a_program_that_was_killed_leaves_an_index_that_can_be_used() {
+    let bench = bench();
+    let before = bench.rows();
+    // What a killed process leaves: the files as they are while it runs, without a seal.
+    let db = database(&bench);
+    let build = db.parent().unwrap();
+    let copy = bench.path("../copy");
+    fs::create_dir_all(&copy).unwrap();
+    for entry in fs::read_dir(build).unwrap() {
+        let entry = entry.unwrap();
+        fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
+    }
+    let build = build.to_owned();
+    for lose_log in [false, true] {
+        let app = bench.app();
+        app.close_folder();
+        fs::remove_dir_all(&build).unwrap();
+        fs::create_dir_all(&build).unwrap();
+        for entry in fs::read_dir(&copy).unwrap() {
+            let entry = entry.unwrap();
+            if !(lose_log && entry.file_name().to_string_lossy().contains("-wal")) {
+                fs::copy(entry.path(), build.join(entry.file_name())).unwrap();
+            }
+        }
+        app.open(&bench.path("")).unwrap();
+        app.wait_ready(DEADLINE).unwrap();
+        wait_until("it is the same again", || (bench.rows() == before).then_some(()));
+        assert_same(&bench, &before, if lose_log { "log lost" } else { "killed" });
+    }
+}
+
+#[test]
+fn an_index_that_is_damaged_while_it_is_in_use_is_made_anew() {
+    let bench = bench();
+    let before = bench.rows();
+    let db = database(&bench);
+    let len = usize::try_from(fs::metadata(&db).unwrap().len()).unwrap();
+    overwrite(&db, 0, &vec![0xAA; len]);
+    let wal = db.with_file_name("index.db-wal");
+    fs::File::options().write(true).open(wal).unwrap().set_len(0).unwrap();
+    bench.put("results/new.yaml", answered("Fresh"));
+    let after = wait_until("the list is whole again", || {
+        let app = bench.app();
+        let rows = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rows(app))).ok()?;
+        (rows.len() == before.len() + 1).then_some(rows)
+    });
+    assert!(before.iter().all(|row| after.contains(row)));
+}
+
+#[test]
+fn a_folder_that_forbids_writing_is_read_and_nothing_is_written_into_it() {
+    let bench = Bench::new().answered("results/a.yaml", "Fine").file("tasks/a.yaml", "tool_calling_prompt: x\n");
+    let dirs = ["results", "tasks", ""];
+    let set = |mode: u32| {
+        for dir in dirs {
+            fs::set_permissions(bench.path(dir), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    set(0o555);
+    let names = || dirs.map(|dir| fs::read_dir(bench.path(dir)).unwrap().count());
+    let before = names();
+    let app = bench.another_app();
+    app.open(&bench.path("")).unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    assert!(app.wait_searchable(DEADLINE).unwrap());
+    assert_eq!(rows(&app).len(), 1);
+    app.close_folder();
+    assert_eq!(names(), before);
+    set(0o755);
+}
+
+#[test]
+fn two_programs_on_one_folder_both_follow_it() {
+    let bench = Bench::new().answered("results/a.yaml", "Fine").open();
+    let second = bench.another_app();
+    second.open(&bench.path("")).unwrap();
+    second.wait_ready(DEADLINE).unwrap();
+    let both = |count: usize| {
+        let len = |app: &App| rows(app).len();
+        wait_until("both show it", || (len(bench.app()) == count && len(&second) == count).then_some(()));
+    };
+    both(1);
+    bench.put("results/b.yaml", answered("More"));
+    both(2);
+    bench.app().close_folder();
+    bench.put("results/c.yaml", answered("More"));
+    wait_until("the second goes on", || (rows(&second).len() == 3).then_some(()));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_does_not_keep_the_folder_from_opening() {
+    let bench = Bench::new().answered("results/a.yaml", "Fine");
+    fs::write(bench.cache(), "a file where the folder should be").unwrap();
+    let bench = bench.open();
+    assert_eq!(bench.rows().len(), 1);
+    assert!(bench.app().doctor().iter().any(|check| check.name == "Cache folder" && !check.ok && check.fix.is_some()));
+}
+
+fn overwrite(path: &PathBuf, at: u64, bytes: &[u8]) {
+    use std::io::{Seek as _, Write as _};
+    let mut file = fs::File::options().write(true).open(path).unwrap();
+    file.seek(std::io::SeekFrom::Start(at)).unwrap();
+    file.write_all(bytes).unwrap();
+}

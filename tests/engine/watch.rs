@@ -1,0 +1,179 @@
+//! Rules of following a folder: what is made, changed, moved or removed shows by itself, soon, also where hints are lost.
+use crate::bench::{Bench, DEADLINE, answered, wait_until};
+use fs_err as fs;
+use std::time::{Duration, Instant};
+use touchstone_engine::rows::{Phase, RunState, Stale, WatchMeans};
+
+/// The bound is for a quiet machine; a test machine is not one.
+const SOON: Duration = Duration::from_secs(2);
+
+fn watched(bench: Bench) -> Bench {
+    // A rescan would hide that a hint was lost.
+    let bench = bench.limit(|limits| limits.rescan = Duration::from_secs(3600)).open();
+    wait_until("the folder is watched", || (bench.status().watching.by == WatchMeans::Native).then_some(()));
+    bench
+}
+
+fn soon<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    let found = wait_until(what, look);
+    assert!(start.elapsed() < SOON, "{what} took {:?}", start.elapsed());
+    found
+}
+
+#[test]
+fn a_file_that_is_moved_into_place_shows_and_is_told_of() {
+    let bench = watched(Bench::new());
+    bench.forget_events();
+    bench.put("results/a.yaml", answered("Fine"));
+    let row = soon("the run shows", || bench.row("a.yaml"));
+    let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, all: false, .. } if *ids == [row.id.clone()]);
+    soon("the run is told of", || bench.events().iter().any(told).then_some(()));
+    bench.forget_events();
+    bench.remove("results/a.yaml");
+    soon("the run is gone", || bench.rows().is_empty().then_some(()));
+    soon("that is told too", || bench.events().iter().any(told).then_some(()));
+}
+
+#[test]
+fn an_event_comes_after_its_commit() {
+    let bench = watched(Bench::new());
+    let app = bench.app().clone();
+    let seen = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let into = std::sync::Arc::clone(&seen);
+    let _listening = bench.app().subscribe(Box::new(move |event| {
+        if let Stale::Runs { generation, .. } = event.stale {
+            into.lock().unwrap().push((generation, app.status().generation, crate::bench::rows(&app).len()));
+        }
+    }));
+    for n in 0..5 {
+        bench.put(&format!("results/r{n}.yaml"), answered("Fine"));
+        wait_until("the next is told of", || {
+            (seen.lock().unwrap().last().is_some_and(|last| last.2 > n)).then_some(())
+        });
+    }
+    assert!(seen.lock().unwrap().iter().all(|(told, now, rows)| told <= now && *rows > 0));
+}
+
+#[test]
+fn files_in_folders_made_the_same_moment_are_all_found() {
+    let bench = watched(Bench::new());
+    for n in 0..120 {
+        let dir = bench.path(&format!("results/n{n}/b/c"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("r.yaml"), answered("Fine")).unwrap();
+    }
+    wait_until("all are found", || (bench.rows().len() == 120).then_some(()));
+}
+
+#[test]
+fn a_file_that_is_appended_to_without_a_pause_shows_meanwhile() {
+    let bench = watched(Bench::new());
+    let path = bench.path("results/a.yaml");
+    fs::write(&path, "conversation:\n- user_message: Hello\n").unwrap();
+    let start = Instant::now();
+    let mut shown = None;
+    while shown.is_none() && start.elapsed() < SOON {
+        use std::io::Write as _;
+        let mut file = fs::File::options().append(true).open(&path).unwrap();
+        file.write_all(b"- assistant_message: One more\n").unwrap();
+        shown = bench.row("a.yaml").filter(|row| row.turns > 1);
+        std::thread::park_timeout(Duration::from_millis(10));
+    }
+    assert!(shown.is_some(), "nothing showed while the file was written");
+}
+
+#[test]
+fn a_folder_that_is_moved_in_out_or_renamed_takes_its_runs_with_it() {
+    let bench = watched(Bench::new().answered("aside/deep/a.yaml", "A").answered("aside/b.yaml", "B"));
+    fs::rename(bench.path("aside"), bench.path("results/batch")).unwrap();
+    soon("the runs came", || (bench.rows().len() == 2).then_some(()));
+    fs::rename(bench.path("results/batch"), bench.path("results/renamed")).unwrap();
+    soon("the runs have their new place", || bench.row("renamed/deep/a.yaml").filter(|_| bench.rows().len() == 2));
+    fs::rename(bench.path("results/renamed"), bench.path("away")).unwrap();
+    soon("the runs went", || bench.rows().is_empty().then_some(()));
+}
+
+#[test]
+fn a_change_in_place_that_keeps_size_and_moment_is_seen() {
+    let bench = watched(Bench::new());
+    for n in 0..20 {
+        bench.write("results/a.yaml", answered(if n % 2 == 0 { "zebra" } else { "okapi" }));
+    }
+    wait_until("the last content is found", || (bench.hits("okapi") == ["a.yaml"]).then_some(()));
+    assert!(bench.hits("zebra").is_empty());
+}
+
+#[test]
+fn thousands_of_files_at_once_are_all_found_and_one_among_them_soon() {
+    let bench = watched(Bench::new());
+    let (dir, text) = (bench.path("results"), answered("Fine"));
+    let writer = std::thread::spawn(move || {
+        for n in 0..2000 {
+            let beside = dir.join(".next");
+            fs::write(&beside, &text).unwrap();
+            fs::rename(beside, dir.join(format!("r{n:04}.yaml"))).unwrap();
+        }
+    });
+    wait_until("some are there", || (bench.status().counts.runs > 100).then_some(()));
+    bench.put("results/new/among.yaml", answered("Among"));
+    soon("the one among them shows", || bench.row("new/among.yaml"));
+    writer.join().unwrap();
+    wait_until("all are there", || (bench.status().counts.runs == 2001).then_some(()));
+}
+
+#[test]
+fn where_the_system_does_not_tell_the_folder_is_polled_and_the_window_says_so() {
+    let bench = Bench::new().limit(|limits| {
+        limits.watch = false;
+        limits.poll = Duration::from_millis(50);
+    });
+    let bench = bench.open();
+    let notice = wait_until("it is polled", || {
+        bench.status().watching.notice.filter(|_| bench.status().watching.by == WatchMeans::Polling)
+    });
+    assert!(notice.contains("listed again every few seconds"));
+    bench.put("results/new/a.yaml", answered("Fine"));
+    bench.wait_state("new/a.yaml", RunState::Answered);
+    bench.remove("results/new/a.yaml");
+    wait_until("the run is gone", || bench.rows().is_empty().then_some(()));
+}
+
+#[test]
+fn a_lost_hint_is_made_up_for_by_the_next_scan() {
+    let bench = Bench::new().limit(|limits| {
+        limits.watch = false;
+        limits.poll = Duration::from_secs(3600);
+        limits.rescan = Duration::from_secs(3600);
+    });
+    let bench = bench.open();
+    bench.put("results/a.yaml", answered("Fine"));
+    let bench = bench.close().limit(|limits| limits.poll = Duration::from_millis(50)).open();
+    bench.wait_state("a.yaml", RunState::Answered);
+}
+
+#[test]
+fn an_output_directory_that_goes_away_keeps_its_rows_and_is_read_again_when_it_is_back() {
+    let bench =
+        Bench::new().answered("results/a.yaml", "A").limit(|limits| limits.poll = Duration::from_millis(50)).open();
+    fs::rename(bench.path("results"), bench.path("away")).unwrap();
+    wait_until("the frame says so", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+    assert_eq!(bench.rows().len(), 1);
+    fs::write(bench.path("away/b.yaml"), answered("B")).unwrap();
+    fs::rename(bench.path("away"), bench.path("results")).unwrap();
+    wait_until("all is well again", || (bench.status().phase == Phase::Ready && bench.rows().len() == 2).then_some(()));
+}
+
+#[test]
+fn closing_and_changing_the_folder_is_prompt_while_thousands_of_files_are_read() {
+    let bench = (0..3000).fold(Bench::new(), |bench, n| bench.answered(&format!("results/r{n}.yaml"), "Fine"));
+    let app = bench.another_app();
+    app.open(&bench.path("")).unwrap();
+    let start = Instant::now();
+    app.open(&bench.path("tasks")).unwrap();
+    assert!(start.elapsed() < SOON, "changing the folder took {:?}", start.elapsed());
+    app.wait_ready(DEADLINE).unwrap();
+    assert!(crate::bench::rows(&app).is_empty());
+    app.close_folder();
+    assert_eq!(app.status().phase, Phase::Closed);
+}
