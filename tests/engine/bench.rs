@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 use tempfile::TempDir;
 use touchstone_engine::app::{App, AppConfig, Subscription};
+use touchstone_engine::error::AppError;
 use touchstone_engine::results::limits::Limits;
 use touchstone_engine::rows::{AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status};
 
@@ -182,13 +183,18 @@ impl Bench {
 
 /// All rows of a program, by path.
 pub(crate) fn rows(app: &App) -> Vec<RunRow> {
+    try_rows(app).unwrap()
+}
+
+/// The same, for an index that may be damaged.
+pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
     let mut rows = Vec::new();
     for filter in ["", "state:other"] {
         let mut offset = 0;
         loop {
             let sort = Sort { column: Column::Path, descending: false };
             let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 200 } };
-            let page = app.list_runs(request).unwrap();
+            let page = app.list_runs(request)?;
             assert!(page.misread.is_empty(), "{:?}", page.misread);
             if page.rows.is_empty() {
                 break;
@@ -198,7 +204,7 @@ pub(crate) fn rows(app: &App) -> Vec<RunRow> {
         }
     }
     rows.sort_by(|a, b| a.path.cmp(&b.path));
-    rows
+    Ok(rows)
 }
 
 /// Paths of the runs whose text holds these words.

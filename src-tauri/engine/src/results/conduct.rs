@@ -147,10 +147,6 @@ impl Conductor {
     /// The time has come for something: a list, a second look, a piece of work that waited.
     fn due(&mut self) {
         let now = Instant::now();
-        if self.shared.index.take_doubt() {
-            self.recover(&IndexError::Foreign);
-            return self.follow(&Hints { rescan: true, ..Hints::default() });
-        }
         if now >= self.next_scan || self.woke_from_sleep() {
             return self.follow(&Hints { rescan: true, ..Hints::default() });
         }
@@ -171,6 +167,9 @@ impl Conductor {
         if let Some(watching) = &hints.watching {
             self.watching = watching.clone();
             self.tell_watching();
+        }
+        if hints.doubt {
+            return self.recover(&IndexError::Foreign);
         }
         let roots = Arc::clone(&self.shared.roots);
         let located = |paths: &std::collections::HashSet<std::path::PathBuf>| -> BTreeSet<FileId> {

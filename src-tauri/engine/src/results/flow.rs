@@ -49,6 +49,8 @@ impl Flow {
             limits,
             threads: Mutex::default(),
         };
+        let inbox = Arc::clone(&shared.inbox);
+        flow.index.when_doubted(Box::new(move || inbox.add(|hints| hints.doubt = true)));
         flow.spawn("watch", {
             let (roots, inbox, wanted) = (Arc::clone(&shared.roots), Arc::clone(&shared.inbox), shared.limits.watch);
             move || Some(watch::start(&roots, wanted, &inbox))

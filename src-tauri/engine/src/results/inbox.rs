@@ -20,6 +20,8 @@ pub(crate) struct Hints {
     pub(crate) touched: HashSet<PathBuf>,
     /// Directories that just appeared: files may have been made in them before they were watched.
     pub(crate) new_dirs: HashSet<PathBuf>,
+    /// A reader came upon a damaged index.
+    pub(crate) doubt: bool,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
 }

@@ -6,8 +6,7 @@ use super::seal;
 use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
@@ -35,7 +34,7 @@ pub struct Index {
     home: Home,
     build: Mutex<PathBuf>,
     idle: Mutex<Vec<(PathBuf, Connection)>>,
-    doubted: AtomicBool,
+    doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// What writes: the only one of its index.
@@ -63,7 +62,7 @@ impl Index {
             None => Writer::create(&home.renew()?)?,
         };
         let build = Mutex::new(writer.dir.clone());
-        Ok((Self { home, build, idle: Mutex::default(), doubted: AtomicBool::new(false) }, writer))
+        Ok((Self { home, build, idle: Mutex::default(), doubt: OnceLock::new() }, writer))
     }
 
     /// Moves the index aside and begins an empty one.
@@ -71,7 +70,6 @@ impl Index {
         let writer = Writer::create(&self.home.renew()?)?;
         lock(&self.build).clone_from(&writer.dir);
         lock(&self.idle).clear();
-        self.doubted.store(false, Ordering::Relaxed);
         Ok(writer)
     }
 
@@ -95,14 +93,14 @@ impl Index {
         if let Err(error) = &result
             && is_damage(error)
         {
-            self.doubted.store(true, Ordering::Relaxed);
+            self.doubt.get().inspect(|tell| tell());
         }
         result
     }
 
-    /// True once after a reader came upon damage.
-    pub(crate) fn take_doubt(&self) -> bool {
-        self.doubted.swap(false, Ordering::Relaxed)
+    /// Calls when a reader comes upon damage. Only the first call of this counts.
+    pub(crate) fn when_doubted(&self, tell: Box<dyn Fn() + Send + Sync>) {
+        let _ = self.doubt.set(tell);
     }
 }
 

@@ -74,6 +74,8 @@ pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit) -> Looked {
                 read.push((file, stamp, Ok(bytes)));
             }
             Err(Refused::Gone) => {}
+            // It has just become a row of its own, which the next look at it finds.
+            Err(Refused::Odd(_)) if unit.id.group => {}
             Err(Refused::Odd(why)) => {
                 return odd_one(unit.id, file, found.stamp, format!("It is not read: {why}."));
             }

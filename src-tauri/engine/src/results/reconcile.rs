@@ -135,3 +135,115 @@ fn below<'a>(known: &'a Known, start: &'a FileId) -> impl Iterator<Item = (&'a F
 fn starts_with(file: &FileId, start: &FileId) -> bool {
     file.root == start.root && file.path.starts_with(&start.path)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::enter::remember;
+    use proptest::prelude::*;
+
+    type Disk = BTreeMap<FileId, Found>;
+    /// What an index would hold: each unit with the stamps that its row was made of.
+    type Rows = BTreeMap<UnitId, BTreeMap<FileId, Found>>;
+
+    const NAMES: [&str; 9] = [
+        "a.yaml",
+        "d/a.yaml",
+        "d/a_run_1.result",
+        "d/a_run_1.history",
+        "d/a_run_1",
+        "d.yaml/b.yaml",
+        "d/e/a_run_1.time",
+        "d/e/c.txt",
+        "d-/x",
+    ];
+
+    #[derive(Debug, Clone)]
+    enum Event {
+        Put(usize, u64),
+        Odd(usize),
+        Remove(usize),
+        Look(Vec<usize>),
+    }
+
+    fn event() -> impl Strategy<Value = Event> {
+        let file = 0..NAMES.len();
+        prop_oneof![
+            4 => (file.clone(), 0..4u64).prop_map(|(file, size)| Event::Put(file, size)),
+            1 => file.clone().prop_map(Event::Odd),
+            2 => file.clone().prop_map(Event::Remove),
+            3 => prop::collection::vec(0..SCOPES.len(), 1..3).prop_map(Event::Look),
+        ]
+    }
+
+    const SCOPES: [&str; 7] = ["", "a.yaml", "d", "d/a_run_1.result", "d/e", "d.yaml", "nothing"];
+
+    fn file(name: &str) -> FileId {
+        FileId::new(Root::Output, name)
+    }
+
+    /// Looks at the scopes and does what reconciling says.
+    fn look(known: &mut Known, rows: &mut Rows, disk: &Disk, scopes: &[FileId]) {
+        let seen: Disk = disk
+            .iter()
+            .filter(|(file, _)| scopes.iter().any(|s| s.holds(file)))
+            .map(|(f, s)| (f.clone(), s.clone()))
+            .collect();
+        for step in reconcile(known, scopes, &seen) {
+            let (id, files) = match step {
+                Step::Read(unit) => (unit.id, unit.files),
+                Step::Forget(id) => (id, BTreeMap::new()),
+            };
+            // A file is read as it is, whatever was known when the step was made; what is no file any more leaves its group.
+            let as_is = files.into_keys().filter_map(|file| Some((file.clone(), disk.get(&file)?.clone())));
+            let files: Disk = as_is.filter(|(file, now)| unit_of(file, now.odd.is_some()) == id).collect();
+            let marks = files.iter().map(|(file, found)| {
+                (file.clone(), Mark { stamp: found.stamp, settled: true, odd: found.odd.is_some() })
+            });
+            remember(known, &id, marks.collect());
+            if files.is_empty() {
+                rows.remove(&id);
+            } else {
+                rows.insert(id, files);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn following_any_sequence_of_events_ends_where_reading_everything_anew_does(events in prop::collection::vec(event(), 0..40)) {
+            let (mut disk, mut known, mut rows) = (Disk::new(), Known::new(), Rows::new());
+            for event in events {
+                match event {
+                    Event::Put(n, size) => {
+                        disk.insert(file(NAMES[n]), Found { stamp: Stamp { size, ..Stamp::default() }, odd: None });
+                    }
+                    Event::Odd(n) => {
+                        disk.insert(file(NAMES[n]), Found { stamp: Stamp::default(), odd: Some("odd".into()) });
+                    }
+                    Event::Remove(n) => drop(disk.remove(&file(NAMES[n]))),
+                    Event::Look(scopes) => {
+                        let scopes: Vec<FileId> = scopes.into_iter().map(|n| file(SCOPES[n])).collect();
+                        look(&mut known, &mut rows, &disk, &scopes);
+                    }
+                }
+            }
+            let everything = [file("")];
+            look(&mut known, &mut rows, &disk, &everything);
+            let (mut known_anew, mut rows_anew) = (Known::new(), Rows::new());
+            look(&mut known_anew, &mut rows_anew, &disk, &everything);
+            prop_assert_eq!(&rows, &rows_anew);
+            prop_assert_eq!(&known, &known_anew);
+            prop_assert_eq!(reconcile(&known, &everything, &disk), Vec::new());
+        }
+    }
+
+    #[test]
+    fn what_is_not_settled_is_read_again_though_its_stamp_is_the_same() {
+        let found = Found { stamp: Stamp::default(), odd: None };
+        let disk = Disk::from([(file("a.yaml"), found)]);
+        let mark = |settled| Known::from([(file("a.yaml"), Mark { stamp: Stamp::default(), settled, odd: false })]);
+        assert_eq!(reconcile(&mark(true), &[file("")], &disk).len(), 0);
+        assert_eq!(reconcile(&mark(false), &[file("")], &disk).len(), 1);
+    }
+}
