@@ -2,6 +2,7 @@
 //! The methods that read runs are in the files beside this one.
 use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
+use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
 use crate::results::conduct::Change;
 use crate::results::flow::Flow;
@@ -20,6 +21,7 @@ mod bulletin;
 mod doctor;
 mod listing;
 mod problems;
+mod reading;
 
 pub use bulletin::Subscription;
 
@@ -62,6 +64,7 @@ pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
     pub(crate) flow: Flow,
     pub(crate) lists: Lists,
+    pub(crate) reading: Reading,
     /// What is wrong with the workspace file.
     pub(crate) problem: Option<Problem>,
 }
@@ -91,7 +94,13 @@ impl App {
         };
         let path = roots.folder.clone();
         let flow = self.start(roots)?;
-        let old = self.lock().replace(Arc::new(OpenFolder { folder: row, flow, lists: Lists::default(), problem }));
+        let old = self.lock().replace(Arc::new(OpenFolder {
+            folder: row,
+            flow,
+            lists: Lists::default(),
+            reading: Reading::default(),
+            problem,
+        }));
         if let Some(old) = old {
             old.flow.stop();
         }

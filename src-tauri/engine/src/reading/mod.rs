@@ -8,12 +8,145 @@
 //!                                     └─ find: where a text occurs
 //! ```
 mod body;
+mod desk;
+mod error;
 mod find;
 mod part_id;
 mod pieces;
+mod source;
 mod table;
+mod task;
 #[cfg(test)]
 mod tests;
 mod view;
 
+pub(crate) use error::Unread;
 pub(crate) use part_id::PartId;
+
+use crate::results::flow::Flow;
+use crate::results::snippet::{MAX_NEEDLE, Needle};
+use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, TextPiece};
+use desk::{Desk, Opened};
+use std::borrow::Cow;
+use std::sync::Arc;
+use table::Table;
+use touchstone_formats::value::Value;
+
+/// The runs of one folder, for whoever reads them.
+#[derive(Default)]
+pub(crate) struct Reading {
+    desk: Desk,
+}
+
+impl Reading {
+    /// Opens a run as its files are now.
+    pub(crate) fn open(&self, flow: &Flow, id: &str) -> Result<RunView, Unread> {
+        let (row, opened) = self.look(flow, id)?;
+        let asked = task::of(flow, &row);
+        let run = &opened.run;
+        let mut notes = opened.faults.clone();
+        notes.extend(asked.iter().flat_map(|asked| asked.notes.clone()));
+        notes.extend(view::notes(run));
+        Ok(RunView {
+            layout: opened.layout.to_owned(),
+            version: opened.version.clone(),
+            total_steps: count(run.steps.len()),
+            steps: view::steps(run, 0, view::MAX_STEPS),
+            answer: view::answer(run),
+            task: asked.map(|asked| asked.show(flow)),
+            facts: view::facts(run),
+            files: source::files(flow, &opened.files),
+            notes,
+            row,
+        })
+    }
+
+    /// Steps of the version that was opened.
+    pub(crate) fn steps(&self, flow: &Flow, id: &str, version: &str, span: Span) -> Result<StepPage, Unread> {
+        let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
+            Some(opened) => opened,
+            None => self.look(flow, id)?.1,
+        };
+        if opened.version != version {
+            return Err(Unread::Changed);
+        }
+        let steps = view::steps(&opened.run, span.offset as usize, span.limit as usize);
+        Ok(StepPage { version: version.to_owned(), total_steps: count(opened.run.steps.len()), steps })
+    }
+
+    /// A piece of the text of a part, or of a file as it is on disk.
+    pub(crate) fn text(&self, flow: &Flow, id: &str, part: &str, span: (u64, u64)) -> Result<TextPiece, Unread> {
+        let (offset, limit) = span;
+        if let PartId::Raw(at) = part_id(part)? {
+            let file = source::row_of(flow, id)?.1.into_iter().nth(at).ok_or(Unread::NoPart)?;
+            return source::raw(flow, &file, offset, limit);
+        }
+        self.with(flow, id, part, |value| Ok(pieces::piece(&pieces::text_of(value), offset, limit)))
+    }
+
+    /// Rows of a part that is a table.
+    pub(crate) fn rows(&self, flow: &Flow, id: &str, part: &str, request: &RowRequest) -> Result<RowPiece, Unread> {
+        self.with(flow, id, part, |value| Ok(Table::of(value).ok_or(Unread::NoTable)?.read(request)))
+    }
+
+    /// A part that is a table, as CSV.
+    pub(crate) fn csv(&self, flow: &Flow, id: &str, part: &str) -> Result<String, Unread> {
+        self.with(flow, id, part, |value| Ok(Table::of(value).ok_or(Unread::NoTable)?.csv()))
+    }
+
+    /// Where a text occurs.
+    pub(crate) fn find(&self, flow: &Flow, id: &str, text: &str) -> Result<Matches, Unread> {
+        if text.is_empty() {
+            return Ok(Matches { total: 0, matches: Vec::new() });
+        }
+        let needle = Needle::anywhere(text).ok_or(Unread::LongNeedle { most: MAX_NEEDLE })?;
+        Ok(find::find(&self.on_desk(flow, id)?.run, &needle))
+    }
+
+    fn with<T>(
+        &self,
+        flow: &Flow,
+        id: &str,
+        part: &str,
+        show: impl FnOnce(&Value) -> Result<T, Unread>,
+    ) -> Result<T, Unread> {
+        let part = part_id(part)?;
+        let opened = self.on_desk(flow, id)?;
+        let value = match part {
+            PartId::Prompt | PartId::Expected | PartId::Parameter(_) => {
+                let (row, _) = source::row_of(flow, id)?;
+                task::of(flow, &row).and_then(|asked| asked.value(part)).map(Cow::Owned)
+            }
+            part => part.value(&opened.run),
+        };
+        show(value.ok_or(Unread::NoPart)?.as_ref())
+    }
+
+    /// The run as it was opened last, or as it is now.
+    fn on_desk(&self, flow: &Flow, id: &str) -> Result<Arc<Opened>, Unread> {
+        match self.desk.find(id) {
+            Some(opened) => Ok(opened),
+            None => Ok(self.look(flow, id)?.1),
+        }
+    }
+
+    /// The run as it is now; read again only when its files changed.
+    fn look(&self, flow: &Flow, id: &str) -> Result<(RunRow, Arc<Opened>), Unread> {
+        let (row, files) = source::row_of(flow, id)?;
+        let stamps = source::stamps(flow, &files);
+        if let Some(opened) = self.desk.find(id).filter(|opened| opened.stamps == stamps) {
+            return Ok((row, opened));
+        }
+        let opened = Arc::new(source::read(flow, &row, files, stamps)?);
+        self.desk.put(&opened);
+        Ok((row, opened))
+    }
+}
+
+fn part_id(text: &str) -> Result<PartId, Unread> {
+    text.parse().map_err(|()| Unread::NoPart)
+}
+
+fn count(steps: usize) -> u32 {
+    u32::try_from(steps).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,43 @@
+//! One run, for whoever reads it.
+use super::App;
+use crate::error::AppError;
+use crate::rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece};
+
+impl App {
+    /// Opens a run as its files are now.
+    pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.open(&open.flow, id)?)
+    }
+
+    /// Steps of the version that was opened.
+    pub fn read_steps(&self, id: &str, version: &str, span: Span) -> Result<StepPage, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.steps(&open.flow, id, version, span)?)
+    }
+
+    /// A piece of the text of a part; `raw:<n>` is the n-th file as it is on disk.
+    pub fn read_text(&self, id: &str, part: &str, offset: u64, limit: u64) -> Result<TextPiece, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.text(&open.flow, id, part, (offset, limit))?)
+    }
+
+    /// Rows of a table.
+    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    pub fn read_rows(&self, id: &str, part: &str, request: RowRequest) -> Result<RowPiece, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.rows(&open.flow, id, part, &request)?)
+    }
+
+    /// A table as CSV.
+    pub fn read_csv(&self, id: &str, part: &str) -> Result<String, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.csv(&open.flow, id, part)?)
+    }
+
+    /// Where a text occurs in a run.
+    pub fn find_in_run(&self, id: &str, text: &str) -> Result<Matches, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.find(&open.flow, id, text)?)
+    }
+}
