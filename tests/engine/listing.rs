@@ -1,0 +1,94 @@
+//! Rules of the list over real files: the index and the questions agree.
+use crate::bench::{Bench, rows};
+use touchstone_engine::rows::{Column, ListRequest, RunPage, Sort, Span};
+
+fn list(bench: &Bench, filter: &str, column: Column, descending: bool) -> RunPage {
+    let span = Span { offset: 0, limit: 100 };
+    let request = ListRequest { filter: filter.to_owned(), sort: Sort { column, descending }, span };
+    bench.app().list_runs(request).unwrap()
+}
+
+fn paths(page: &RunPage) -> Vec<&str> {
+    page.rows.iter().map(|row| row.path.as_str()).collect()
+}
+
+fn bench() -> Bench {
+    Bench::new()
+        .answered("results/b-tool_calling-o1-variation0.yaml", "Three.")
+        .answered("results/a-promptql-o3-mini-variation1-run2.yaml", "Four.")
+        .answered("results/notes/loose.yaml", "Five.")
+        .file("results/broken.yaml", crate::bench::broken())
+        .file("results/readme.txt", "hello")
+        .open()
+}
+
+#[test]
+fn tokens_ask_for_what_the_index_wrote() {
+    let bench = bench();
+    for (filter, expected) in [
+        ("model:o1", vec!["b-tool_calling-o1-variation0.yaml"]),
+        ("model:o3-mini variation:1 repeat:2", vec!["a-promptql-o3-mini-variation1-run2.yaml"]),
+        ("-task:*", vec!["broken.yaml", "notes/loose.yaml"]),
+        ("state:damaged", vec!["broken.yaml"]),
+        ("state:other", vec!["readme.txt"]),
+        ("path:notes", vec!["notes/loose.yaml"]),
+        (
+            "tool:query_plans model:*",
+            vec!["a-promptql-o3-mini-variation1-run2.yaml", "b-tool_calling-o1-variation0.yaml"],
+        ),
+        ("tool:query_plan", vec![]),
+        ("answer:yes calls:1 turns:>0 layout:tool_calling path:loose", vec!["notes/loose.yaml"]),
+        ("size:>1mb", vec![]),
+        ("three", vec!["b-tool_calling-o1-variation0.yaml"]),
+        ("-three state:answered", vec!["a-promptql-o3-mini-variation1-run2.yaml", "notes/loose.yaml"]),
+    ] {
+        assert_eq!(paths(&list(&bench, filter, Column::Path, false)), expected, "{filter}");
+    }
+}
+
+#[test]
+fn every_value_that_facets_offer_finds_as_many_runs_as_they_say() {
+    let bench = bench();
+    let facets = bench.app().facets().unwrap();
+    let mut asked = 0;
+    for facet in &facets.keys {
+        for value in &facet.values {
+            let token = format!("{}:{}", facet.key, value.value);
+            assert_eq!(list(&bench, &token, Column::Path, false).total, value.count, "{token}");
+            asked += 1;
+        }
+    }
+    assert!(asked > 15, "{facets:?}");
+}
+
+#[test]
+fn every_order_holds_every_run_once() {
+    use Column::{
+        Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls, Turns, Variation,
+    };
+    let bench = bench();
+    let all: Vec<String> =
+        rows(bench.app()).into_iter().map(|row| row.path).filter(|path| path != "readme.txt").collect();
+    for column in
+        [Cost, Model, Modified, Path, Repeat, Seconds, Size, State, System, Task, Tokens, ToolCalls, Turns, Variation]
+    {
+        for descending in [false, true] {
+            let page = list(&bench, "", column, descending);
+            let mut sorted = paths(&page);
+            sorted.sort_unstable();
+            assert_eq!(sorted, all, "{column:?}");
+        }
+    }
+}
+
+#[test]
+fn a_list_of_before_does_not_outlive_a_change() {
+    let bench = bench();
+    let before = list(&bench, "three", Column::Path, false);
+    bench.put("results/new.yaml", crate::bench::answered("Three again."));
+    bench.wait_state("new.yaml", touchstone_engine::rows::RunState::Answered);
+    let after = list(&bench, "three", Column::Path, false);
+    assert_eq!((before.total, after.total), (1, 2));
+    assert!(after.generation > before.generation);
+    assert_eq!(list(&bench, "", Column::Path, false).total, 5);
+}
