@@ -45,13 +45,15 @@ export function bring(range: Range): void {
 }
 
 export function clear(): void {
-  if (!("highlights" in CSS)) return;
+  if (!canHighlight()) return;
   CSS.highlights.delete("found");
   CSS.highlights.delete("found-now");
 }
 
+const canHighlight = (): boolean => typeof CSS !== "undefined" && "highlights" in CSS;
+
 function paint(name: string, ranges: Range[]): void {
-  if ("highlights" in CSS) CSS.highlights.set(name, new Highlight(...ranges));
+  if (canHighlight()) CSS.highlights.set(name, new Highlight(...ranges));
   else if (name === "found-now" && ranges[0]) {
     const selection = getSelection();
     selection?.removeAllRanges();
