@@ -1,5 +1,7 @@
 //! What a transcript says: steps, turns, how it stands, and that the outline agrees with the whole.
-use touchstone_formats::run::{Layout, Standing, StepKind};
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use touchstone_formats::run::{Language, Layout, Standing, StepKind};
+use touchstone_formats::value::Value;
 use touchstone_formats::{ReadErrorKind, transcript};
 
 const NUDGED: &str = r#"conversation:
@@ -119,4 +121,98 @@ fn what_is_no_transcript_says_what_it_is() {
         assert!(error.message.contains(words), "{text}: {error}");
         assert_eq!(transcript::outline(text.as_bytes()).unwrap_err(), error);
     }
+}
+
+/// Kinds and turns of the steps of a conversation.
+fn turns(items: &str) -> Vec<(StepKind, u32)> {
+    let run = transcript::read(format!("conversation:\n{items}").as_bytes()).unwrap();
+    run.steps.iter().map(|step| (step.kind, step.turn)).collect()
+}
+
+#[test]
+fn calls_belong_to_the_turn_they_name_or_to_the_message_they_follow() {
+    use StepKind::{Assistant, ToolCall, User};
+    let call = |turn: &str| format!("- tool_call: {{name: t, result: 1{turn}}}\n");
+    let (first, second, third, bare) = (call(", turn: 1"), call(", turn: 2"), call(", turn: 3"), call(""));
+    let (user, assistant) = ("- user_message: a\n", "- assistant_message: b\n");
+    for (items, expected) in [
+        (format!("{user}{assistant}{bare}{bare}"), vec![(User, 1), (Assistant, 2), (ToolCall, 2), (ToolCall, 2)]),
+        (format!("{user}{bare}{bare}"), vec![(User, 1), (ToolCall, 2), (ToolCall, 2)]),
+        (format!("{user}{first}{first}{second}"), vec![(User, 1), (ToolCall, 2), (ToolCall, 2), (ToolCall, 3)]),
+        (
+            format!("{user}{assistant}{first}{second}{assistant}{third}"),
+            vec![(User, 1), (Assistant, 2), (ToolCall, 2), (ToolCall, 3), (Assistant, 4), (ToolCall, 4)],
+        ),
+        (format!("{assistant}{second}"), vec![(Assistant, 1), (ToolCall, 2)]),
+        (format!("{bare}{user}{bare}"), vec![(ToolCall, 1), (User, 2), (ToolCall, 3)]),
+    ] {
+        assert_eq!(turns(&items), expected, "{items}");
+    }
+}
+
+#[test]
+fn nothing_in_an_item_is_lost() {
+    let text = "conversation:\n- assistant_message: a\n  thinking: hm\n  seconds: 1.5\n  tokens: 12\n- note: {x: 1}\n  by: me\n- plain\n- tool_call: t\nextra: {k: v}\nrun: {model: m, color: red}\n";
+    let run = transcript::read(text.as_bytes()).unwrap();
+    assert_eq!(run.outline(), transcript::outline(text.as_bytes()).unwrap());
+    let labels: Vec<Vec<&str>> =
+        run.steps.iter().map(|step| step.parts.iter().map(|part| part.label.as_str()).collect()).collect();
+    assert_eq!(labels, [vec!["message", "thinking"], vec!["note", "by"], vec!["item"], vec!["call"]]);
+    assert_eq!((run.steps[0].seconds, run.steps[0].tokens), (Some(1.5), Some(12)));
+    assert_eq!(run.steps[1].title.as_deref(), Some("note"));
+    let facts: Vec<&str> = run.facts.iter().map(|(key, _)| key.as_str()).collect();
+    assert_eq!(facts, ["extra", "run.model", "run.color"]);
+    assert!(run.notes[0].contains("`note`"), "{:?}", run.notes);
+}
+
+#[test]
+fn parts_know_what_they_are_written_in() {
+    let text = "conversation:\n- user_message: a\n- tool_call:\n    name: t\n    params: {sql: x, query: \"select 1 from b\", pythonCode: y, filter: '{\"a\": 1}', word: select}\n    result: '[{\"a\": 1.50}]'\n";
+    let run = transcript::read(text.as_bytes()).unwrap();
+    assert_eq!(run.steps[0].parts[0].language, Language::Markdown);
+    let languages: Vec<(&str, Language)> =
+        run.steps[1].parts.iter().map(|part| (part.label.as_str(), part.language)).collect();
+    assert_eq!(
+        languages,
+        [
+            ("sql", Language::Sql),
+            ("query", Language::Sql),
+            ("pythonCode", Language::Python),
+            ("filter", Language::Json),
+            ("word", Language::Plain),
+            ("result", Language::Json),
+        ]
+    );
+    let result = &run.steps[1].parts[5];
+    assert_eq!(result.raw.as_deref(), Some("[{\"a\": 1.50}]"));
+    assert_eq!(result.value.items()[0].get("a"), Some(&Value::Number("1.50".into())));
+}
+
+#[test]
+fn nested_values_are_searched_with_their_keys() {
+    let text = "conversation:\n- tool_call:\n    name: t\n    params: {limit: 5}\n    result:\n    - {id: 007, tags: [a, b], none: null, open: yes}\n    - {}\nanswer: {x: [1, {y: true}]}\n";
+    let outline = transcript::outline(text.as_bytes()).unwrap();
+    assert_eq!(outline.text, "t\n5\nid: 007\ntags: a\nb\nnone: null\nopen: yes\nx: 1\ny: true\n");
+    assert_eq!(outline.items.iter().map(|item| item.step).collect::<Vec<_>>(), [Some(0), None]);
+}
+
+#[test]
+fn a_promptql_reply_becomes_messages_programs_and_artifacts() {
+    let text = include_str!("../../../tests/fixtures/transcripts/promptql.yaml");
+    let run = transcript::read(text.as_bytes()).unwrap();
+    let steps: Vec<_> =
+        run.steps.iter().map(|step| (step.kind, step.turn, step.title.as_deref(), step.failed)).collect();
+    assert_eq!(
+        steps,
+        [
+            (StepKind::Assistant, 1, None, None),
+            (StepKind::Program, 1, None, None),
+            (StepKind::Assistant, 2, None, None),
+            (StepKind::Program, 2, None, Some(false)),
+            (StepKind::Program, 3, None, Some(true)),
+            (StepKind::Artifact, 3, Some("oldest_parcels"), None),
+        ]
+    );
+    assert_eq!((run.outline().standing, run.outline().turns), (Standing::Answered, 3));
+    assert_eq!(run.facts[0].0, "output.thread_id");
 }

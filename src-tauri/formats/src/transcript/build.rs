@@ -82,7 +82,7 @@ fn is_sql(text: &str) -> bool {
     let first = words.next().unwrap_or_default();
     let mut rest = words.take(200);
     match first.as_str() {
-        "select" => rest.any(|word| word == "from") || text.len() < 200,
+        "select" => rest.any(|word| word == "from" || word.starts_with(|letter: char| !letter.is_alphabetic())),
         "with" => rest.any(|word| word == "as" || word == "as("),
         "insert" => rest.next().as_deref() == Some("into"),
         "update" => rest.any(|word| word == "set"),

@@ -1,0 +1,89 @@
+//! Where the answer of a run is found, and what counts as one.
+use touchstone_formats::answer::extract;
+use touchstone_formats::{ReadErrorKind, json};
+
+fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {
+    extract(messages, tag).map(|answer| (json::write(&answer.value, false), answer.source, answer.lenient))
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "compared with what was found")]
+fn answer(text: &str, source: &str, lenient: bool) -> Option<(String, String, bool)> {
+    Some((text.to_owned(), source.to_owned(), lenient))
+}
+
+const LAST: &str = "last ```json fence";
+const EARLIER: &str = "```json fence of an earlier message";
+
+#[test]
+fn the_last_fence_of_the_last_message_that_has_one_is_the_answer() {
+    for (messages, expected) in [
+        (vec!["```json\n[1]\n```\nor rather\n```json\n[2]\n```\n"], answer("[2]", LAST, false)),
+        (vec!["```json\n[1]\n```", "done"], answer("[1]", EARLIER, false)),
+        (vec!["  ```JSON  \n  [1]\n  ```"], answer("[1]", LAST, false)),
+        (vec!["```\n[1]\n```"], None),
+        (vec!["```python\nx = '''\n```json\n[1]\n```"], None),
+        (vec!["```json\n[1]"], answer("[1]", LAST, false)),
+        (vec!["```json\n[1, 2"], None),
+        (vec!["```json\n```"], None),
+        (vec![""], None),
+        (vec![], None),
+    ] {
+        assert_eq!(found(&messages, None), expected, "{messages:?}");
+    }
+}
+
+#[test]
+fn what_models_write_for_json_is_read_leniently() {
+    for (text, expected) in [
+        ("[{\"a\": 1,},]", "[{\"a\":1}]"),
+        ("{'a': 'it\\'s'} // done", "{\"a\":\"it's\"}"),
+        ("[1, /* two */ 2] # end", "[1,2]"),
+        ("[NaN, -Infinity, None, True]", "[\".nan\",\"-.inf\",null,true]"),
+        ("\"a\nb\"", "\"a\\nb\""),
+    ] {
+        assert_eq!(found(&[&format!("```json\n{text}\n```")], None), answer(expected, LAST, true), "{text}");
+    }
+}
+
+#[test]
+fn a_tag_that_the_suite_names_comes_second() {
+    let tagged = "<rows>\n[1]\n</rows> text <rows>[2]</rows>";
+    assert_eq!(found(&[tagged], Some("rows")), answer("[2]", "<rows>", false));
+    assert_eq!(found(&[tagged], None), None);
+    assert_eq!(found(&[tagged, "```json\n[3]\n```"], Some("rows")), answer("[3]", LAST, false));
+    assert_eq!(found(&["<time>\n1000.10\n</time>"], Some("time")), answer("1000.10", "<time>", false));
+    assert_eq!(found(&["<a>two words</a>"], Some("a")), answer("\"two words\"", "<a>", false));
+    assert_eq!(found(&["<a>open"], Some("a")), None);
+}
+
+#[test]
+fn numbers_keep_their_text() {
+    let text = "[1.50,1e400,99999999999999999999999,-0.0]";
+    assert_eq!(json::write(&json::read(text).unwrap(), false), text);
+}
+
+#[test]
+fn strict_json_is_strict() {
+    for (text, kind, words) in [
+        ("[1,]", ReadErrorKind::Syntax, "no JSON value"),
+        ("{\"a\": 1, \"a\": 2}", ReadErrorKind::Duplicate, "`a` stands twice"),
+        ("[01]", ReadErrorKind::Syntax, "no JSON number"),
+        ("[1.]", ReadErrorKind::Syntax, "no JSON number"),
+        ("{'a': 1}", ReadErrorKind::Syntax, "double quotes"),
+        ("[1 2]", ReadErrorKind::Syntax, "comma"),
+        ("\"\\ud83d\"x", ReadErrorKind::Syntax, "surrogate"),
+        ("\"a\tb\" ", ReadErrorKind::Syntax, "control character"),
+        ("\"\\x\"", ReadErrorKind::Syntax, "escape"),
+        ("[1] 2", ReadErrorKind::Syntax, "after the end"),
+        ("nul", ReadErrorKind::Syntax, "no JSON value"),
+        ("[1", ReadErrorKind::Truncated, "in the middle"),
+        ("{\"a\": \"b", ReadErrorKind::Truncated, "in the middle"),
+        ("", ReadErrorKind::Truncated, "empty"),
+    ] {
+        let error = json::read(text).unwrap_err();
+        assert_eq!(error.kind, kind, "{text}: {error}");
+        assert!(error.message.contains(words), "{text}: {error}");
+    }
+    let error = json::read("[\n  1,\n  x\n]").unwrap_err();
+    assert_eq!((error.line, error.column, error.excerpt.as_deref()), (Some(3), Some(3), Some("  x")));
+}
