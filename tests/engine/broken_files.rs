@@ -36,7 +36,7 @@ fn a_file_that_does_not_parse_is_being_written_until_it_has_not_changed_for_a_wh
 
 #[test]
 fn a_file_that_was_being_written_at_the_last_start_is_looked_at_again() {
-    let bench = Bench::new().limit(|limits| limits.settle = Duration::from_secs(3600)).open();
+    let bench = Bench::new().limit(|limits| limits.settle = Duration::from_hours(1)).open();
     bench.put("results/half.yaml", broken());
     bench.wait_state("half.yaml", RunState::Writing);
     let bench = bench.close().limit(|limits| limits.settle = Duration::ZERO).open();
@@ -107,7 +107,7 @@ fn a_file_at_the_size_limit_is_read_and_one_byte_more_is_a_row_that_says_so() {
 
 #[test]
 fn folders_are_entered_down_to_the_depth_limit_and_the_next_is_a_row() {
-    let deep = |n: usize| (1..=n).map(|n| format!("d{n}/")).collect::<String>();
+    let deep = |n: usize| (1..=n).fold(String::new(), |path, n| path + &format!("d{n}/"));
     let bench = Bench::new().limit(|limits| limits.depth = 4);
     let bench = bench
         .answered(&format!("results/{}in.yaml", deep(4)), "x")

@@ -183,7 +183,7 @@ fn happen(bench: Bench, event: &Event) -> Bench {
     let dir = |n: &u8| bench.path(&format!("results/d{n}"));
     match event {
         Event::Put(file, text) => {
-            bench.write(&place(*file), if *text == 0 { "{".into() } else { answered(&format!("w{text}")) })
+            bench.write(&place(*file), if *text == 0 { "{".into() } else { answered(&format!("w{text}")) });
         }
         Event::Append(file) => {
             let path = bench.path(&place(*file));

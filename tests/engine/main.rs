@@ -5,6 +5,7 @@ mod bench;
 mod broken_files;
 mod filter;
 mod index;
+mod layers;
 mod listing;
 mod opening;
 mod search;

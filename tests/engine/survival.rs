@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::RunRow;
 
+type Harm = fn(&PathBuf);
+
 fn bench() -> Bench {
     let bench = (0..40).fold(Bench::new(), |bench, n| {
         bench.answered(
@@ -30,11 +32,11 @@ fn assert_same(bench: &Bench, before: &[RunRow], what: &str) {
 
 #[test]
 fn an_index_that_was_damaged_in_any_way_is_made_anew_with_the_same_content() {
-    let harm: [(&str, fn(&PathBuf)); 6] = [
+    let harm: [(&str, Harm); 6] = [
         ("header", |db| overwrite(db, 0, b"this is not a database at all")),
         ("empty", |db| fs::write(db, b"").unwrap()),
         ("half", |db| {
-            fs::File::options().write(true).open(db).unwrap().set_len(fs::metadata(db).unwrap().len() / 2).unwrap()
+            fs::File::options().write(true).open(db).unwrap().set_len(fs::metadata(db).unwrap().len() / 2).unwrap();
         }),
         ("gone", |db| fs::remove_file(db).unwrap()),
         ("text gone", |db| fs::remove_file(db.with_file_name("text-1.blob")).unwrap()),

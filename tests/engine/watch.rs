@@ -9,7 +9,7 @@ const SOON: Duration = Duration::from_secs(2);
 
 fn watched(bench: Bench) -> Bench {
     // A rescan would hide that a hint was lost.
-    let bench = bench.limit(|limits| limits.rescan = Duration::from_secs(3600)).open();
+    let bench = bench.limit(|limits| limits.rescan = Duration::from_hours(1)).open();
     wait_until("the folder is watched", || (bench.status().watching.by == WatchMeans::Native).then_some(()));
     bench
 }
@@ -143,8 +143,8 @@ fn where_the_system_does_not_tell_the_folder_is_polled_and_the_window_says_so() 
 fn a_lost_hint_is_made_up_for_by_the_next_scan() {
     let bench = Bench::new().limit(|limits| {
         limits.watch = false;
-        limits.poll = Duration::from_secs(3600);
-        limits.rescan = Duration::from_secs(3600);
+        limits.poll = Duration::from_hours(1);
+        limits.rescan = Duration::from_hours(1);
     });
     let bench = bench.open();
     bench.put("results/a.yaml", answered("Fine"));

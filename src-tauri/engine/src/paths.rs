@@ -1,6 +1,7 @@
 //! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of subfolders, else the folder itself.
 //! Also where our own files go. Writes nothing into the folder.
 use crate::error::{AppError, Code};
+use crate::results::open::reason;
 use crate::results::roots::Roots;
 use crate::results::suites;
 use etcetera::BaseStrategy as _;
@@ -83,14 +84,4 @@ fn by_names(folder: PathBuf) -> Resolved {
         _ => Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new() },
     };
     Resolved { roots, problem: None }
-}
-
-/// What the system says, without the path that fs-err adds.
-pub(crate) fn reason(error: &std::io::Error) -> String {
-    use std::io::ErrorKind;
-    match error.kind() {
-        ErrorKind::NotFound => "it is not there".to_owned(),
-        ErrorKind::PermissionDenied => "reading it is not permitted".to_owned(),
-        _ => error.to_string(),
-    }
 }

@@ -1,6 +1,6 @@
 //! Looks whether everything works here, and says how to mend what does not.
 use super::App;
-use crate::paths::reason;
+use crate::results::open::reason;
 use crate::rows::{Check, WatchMeans};
 use fs_err as fs;
 use rusqlite::Connection;

@@ -5,6 +5,7 @@ use super::inbox::{Hints, Inbox, Woken};
 use super::index::{Index, IndexError, Writer, is_damage};
 use super::limits::Limits;
 use super::live::Live;
+use super::open;
 use super::reconcile::{Known, reconcile};
 use super::roots::{FileId, Roots};
 use super::scan::{self, Survey};
@@ -12,7 +13,6 @@ use super::suites::Shelving;
 use super::tally::Tally;
 use super::{chores, load};
 use crate::clock;
-use crate::paths;
 use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -210,7 +210,7 @@ impl Conductor {
                 let reason = format!(
                     "{} could not be listed: {}.",
                     roots.dir(*root).unwrap_or(&roots.folder).display(),
-                    paths::reason(error)
+                    open::reason(error)
                 );
                 self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
                 self.fail(reason, "What was read before is still shown. The folder is tried again every few seconds.");

@@ -106,3 +106,13 @@ fn stamp_of(stat: &Stat) -> Stamp {
         inode: stat.st_ino,
     }
 }
+
+/// What the system says, without the path that fs-err adds.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "it is not there".to_owned(),
+        ErrorKind::PermissionDenied => "reading it is not permitted".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,9 +1,8 @@
 //! Lists what lies in the directories, with stamps: two threads, no link followed, bounded in depth and number. Reads no file.
 use super::limits::Limits;
-use super::open::Stamp;
+use super::open::{self, Stamp};
 use super::reconcile::Found;
 use super::roots::{FileId, Root, Roots};
-use crate::paths;
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::io;
@@ -166,7 +165,7 @@ impl Walk<'_> {
         if dir.path.is_empty() {
             self.fail(dir.root, error);
         } else if error.kind() != io::ErrorKind::NotFound {
-            let odd = Some(format!("The folder could not be listed: {}.", paths::reason(&error)));
+            let odd = Some(format!("The folder could not be listed: {}.", open::reason(&error)));
             found.push((dir, Found { stamp: Stamp::default(), odd }));
         }
     }

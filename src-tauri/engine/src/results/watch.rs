@@ -1,8 +1,8 @@
 //! Has the system tell of changes, and puts what it tells into the inbox. What it tells are hints: lost ones are made up for by
 //! listing new directories again a little later, by a full scan after every sign of trouble, and by one now and then.
 use super::inbox::{Hints, Inbox};
+use super::open;
 use super::roots::Roots;
-use crate::paths;
 use crate::rows::{WatchMeans, Watching};
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{Config, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
@@ -93,7 +93,7 @@ fn sentence(error: &notify::Error) -> String {
         notify::ErrorKind::MaxFilesWatch => "The system's limit of watched folders is reached \
              (raise fs.inotify.max_user_watches to watch this folder)."
             .to_owned(),
-        notify::ErrorKind::Io(error) => format!("The folder could not be watched: {}.", paths::reason(error)),
+        notify::ErrorKind::Io(error) => format!("The folder could not be watched: {}.", open::reason(error)),
         _ => format!("The folder could not be watched: {error}."),
     }
 }

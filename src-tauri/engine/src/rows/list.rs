@@ -1,4 +1,5 @@
 //! **Pure.** The list of runs: what is asked, and the rows that answer.
+use super::status::Span;
 use serde::{Deserialize, Serialize};
 
 /// Which runs, in which order, from where.
@@ -57,8 +58,6 @@ pub enum Column {
     /// When the file was last written.
     Modified,
 }
-
-pub use super::status::Span;
 
 /// A page of runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -19,7 +19,7 @@ pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite
     let answer = text("correct_answer.json").map(|text| json::read(&text)).transpose();
     Some(answer.map(|answer| {
         let artifact = answer.as_ref().and_then(|answer| answer.get("identifier")?.text()).map(str::to_owned);
-        let expected = answer.map_or(Expected::None, |answer| Expected::Value(data(answer)));
+        let expected = answer.map_or(Expected::None, |answer| Expected::Value(content(answer)));
         let variations = vec![Variation { expected, ..Variation::default() }];
         let task = Task { id: task_id.to_owned(), prompts, artifact, variations, repeat: 1, ..Task::default() };
         Suite { tasks: vec![task], warnings: Vec::new() }
@@ -27,7 +27,7 @@ pub fn from_folder(task_id: &str, files: &[(&str, &str)]) -> Option<Result<Suite
 }
 
 /// The data of an artifact; anything else is the answer itself.
-fn data(answer: Value) -> Value {
+fn content(answer: Value) -> Value {
     match (answer.get("artifact_type"), answer.get("data")) {
         (Some(_), Some(data)) => data.clone(),
         _ => answer,

@@ -1,0 +1,273 @@
+//! Rules of the house, read off the sources: no arrow points up, pure parts name no world, files and functions stay short,
+//! every Rust file says what it owns, and no name says nothing.
+use fs_err as fs;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Where a room is, and what nothing in it may name.
+const ROOMS: [(&str, &[&str]); 11] = [
+    ("src-tauri/formats/src", &["touchstone_scoring", "touchstone_engine", "touchstone_host"]),
+    ("src-tauri/scoring/src", &["touchstone_engine", "touchstone_host"]),
+    ("src-tauri/engine/src", &["tauri", "axum", "touchstone_host"]),
+    ("src-tauri/engine/src/rows", &["crate::app", "crate::results", "crate::reading", "crate::paths", "crate::recent"]),
+    ("src-tauri/engine/src/results", &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"]),
+    ("src-tauri/engine/src/reading", &["crate::app", "crate::runs", "crate::paths", "crate::recent"]),
+    ("src-tauri/engine/src/runs", &["crate::app", "crate::reading", "crate::results", "crate::recent"]),
+    (
+        "src-tauri/src",
+        &["touchstone_formats", "touchstone_scoring", "touchstone_engine::results", "rusqlite", "notify::"],
+    ),
+    ("ui/src/parts", &["/backend/", "/generated/", "/views/", "/session\"", "/route\"", "/live\"", "@tauri-apps"]),
+    ("ui/src/views", &["/backend/tauri", "/backend/served", "@tauri-apps", "/App.svelte"]),
+    ("ui/src/generated", &["@tauri-apps"]),
+];
+
+/// What a pure part never names. Strings are joined so that this file does not name them itself.
+const WORLD: [&str; 10] = [
+    "std::fs",
+    "fs_err",
+    "tokio",
+    "rusqlite",
+    "reqwest",
+    "notify::",
+    "SystemTime",
+    "Instant::now",
+    "std::env",
+    "std::net",
+];
+
+const EMPTY_WORDS: [&str; 8] = ["manager", "service", "helper", "util", "processor", "handler", "data", "info"];
+
+const LINES_OF_A_FILE: usize = 450;
+const LINES_OF_A_FUNCTION: usize = 60;
+
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    /// The part before the tests of the same file.
+    fn without_tests(&self) -> &str {
+        self.text.split("#[cfg(test)]\nmod ").next().unwrap_or_default()
+    }
+
+    /// The same without comments, which may name what the code must not.
+    fn code(&self) -> String {
+        let lines = self.without_tests().lines().filter(|line| !line.trim_start().starts_with("//"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    fn is_rust(&self) -> bool {
+        self.ends(".rs")
+    }
+
+    fn is_test(&self) -> bool {
+        self.path.starts_with("tests/") || self.path.contains("/tests") || self.path.contains(".test")
+    }
+
+    fn ends(&self, end: &str) -> bool {
+        self.path.ends_with(end)
+    }
+}
+
+fn sources() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = Vec::new();
+    for dir in ["src-tauri", "ui/src", "tests", "benches", "fuzz", "demo"] {
+        collect(&root.join(dir), &mut paths);
+    }
+    let read = paths.into_iter().map(|path| {
+        let below = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+        Source { text: fs::read_to_string(&path).unwrap(), path: below }
+    });
+    let sources: Vec<Source> = read.filter(|source| !source.path.starts_with("ui/src/generated")).collect();
+    assert!(sources.len() > 50, "the sources were not found");
+    sources
+}
+
+fn collect(dir: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type().unwrap().is_dir() {
+            if !matches!(name.as_str(), "target" | "node_modules" | "dist" | "gen" | "corpus" | "artifacts") {
+                collect(&path, into);
+            }
+        } else if ["rs", "ts", "svelte"].iter().any(|end| path.extension().is_some_and(|e| e == *end)) {
+            into.push(path);
+        }
+    }
+}
+
+fn none(found: impl IntoIterator<Item = String>, rule: &str) {
+    let found: Vec<String> = found.into_iter().collect();
+    assert!(found.is_empty(), "{rule}:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn no_arrow_points_up() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| !source.is_test()) {
+        let code = source.code();
+        for (room, forbidden) in ROOMS {
+            for name in
+                forbidden.iter().filter(|name| source.path.starts_with(&format!("{room}/")) && code.contains(**name))
+            {
+                wrong.push(format!("{} names {name}", source.path));
+            }
+        }
+    }
+    none(wrong, "a room may only use those below it (ARCHITECTURE.md)");
+}
+
+#[test]
+fn no_view_knows_another() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("ui/src/views/")) {
+        let own = source.path.split('/').nth(3).unwrap();
+        for import in source
+            .text
+            .lines()
+            .filter_map(|line| line.split_once("from \"").map(|(_, path)| path.trim_end_matches(['"', ';'])))
+        {
+            let other = import
+                .strip_prefix("../")
+                .filter(|rest| !rest.starts_with(".."))
+                .and_then(|rest| rest.split('/').next());
+            if other.is_some_and(|other| other != own) {
+                wrong.push(format!("{} imports {import}", source.path));
+            }
+        }
+    }
+    none(wrong, "what two views share belongs into parts or beside them");
+}
+
+#[test]
+fn only_one_file_of_the_page_knows_the_window() {
+    let knows = sources()
+        .into_iter()
+        .filter(|s| s.path.starts_with("ui/src/") && !s.is_test() && s.text.contains("@tauri-apps"));
+    let knows: BTreeSet<String> = knows.map(|source| source.path).collect();
+    none(knows.into_iter().filter(|path| path != "ui/src/backend/tauri.ts"), "only backend/tauri.ts may import it");
+}
+
+#[test]
+fn what_is_pure_names_no_file_no_net_and_no_clock() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|source| source.is_rust() && !source.is_test()) {
+        let crates = ["src-tauri/formats/src/", "src-tauri/scoring/src/"];
+        let says_so =
+            source.text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.contains("**Pure.**"));
+        if says_so || crates.iter().any(|pure| source.path.starts_with(pure)) {
+            let code = source.code();
+            wrong.extend(
+                WORLD.iter().filter(|name| code.contains(**name)).map(|name| format!("{} names {name}", source.path)),
+            );
+        }
+    }
+    none(wrong, "a pure part gets what it needs as arguments");
+}
+
+#[test]
+fn no_file_is_long() {
+    let long = sources().into_iter().map(|source| (source.text.lines().count(), source.path));
+    let long = long.filter(|(lines, _)| *lines > LINES_OF_A_FILE).map(|(lines, path)| format!("{path}: {lines} lines"));
+    none(long, "split files by what they own");
+}
+
+#[test]
+fn no_function_is_long() {
+    let mut long = Vec::new();
+    for source in sources() {
+        for (name, lines) in functions(&source).into_iter().filter(|(_, lines)| *lines > LINES_OF_A_FUNCTION) {
+            long.push(format!("{} {name}: {lines} lines", source.path));
+        }
+    }
+    none(long, "split functions by what they decide");
+}
+
+/// Functions with their lines, told by the indent that formatting gives them.
+fn functions(source: &Source) -> Vec<(String, usize)> {
+    let lines: Vec<&str> = source.text.lines().collect();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(name) = declared(line, if source.is_rust() { &["fn"] } else { &["function"] }) else { continue };
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let close = format!("{indent}}}");
+        let opens = lines[at..].iter().position(|line| line.trim_end().ends_with('{'));
+        let ends = lines[at..].iter().position(|line| line.trim_end() == close);
+        if let (Some(opens), Some(ends)) = (opens, ends)
+            && opens < ends
+        {
+            found.push((name, ends + 1));
+        }
+    }
+    found
+}
+
+/// The name that a line declares with one of these words.
+fn declared(line: &str, words: &[&str]) -> Option<String> {
+    let mut parts = line.split_whitespace();
+    let known = ["pub", "pub(crate)", "pub(super)", "export", "default", "async", "const", "declare", "abstract"];
+    let word = parts.find(|part| !known.contains(part))?;
+    let name: String = words
+        .contains(&word)
+        .then(|| parts.next())??
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_')
+        .collect();
+    (!name.is_empty()).then_some(name)
+}
+
+#[test]
+fn every_rust_file_says_what_it_owns() {
+    let silent = sources().into_iter().filter(|source| source.is_rust() && !source.text.starts_with("//!"));
+    none(silent.map(|source| source.path), "begin the file with a `//!` line");
+}
+
+#[test]
+fn no_name_is_empty() {
+    let kinds = ["struct", "enum", "trait", "type", "fn", "mod", "interface", "class", "function"];
+    let mut wrong = Vec::new();
+    for source in sources() {
+        for name in source.text.lines().filter_map(|line| declared(line, &kinds)) {
+            let words = words(&name);
+            let is_empty =
+                |word: &String| EMPTY_WORDS.iter().any(|empty| word == empty || *word == format!("{empty}s"));
+            // A name of many words is a sentence, as those of tests are, and says something.
+            if words.len() <= 4 && words.iter().any(is_empty) {
+                wrong.push(format!("{}: {name}", source.path));
+            }
+        }
+    }
+    none(wrong, "these words say nothing about what a thing is");
+}
+
+/// The words of a name in either style.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for letter in name.chars() {
+        if letter == '_' || letter.is_uppercase() {
+            words.push(String::new());
+        }
+        if letter != '_'
+            && let Some(word) = words.last_mut()
+        {
+            word.extend(letter.to_lowercase());
+        }
+    }
+    words.into_iter().filter(|word| !word.is_empty()).collect()
+}
+
+#[test]
+fn the_reading_of_sources_sees_what_it_should() {
+    assert_eq!(declared("    pub(crate) async fn look_at<E>(x: u8) {", &["fn"]).as_deref(), Some("look_at"));
+    assert_eq!(declared("export default function open(a) {", &["function"]).as_deref(), Some("open"));
+    assert_eq!(declared("    // fn in a comment {", &["fn"]), None);
+    assert_eq!(words("FileInfo"), ["file", "info"]);
+    assert_eq!(words("read_data_now"), ["read", "data", "now"]);
+    let text = "fn a() {\n    x\n}\nfn b(\n    c: u8,\n) -> u8 {\n    c\n}\n".to_owned();
+    let lengths = functions(&Source { path: "x.rs".to_owned(), text });
+    assert_eq!(lengths, [("a".to_owned(), 3), ("b".to_owned(), 5)]);
+}
