@@ -129,9 +129,13 @@ function image(url: string, alt: string, node: PhrasingContent, reading: Reading
 /** The whole address when it is one a person may follow: http, https or mailto, and absolute. */
 export function safeTarget(url: string): string | undefined {
    
-  if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url) || !URL.canParse(url)) return undefined;
-  const parsed = new URL(url);
-  return ["http:", "https:", "mailto:"].includes(parsed.protocol) ? parsed.href : undefined;
+  if (/[\u0000-\u0020\u007f-\u009f]/.test(url) || !/^(?:https?:\/\/|mailto:)/i.test(url)) return undefined;
+  try {
+    const parsed = new URL(url);
+    return ["http:", "https:", "mailto:"].includes(parsed.protocol) ? parsed.href : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function sourceOf(node: RootContent, reading: Reading): string {
