@@ -36,10 +36,13 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     if matches!(file_name, "touchstone.yaml" | "touchstone.yml") {
         return FileKind::Workspace;
     }
+    let text = String::from_utf8_lossy(head);
+    if file_name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json") && is_query_set(&text) {
+        return FileKind::Suite;
+    }
     let Some((_, "yaml" | "yml")) = file_name.rsplit_once('.') else {
         return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned());
     };
-    let text = String::from_utf8_lossy(head);
     let keys = top_keys(text.trim_start_matches('\u{feff}'));
     let has = |known: &[&str]| keys.iter().any(|key| known.contains(key));
     if has(&SUITE) {
@@ -52,6 +55,15 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         let shown: Vec<String> = keys.iter().take(5).map(|key| format!("`{key}`")).collect();
         FileKind::Other(format!("Neither a transcript nor a suite (its keys: {}).", shown.join(", ")))
     }
+}
+
+/// The beginning of a list of queries with their tools.
+fn is_query_set(text: &str) -> bool {
+    let first = text.trim_start().strip_prefix('[').map(str::trim_start);
+    first.is_some_and(|first| {
+        let key = first.trim_start_matches(['{', ' ', '\n', '\r']);
+        key.starts_with("\"api_list\"") || (first.contains("\"query\"") && first.contains("\"query_id\""))
+    })
 }
 
 /// Words before a colon at the left margin, or at the beginning of a JSON object.
@@ -89,6 +101,8 @@ mod tests {
             ("a-promptql-o1-variation0.yaml", "", FileKind::Transcript),
             ("touchstone.yaml", "", FileKind::Workspace),
             ("last_10_run_1.history", "[]", FileKind::BenchmarkMember),
+            ("G1_tool.json", "[\n  {\n    \"api_list\": [", FileKind::Suite),
+            ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
         ] {
             assert_eq!(detect(name, head.as_bytes()), kind, "{name}: {head}");
         }

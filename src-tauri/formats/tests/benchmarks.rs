@@ -1,4 +1,5 @@
 //! Benchmark folders: which run a file belongs to, and what its files say.
+#![expect(clippy::unwrap_used, reason = "files that cannot be read fail the test")]
 use touchstone_formats::benchmark::{Kind, Parts, coordinates, member, outline, read};
 use touchstone_formats::run::{Language, Run, Standing, StepKind};
 use touchstone_formats::value::Value;

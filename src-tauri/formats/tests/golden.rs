@@ -3,12 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use touchstone_formats::benchmark::{self, Parts};
+use touchstone_formats::kind::{self, FileKind};
 use touchstone_formats::run::{Standing, StepKind};
 use touchstone_formats::suite::{self, Expected};
 use touchstone_formats::template;
 
 fn golden() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/benchmark");
+    folder("benchmark")
+}
+
+fn folder(name: &str) -> Option<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden").join(name);
     if root.is_dir() {
         return Some(root);
     }
@@ -103,6 +108,25 @@ fn every_real_suite_is_read() {
             assert!(matches!(suite.tasks[0].variations[0].expected, Expected::Value(_)));
             cases += 1;
         }
+    }
+    println!("cases: {cases}");
+    assert!(cases > 0);
+}
+
+#[test]
+fn every_real_query_set_is_read() {
+    let Some(root) = folder("stabletoolbench/solvable_queries/test_instruction") else { return };
+    let mut cases = 0;
+    for file in files(&root) {
+        let text = fs_err::read_to_string(&file).unwrap();
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert_eq!(kind::detect(name, &text.as_bytes()[..4096]), FileKind::Suite, "{name}");
+        let suite = suite::read(&text, name).unwrap();
+        assert!(
+            suite.tasks.iter().all(|task| task.prompt("tool_calling").is_some() && task.extra.len() == 2),
+            "{name}"
+        );
+        cases += suite.tasks.len();
     }
     println!("cases: {cases}");
     assert!(cases > 0);

@@ -79,7 +79,7 @@ fn by_node(texts: &[String]) -> Option<Vec<Value>> {
 fn texts() -> Vec<String> {
     let mut runner = TestRunner::deterministic();
     let strategy = nasty::texts();
-    let random = (0..3_000).map(|_| strategy.new_tree(&mut runner).unwrap().current());
+    let random = (0..1_500).map(|_| strategy.new_tree(&mut runner).unwrap().current());
     nasty::NASTY.iter().map(|text| (*text).to_owned()).chain(random).collect()
 }
 

@@ -177,3 +177,19 @@ fn a_key_in_a_workspace_file_is_refused_and_not_repeated() {
     }
     assert!(workspace::read("models:\n  a: { max_tokens: 5, price: { input: 0, output: 0 } }\n").is_ok());
 }
+
+#[test]
+fn a_query_set_is_many_tasks() {
+    let text = r#"[{"api_list": [{"tool_name": "t", "api_name": "a"}], "query": "find {x}", "relevant APIs": [["t", "a"]], "query_id": 588},
+                  {"query": "second"}]"#;
+    let suite = suite::read(text, "sets/G1").unwrap();
+    let ids: Vec<&str> = suite.tasks.iter().map(|task| task.id.as_str()).collect();
+    assert_eq!(ids, ["sets/G1/588", "sets/G1/1"]);
+    assert_eq!(suite.tasks[0].prompt("tool_calling"), Some("find {x}"));
+    assert_eq!(
+        suite.tasks[0].extra.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
+        ["api_list", "relevant APIs"]
+    );
+    assert!(is_suite(&yaml::read(text).unwrap()) && !is_suite(&yaml::read("[{a: 1}]").unwrap()));
+    assert_eq!(suite::read(r#"[{"query": 5}]"#, "t").unwrap_err().kind, ReadErrorKind::NotSuite);
+}

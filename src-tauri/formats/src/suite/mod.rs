@@ -1,6 +1,7 @@
 //! **Pure.** Suites: questions with their variations, as people write them. Owns what they mean; `read` owns how they are
 //! written.
 mod folder;
+mod queries;
 mod read;
 mod warnings;
 
@@ -164,6 +165,9 @@ pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadErr
 
 /// True for a value that is a suite, so that a folder may mix suites and transcripts.
 pub fn is_suite(value: &Value) -> bool {
+    if let Some(first) = value.items().first() {
+        return first.get("query").is_some() && (first.get("query_id").is_some() || first.get("api_list").is_some());
+    }
     let has = |key: &str| value.get(key).is_some();
     let systems = ["promptql", "tool_calling"].iter().any(|key| matches!(value.get(key), Some(Value::Map(_))));
     !has("conversation")

@@ -1,4 +1,5 @@
 //! **Pure.** The forms in which suites are written, all read into one.
+use super::queries;
 use super::warnings::Warnings;
 use super::{Expected, Nudge, OracleFile, Prompts, Suite, Task, Variation};
 use crate::error::{ReadError, ReadErrorKind, text_of};
@@ -41,9 +42,12 @@ const OF_VARIATION: [&str; 5] =
 const OF_SYSTEM: [&str; 5] =
     ["retrieval_prompt", "oracle_prompt", "result_artifact_name", "result_artifact_key", "result_tag_name"];
 
-/// Reads a suite file. `task_id` is its path below the input directory, without extension.
+/// Reads a suite file, or a set of queries. `task_id` is its path below the input directory, without extension.
 pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
     let text = text_of(text.as_bytes())?;
+    if queries::looks_like_one(text) {
+        return queries::read(text, task_id);
+    }
     let tree = yaml::parse(text)?;
     let mut reader = Reader { text, root: tree.root(), warnings: Warnings::new(text) };
     let task = reader.task(task_id)?;
