@@ -264,5 +264,8 @@ describe("other places", () => {
     expect(text()).toContain("needs mending");
     document.querySelectorAll<HTMLInputElement>("input[name=theme]")[1]?.click();
     expect(document.documentElement.dataset["theme"]).toBe("light");
+    (document.activeElement as HTMLElement).blur();
+    press("Escape");
+    expect(location.hash).toBe("#/runs");
   });
 });

@@ -61,7 +61,7 @@ export const STATUS: Status = {
 const passes = (row: RunRow, token: string): boolean => {
   const [key, value] = token.split(":", 2);
   if (value === undefined) return row.path.includes(token);
-  return String(row[key as keyof RunRow]) === value;
+  return key === "path" ? row.path.includes(value) : String(row[key as keyof RunRow]) === value;
 };
 
 function listed(rows: readonly RunRow[], request: ListRequest, generation: number): RunPage {

@@ -1,0 +1,71 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { AppEvent } from "../generated/AppEvent";
+import { http } from "./http";
+
+const reply = (body: string, status = 200) => vi.stubGlobal("fetch", vi.fn(() => Promise.resolve(new Response(body, { status }))));
+const failure = () => http.call("status", {}).then(() => null, (thrown: unknown) => thrown);
+afterEach(() => vi.unstubAllGlobals());
+
+describe("a call over HTTP", () => {
+  it("posts its arguments as JSON with the header that other sites cannot send", async () => {
+    reply("true");
+    expect(await http.call("open_recent", { id: "a" })).toBe(true);
+    expect(fetch).toHaveBeenCalledWith("/api/open_recent", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: '{"id":"a"}', credentials: "same-origin" });
+  });
+  it.each([
+    ['{"code":"gone","message":"The file went away.","hint":null}', 409, { code: "gone", message: "The file went away.", hint: null }],
+    ["no JSON", 401, { code: "not_allowed" }],
+    ["<h1>oops</h1>", 500, { code: "failed", message: "Touchstone answered with status 500." }],
+  ])("that fails with %s (%i) throws a sentence", async (body, status, wanted) => {
+    reply(body, status);
+    expect(await failure()).toMatchObject(wanted);
+  });
+  it("that nobody answers says how to start the program again", async () => {
+    vi.stubGlobal("fetch", () => Promise.reject(new TypeError("Failed to fetch")));
+    expect(await failure()).toMatchObject({ code: "failed", hint: expect.stringContaining("touchstone serve") as string });
+  });
+});
+
+describe("the stream of events", () => {
+  class Source {
+    static readonly CLOSED = 2;
+    static all: Source[] = [];
+    readyState = 1;
+    onmessage?: (message: { data: string }) => void;
+    onopen?: () => void;
+    onerror?: () => void;
+    close = vi.fn();
+    constructor(readonly url: string) {
+      Source.all.push(this);
+    }
+  }
+  beforeEach(() => {
+    Source.all = [];
+    vi.useFakeTimers();
+    vi.stubGlobal("EventSource", Source);
+  });
+  afterEach(() => vi.useRealTimers());
+
+  it("tells what comes, and after a break that everything is stale", () => {
+    const heard: AppEvent["stale"][] = [];
+    http.listen((event) => heard.push(event.stale));
+    const [source] = Source.all;
+    source?.onopen?.();
+    source?.onmessage?.({ data: '{"at_ms":1,"stale":{"kind":"status"}}' });
+    source?.onerror?.();
+    source?.onopen?.();
+    expect(heard).toEqual([{ kind: "status" }, { kind: "folder" }]);
+  });
+  it("is opened again when it was closed for good, and not after it was given up", () => {
+    const stop = http.listen(() => undefined);
+    Source.all[0]!.readyState = Source.CLOSED;
+    Source.all[0]?.onerror?.();
+    vi.advanceTimersByTime(2_000);
+    expect(Source.all.map((source) => source.url)).toEqual(["/api/events", "/api/events"]);
+    stop();
+    expect(Source.all[1]?.close).toHaveBeenCalled();
+    Source.all[1]!.readyState = Source.CLOSED;
+    vi.advanceTimersByTime(10_000);
+    expect(Source.all.length).toBe(2);
+  });
+});
