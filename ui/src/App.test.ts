@@ -118,6 +118,22 @@ describe("the runs", () => {
     history.back();
     await until(() => location.hash === "#/runs" && rows().length > 10);
   });
+  it("are where they were when a run is closed, although others came meanwhile", async () => {
+    const fixture = await open(new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))), "#/runs?top=500");
+    await until(() => document.querySelector("[data-id=r500]") !== null);
+    const drawn = () => document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform;
+    const before = Number(/\d+/.exec(drawn() ?? "")?.[0]);
+    document.querySelector<HTMLElement>("[data-id=r505]")?.click();
+    await until(() => location.hash === "#/run/r505");
+    fixture.rows = [...Array.from({ length: 7 }, (_, index) => runRow(5_000 + index)), ...fixture.rows];
+    const asked = fixture.calls.length;
+    fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+    await until(() => fixture.calls.slice(asked).some((call) => call.name === "list_runs"));
+    history.back();
+    await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r505");
+    await until(() => Number(/\d+/.exec(drawn() ?? "")?.[0]) === before + 7 * 28);
+    expect(document.querySelector<HTMLElement>("[data-id=r505]")?.dataset["index"]).toBe("512");
+  });
   it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
     const copied = vi.fn(() => Promise.resolve());
     Object.defineProperty(navigator, "clipboard", { value: { writeText: copied }, configurable: true });

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { format, NEWEST_FIRST, parse, parseSort, Router, RUNS, type Route, type RunsRoute } from "./route";
 
 const sort = fc.constantFrom("path", "task", "model", "turns", "modified", "cost").chain((column) => fc.boolean().map((descending) => ({ column, descending }) as RunsRoute["sort"]));
@@ -43,5 +43,18 @@ describe("the router", () => {
     expect(router.current).toEqual({ place: "settings" });
     router.go({ place: "settings" });
     expect(history.length).toBe(before + 1);
+  });
+  it("says the last place later when the browser refuses so many changes", () => {
+    vi.useFakeTimers();
+    const router = new Router();
+    const replace = vi.spyOn(history, "replaceState").mockImplementation(() => {
+      throw new DOMException("too many", "SecurityError");
+    });
+    router.replace({ ...RUNS, q: "a" });
+    router.replace({ ...RUNS, q: "ab" });
+    replace.mockRestore();
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    expect(router.current).toEqual({ ...RUNS, q: "ab" });
   });
 });

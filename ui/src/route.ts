@@ -95,11 +95,14 @@ export function format(route: Route): string {
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 }
 
+const RETRY_MS = 1_000;
+
 /** The address of this page, as reactive state. */
 export class Router {
   #update: () => void = () => undefined;
   #hash: string | null = null;
   #route: Route = RUNS;
+  #retry: ReturnType<typeof setTimeout> | undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
     window.addEventListener("hashchange", update);
@@ -122,6 +125,7 @@ export class Router {
 
   /** A step that back undoes. */
   go(route: Route): void {
+    clearTimeout(this.#retry);
     if (format(route) === location.hash) return;
     history.pushState(null, "", format(route));
     this.#update();
@@ -129,8 +133,14 @@ export class Router {
 
   /** The same place, said more exactly: back goes over it. */
   replace(route: Route): void {
-    history.replaceState(history.state, "", format(route));
-    this.#update();
+    clearTimeout(this.#retry);
+    try {
+      history.replaceState(history.state, "", format(route));
+      this.#update();
+    } catch {
+      // Some browsers allow a hundred changes in half a minute; the last one counts.
+      this.#retry = setTimeout(() => this.replace(route), RETRY_MS);
+    }
   }
 
   back(otherwise: Route): void {

@@ -44,6 +44,8 @@ export class RunList {
   #era = 0;
   /** How often runs changed. */
   #changes = 0;
+  /** How far rows moved while no table was there to move along. */
+  #drift = 0;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -109,11 +111,19 @@ export class RunList {
     for (const old of this.#lists.keys()) if (this.#lists.size > LISTS_KEPT && old !== key) this.#lists.delete(old);
     this.#wanted = list;
     list.error = null;
+    this.#drift = 0;
     this.#first = top;
     this.#last = top + 40;
     if (list.pages.has(Math.floor(top / PAGE))) this.#switch(list);
     this.#update();
     this.#pump();
+  }
+
+  /** How far rows moved since the table went away; asked once, when it is back. */
+  takeDrift(): number {
+    const drift = this.#drift;
+    this.#drift = 0;
+    return drift;
   }
 
   /** What is in sight now. */
@@ -209,7 +219,8 @@ export class RunList {
     this.#first += moved;
     this.#last += moved;
     this.#update();
-    this.onshift?.(moved);
+    if (this.onshift) this.onshift(moved);
+    else this.#drift += moved;
   }
 
   /** Pages to ask for, most urgent first: missing in sight, stale in sight, then neighbours. */
