@@ -11,7 +11,8 @@ pub(crate) fn scan(text: &str, error: &ScanError) -> ReadError {
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return too_deep(text, offset);
     }
-    if let Some(fault) = deeper_key(text, offset) {
+    let misplaced = [ErrorKind::MappingValueNotAllowed, ErrorKind::SimpleKeyExpected, ErrorKind::InvalidSimpleKey];
+    if let Some(fault) = misplaced.contains(error.kind()).then(|| deeper_key(text, offset)).flatten() {
         return fault;
     }
     let kind = if is_cut_off(text, offset, error.kind()) { ReadErrorKind::Truncated } else { ReadErrorKind::Syntax };
