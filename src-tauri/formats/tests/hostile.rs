@@ -58,14 +58,18 @@ fn limits_hold_at_the_last_value_that_fits_and_at_the_next() {
         assert_eq!(yaml::read(&lines(depth)).is_ok(), fits, "{depth} maps");
         assert_eq!(json::read(&nested(depth).replace('x', "1")).is_ok(), fits, "{depth} brackets in JSON");
     }
-    let list = |count: usize| format!("a:\n{}", "- 1\n".repeat(count));
+    // 1,004 values, a thousand more for every alias, and one for every item after those.
+    let repeated = |nodes: usize| {
+        let (aliases, rest) = ((nodes - 1_004) / 1_000, (nodes - 1_004) % 1_000);
+        format!("a: &a [{}]\nb: [{}{}]\n", "1,".repeat(999), "*a,".repeat(aliases), "1,".repeat(rest))
+    };
+    let list = |nodes: usize| format!("a:\n{}", "- 1\n".repeat(nodes - 3));
     for (nodes, fits) in [(yaml::NODES, true), (yaml::NODES + 1, false)] {
-        let text = list(nodes - 3);
-        assert_eq!(yaml::read_fully(&text).is_ok(), fits, "{nodes} values");
-        assert_eq!(yaml::read_fast_only(&text).is_some(), fits, "{nodes} values, the fast way");
+        assert_eq!(yaml::read_fully(&repeated(nodes)).is_ok(), fits, "{nodes} values");
+        assert_eq!(yaml::read_fast_only(&list(nodes)).is_some(), fits, "{nodes} values, the fast way");
     }
     for (bytes, fits) in [(yaml::SCALAR, true), (yaml::SCALAR + 1, false)] {
-        let text = format!("a: {}\n", "x".repeat(bytes));
+        let text = format!("a: |\n  {}\n", "x".repeat(bytes - 1));
         assert_eq!(yaml::read_fully(&text).is_ok(), fits, "{bytes} bytes");
         assert_eq!(yaml::read_fast_only(&text).is_some(), fits, "{bytes} bytes, the fast way");
     }
