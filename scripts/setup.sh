@@ -70,7 +70,8 @@ system_packages() {
 }
 
 rust() {
-  local wanted=1.90.0
+  local wanted
+  wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1.0/p' Cargo.toml)
   if have cargo && at_least "$(cargo --version | cut -d' ' -f2)" $wanted; then
     :
   elif have rustup; then

@@ -1,5 +1,5 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
-use crate::not_yet::NotYet;
+use crate::not_yet::NotYet as _;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
@@ -67,7 +67,7 @@ async fn close_folder(app: Engine<'_>) -> Reply<()> {
 }
 #[tauri::command]
 async fn facets(app: Engine<'_>) -> Reply<Facets> {
-    run(app, NotYet::facets).await
+    run(app, App::facets).await
 }
 #[tauri::command]
 async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {

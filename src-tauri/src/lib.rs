@@ -16,6 +16,7 @@ use std::{ffi::OsString, process::ExitCode};
 
 /// Runs the program with these arguments, the first being its own name.
 pub fn main(arguments: impl Iterator<Item = OsString>, surroundings: &Surroundings) -> ExitCode {
+    surroundings.listen_to_mistakes();
     surroundings::keep_secrets();
     cli::main(arguments, surroundings)
 }

@@ -13,6 +13,7 @@ fn main() -> ExitCode {
         &Surroundings {
             display: set("DISPLAY").is_some() || set("WAYLAND_DISPLAY").is_some(),
             colour: terminal,
+            log: env::var("TOUCHSTONE_LOG").ok(),
             program: env::current_exe().ok(),
             cache_dir: dir("TOUCHSTONE_CACHE_DIR"),
             state_dir: dir("TOUCHSTONE_STATE_DIR"),

@@ -2,10 +2,7 @@
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{
-        Facets, Hit, ListRequest, Matches, Place, RowPiece, RowRequest, RunPage, RunView, Sort, Span, StepPage,
-        TextPiece,
-    },
+    rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece},
 };
 
 type R<T> = Result<T, AppError>;
@@ -15,18 +12,6 @@ fn no<T>() -> R<T> {
 }
 
 pub(crate) trait NotYet {
-    fn facets(&self) -> R<Facets> {
-        no()
-    }
-    fn list_runs(&self, _: ListRequest) -> R<RunPage> {
-        no()
-    }
-    fn locate_run(&self, _: &str, _: Sort, _: &str) -> R<Place> {
-        no()
-    }
-    fn search(&self, _: &str, _: Span) -> R<Vec<Hit>> {
-        no()
-    }
     fn open_run(&self, _: &str) -> R<RunView> {
         no()
     }

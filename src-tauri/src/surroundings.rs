@@ -2,6 +2,7 @@
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
+use tracing_subscriber::EnvFilter;
 
 /// Read once, in `main`.
 #[derive(Debug, Clone, Default)]
@@ -10,6 +11,8 @@ pub struct Surroundings {
     pub display: bool,
     /// True when standard output is a terminal that shows colours.
     pub colour: bool,
+    /// What to log to standard error, as `tracing` filters are written; warnings when left out.
+    pub log: Option<String>,
     /// Where the program itself is.
     pub program: Option<PathBuf>,
     /// Where the index goes, instead of the usual place.
@@ -21,6 +24,14 @@ pub struct Surroundings {
 }
 
 impl Surroundings {
+    /// Sends what the program says about itself to standard error.
+    pub(crate) fn listen_to_mistakes(&self) {
+        let filter = EnvFilter::new(self.log.as_deref().unwrap_or("warn"));
+        // A second call, as in tests, changes nothing.
+        let _ =
+            tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(false).try_init();
+    }
+
     /// The engine, with its directories.
     pub(crate) fn engine(&self) -> App {
         let usual = AppConfig::from_system(self.demo());

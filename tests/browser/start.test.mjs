@@ -12,7 +12,7 @@ test("the start screen offers the demo, and the demo opens as a list of runs", (
     await accessible(page);
     await page.getByTestId("open-demo").click();
     await rows(page).first().waitFor();
-    assert.match(page.url(), /#\/runs$/);
+    await page.waitForURL(/#\/runs$/);
     assert.ok((await rows(page).count()) > 10);
   }));
 

@@ -3,6 +3,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    time::{Duration, SystemTime},
 };
 
 /// Deleted when the test ends.
@@ -22,7 +23,10 @@ impl Sandbox {
         for (file, text) in files {
             let path = folder.join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            fs::write(&path, text).unwrap();
+            // A broken file that was written just now may only be unfinished.
+            let long_ago = SystemTime::now() - Duration::from_hours(1);
+            fs::OpenOptions::new().append(true).open(path).unwrap().set_modified(long_ago).unwrap();
         }
         Self { folder, root }
     }

@@ -64,24 +64,24 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
                 AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
             error.hint("Leave --port out to get a free one.")
         })?;
+        let end = interrupted()?;
         announce(&server.address(), asked.json)?;
         let (inside, _told) = inside(app);
-        server.run(inside, interrupted()).await?;
+        server.run(inside, end).await?;
         Ok(Ended::Well)
     })
 }
 
-/// Ctrl-C, or the polite signal that scripts send.
-async fn interrupted() {
+/// Ctrl-C, or the polite signal that scripts send. Listened to from the call on, also before the end is waited for.
+fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminated) = signal(SignalKind::terminate()) else {
-        let _ = tokio::signal::ctrl_c().await;
-        return;
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => {}
-        _ = terminated.recv() => {}
-    }
+    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    })
 }
 
 fn announce(address: &str, json: bool) -> io::Result<()> {

@@ -1,6 +1,6 @@
 //! Opening a folder for a command that ends: opened, waited for, and walked page by page.
 use super::{Dirs, Where};
-use crate::{Surroundings, not_yet::NotYet as _};
+use crate::Surroundings;
 use std::{path::PathBuf, time::Duration};
 use touchstone_engine::{
     app::App,

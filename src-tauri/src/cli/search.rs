@@ -3,7 +3,7 @@ use super::{
     Ended, Outcome, Where, folder,
     terminal::{Paint, one_line},
 };
-use crate::{Surroundings, not_yet::NotYet as _};
+use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
 use touchstone_engine::rows::{Hit, SnippetPiece, Span};

@@ -43,6 +43,8 @@ function listen(fn: (event: AppEvent) => void): () => void {
       broken = false;
     };
     source.onerror = () => {
+      // Asking for the status now is how the page finds out, and says so.
+      if (!broken) fn({ at_ms: Date.now(), stale: { kind: "status" } });
       broken = true;
       if (source.readyState !== EventSource.CLOSED) return;
       timer = setTimeout(open, AGAIN_MS);

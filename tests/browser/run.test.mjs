@@ -1,0 +1,91 @@
+// One run, opened: its steps, its answer, keys, and text that would like to be more than text.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const atRun = (page) => page.waitForFunction(() => location.hash.startsWith("#/run/"));
+
+async function openFirst(page) {
+  await rows(page).first().locator("a").first().click();
+  await atRun(page);
+}
+
+for (const dark of [false, true])
+  for (const filter of ["system:tool_calling state:answered", "system:promptql state:answered", "state:error", "nudged:yes"])
+    test(`a run of the demo (${filter}) is readable and accessible in ${dark ? "dark" : "light"}`, () =>
+      onPage(browser, { dark }, async (page) => {
+        await rows(page).first().waitFor();
+        await page.getByTestId("filter").fill(filter);
+        await page.waitForFunction((q) => location.hash.includes(encodeURIComponent(q).replaceAll("%20", "+")), filter);
+        await page.getByTestId("total").waitFor();
+        await openFirst(page);
+        await page.getByRole("main").first().waitFor();
+        await page.getByText(/user|question|prompt/i).first().waitFor();
+        await accessible(page);
+      }));
+
+const HOSTILE = `conversation:
+  - user_message: "<script>window.pwned = 1</script>"
+  - assistant_message: |
+      <img src=x onerror="window.pwned = 2"><svg onload="window.pwned = 3"><iframe srcdoc="<script>parent.pwned = 4</script>"></iframe>
+
+      [click](javascript:window.pwned=5) [data](data:text/html,<script>window.pwned=6</script>) <javascript:window.pwned=7>
+      [away](https://example.com/ "title") ![picture](https://example.com/pixel.png) [file](file:///etc/passwd) [blank](about:blank)
+
+      <a href="javascript:window.pwned=8" onclick="window.pwned=9">x</a> <style>* { display: none }</style>
+      <meta http-equiv="refresh" content="0; url=https://example.com/"><base href="https://example.com/"><form action="https://example.com/"><button>x</button></form>
+
+      | a | b |
+      |---|---|
+      | <img src=x onerror=window.pwned=10> | [x](vbscript:1) |
+
+      $\\href{javascript:window.pwned=11}{x}$ {{constructor.constructor('window.pwned=12')()}}
+  - tool_call:
+      id: "\\"><script>window.pwned = 13</script>"
+      name: "</span><script>window.pwned = 14</script>"
+      params: { sql: "select '<script>window.pwned = 15</script>'", __proto__: { pwned: 16 } }
+      result:
+        - { "<img src=x onerror=window.pwned=18>": "<img src=x onerror=window.pwned=19>", b: "\\u001b]0;pwned\\u0007\\u202egnp" }
+        - { "<img src=x onerror=window.pwned=18>": "javascript:window.pwned=20", b: 1 }
+  - tool_call: { id: b, name: run_python, params: { code: "print('<img src=x onerror=window.pwned=22>')" }, error: "\\u001b[31m<b onmouseover=window.pwned=23>red</b>" }
+  - error: "<script>window.pwned = 21</script>"
+  - assistant_message: harmless end
+answer: "<script>window.pwned = 24</script>"
+`;
+
+test("nothing in a transcript runs, loads, navigates or becomes markup", () =>
+  onPage(browser, { files: { "hostile-tool_calling-o1-variation0.yaml": HOSTILE } }, async (page, { url }) => {
+    await rows(page).first().waitFor();
+    await openFirst(page);
+    await page.getByText("harmless end").first().waitFor();
+    // Every fold opened, so that everything is drawn.
+    for (const fold of await page.locator("main [aria-expanded=false], main summary").all()) await fold.click({ timeout: 2_000 }).catch(() => undefined);
+    const sinks = "#app script, #app iframe, #app object, #app embed, #app form[action], #app base, #app meta, #app style, #app img[src^='http'], #app [onerror], #app [onload], #app [onclick], #app [onmouseover]";
+    assert.equal(await page.locator(sinks).count(), 0);
+    const hrefs = await page.locator("#app a[href]").evaluateAll((links) => links.map((link) => link.getAttribute("href")));
+    assert.deepEqual(hrefs.filter((href) => !href.startsWith("#") && !/^(https?|mailto):/.test(href)), []);
+    const text = await page.locator("#app").innerText();
+    for (const shown of ["<script>window.pwned = 1</script>", "onerror"]) assert.ok(text.includes(shown), `${shown} is shown as text`);
+    assert.ok(!/[\u202e\u001b\u0007]/.test(text), "control and direction marks are shown as escapes");
+    for (const link of await page.locator("main a").all()) {
+      if (!(await link.getAttribute("href").catch(() => null))?.startsWith("#")) await link.click({ timeout: 1_000 }).catch(() => undefined);
+      await page.keyboard.press("Escape");
+    }
+    assert.equal(new URL(page.url()).origin, new URL(url).origin);
+    assert.equal(await page.evaluate(() => window.pwned ?? Object.prototype.pwned ?? null), null);
+    assert.ok(!(await page.title()).includes("pwned"));
+  }));
+
+test("a run that grows is shown as it grows", () =>
+  onPage(browser, { files: { "live-tool_calling-o1-variation0.yaml": "conversation:\n  - user_message: begin\n" } }, async (page, { folder }) => {
+    const { appendFileSync } = await import("node:fs");
+    await rows(page).first().waitFor();
+    await openFirst(page);
+    await page.getByText("begin").first().waitFor();
+    appendFileSync(`${folder}/live-tool_calling-o1-variation0.yaml`, "  - assistant_message: and here is the middle\n");
+    await page.getByText("and here is the middle").first().waitFor();
+  }));

@@ -1,0 +1,96 @@
+// The list of runs: what is there, narrowing it, keys, the address, and files that appear.
+import assert from "node:assert/strict";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const said = (text) => `conversation:\n  - user_message: ${text}\n  - assistant_message: done\n`;
+const FILES = {
+  "results/apples-tool_calling-o1-variation0.yaml": said("count the apples"),
+  "results/apples-tool_calling-claude-variation0.yaml": "conversation:\n  - user_message: count the apples\n  - error: no credit\n",
+  "results/pears-promptql-o3-mini-variation1.yaml": "output: [unclosed\n",
+  "tasks/apples.yaml": "tool_calling_prompt: count the apples\n",
+};
+const filter = (page) => page.getByTestId("filter");
+const waitForRows = (page, count) => page.waitForFunction((wanted) => document.querySelectorAll("[data-testid=run-row]").length === wanted, count);
+
+for (const dark of [false, true])
+  test(`the runs of the demo are listed and accessible in ${dark ? "dark" : "light"}`, () =>
+    onPage(browser, { dark }, async (page) => {
+      await rows(page).first().waitFor();
+      assert.ok((await rows(page).count()) > 15);
+      assert.match(await page.getByTestId("status").innerText(), /runs/);
+      await accessible(page);
+    }));
+
+test("typing narrows the list, and the address keeps the filter over a reload", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await waitForRows(page, 3);
+    await filter(page).fill("state:error");
+    await waitForRows(page, 1);
+    assert.match(await rows(page).first().innerText(), /apples/);
+    assert.match(new URL(page.url()).hash, /q=state%3Aerror/);
+    await page.reload();
+    await waitForRows(page, 1);
+    assert.equal(await filter(page).inputValue(), "state:error");
+    await filter(page).fill("count");
+    await waitForRows(page, 2);
+    await filter(page).fill("nothing has this");
+    await waitForRows(page, 0);
+    await accessible(page);
+  }));
+
+test("a run opens by keys and Escape goes back to the same list", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await waitForRows(page, 3);
+    await page.keyboard.press("/");
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "filter");
+    await page.keyboard.type("apples");
+    await waitForRows(page, 2);
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+    await page.keyboard.press("Escape");
+    await page.waitForFunction(() => location.hash.startsWith("#/runs"));
+    await waitForRows(page, 2);
+    assert.equal(await filter(page).inputValue(), "apples");
+  }));
+
+test("files that come, change and go are followed without a reload", () =>
+  onPage(browser, { files: FILES }, async (page, { folder, root }) => {
+    await waitForRows(page, 3);
+    const beside = join(root, "beside");
+    const place = join(folder, "results/plums-tool_calling-o1-variation0.yaml");
+    writeFileSync(beside, said("count the plums"));
+    renameSync(beside, place);
+    await waitForRows(page, 4);
+    writeFileSync(beside, "conversation:\n  - user_message: count the plums\n  - error: no credit\n");
+    renameSync(beside, place);
+    await page.waitForFunction(() => [...document.querySelectorAll("[data-testid=run-row]")].some((row) => row.innerText.includes("plums") && row.innerText.includes("no credit")));
+    rmSync(place);
+    await waitForRows(page, 3);
+  }));
+
+test("what cannot be read is listed with its reason, and the problems say where", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await waitForRows(page, 3);
+    await filter(page).fill("state:damaged");
+    await waitForRows(page, 1);
+    await page.evaluate(() => (location.hash = "#/problems"));
+    await page.getByText("pears-promptql-o3-mini-variation1.yaml").first().waitFor();
+    await accessible(page);
+  }));
+
+test("when the server ends the page says so and keeps what it shows", () =>
+  onPage(browser, { files: FILES, mayFail: true }, async (page, { stop }) => {
+    await waitForRows(page, 3);
+    await stop();
+    await page.getByText("not connected").waitFor();
+    assert.equal(await rows(page).count(), 3);
+  }));
