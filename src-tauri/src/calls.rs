@@ -1,5 +1,4 @@
 //! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
-use crate::not_yet::NotYet as _;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
     app::App,

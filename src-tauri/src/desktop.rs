@@ -1,5 +1,4 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
-use crate::not_yet::NotYet as _;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,

@@ -3,7 +3,6 @@
 mod calls;
 mod cli;
 mod desktop;
-mod not_yet;
 mod serve;
 mod surroundings;
 

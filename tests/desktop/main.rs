@@ -16,7 +16,7 @@ fn the_demo_opens_from_the_start_screen() {
     window.click("[data-testid=open-demo]");
     window.until("the runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length > 10");
     window.picture("runs");
-    assert_eq!(window.run("return location.href"), json!("tauri://localhost/#/runs"));
+    assert_eq!(window.run("return location.href"), json!("tauri://localhost#/runs"));
 }
 
 #[test]

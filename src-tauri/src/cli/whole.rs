@@ -1,5 +1,4 @@
 //! A run as it is read piece by piece, put together again: every step, every text to its end, every row.
-use crate::not_yet::NotYet as _;
 use touchstone_engine::{
     app::App,
     error::AppError,
