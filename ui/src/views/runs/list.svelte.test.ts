@@ -114,7 +114,9 @@ describe("the list", () => {
     expect(shifts).toEqual([7]);
     expect(list.row(1_007)?.id).toBe("r1000");
     await settle();
-    expect([list.total, list.row(1_007)?.id, list.row(1_006)?.id]).toEqual([10_007, "r1000", "r999"]);
+    expect([list.total, list.row(1_007)?.id, list.row(1_006)?.id, list.above]).toEqual([10_007, "r1000", "r999", 7]);
+    list.want(0, 40);
+    expect(list.above).toBe(0);
   });
   it("shows new runs at the top when the top is in sight", async () => {
     list.show("", NEWEST_FIRST, 0);

@@ -44,6 +44,8 @@ export class RunList {
   #era = 0;
   /** How often runs changed. */
   #changes = 0;
+  /** How many rows came in above since the top was in sight. */
+  #above = 0;
   /** How far rows moved while no table was there to move along. */
   #drift = 0;
   #update: () => void = () => undefined;
@@ -81,6 +83,10 @@ export class RunList {
     this.#subscribe();
     return this.#shown !== this.#wanted;
   }
+  get above(): number {
+    this.#subscribe();
+    return this.#above;
+  }
   /** The filter whose rows are in sight. */
   get q(): string {
     this.#subscribe();
@@ -111,7 +117,7 @@ export class RunList {
     for (const old of this.#lists.keys()) if (this.#lists.size > LISTS_KEPT && old !== key) this.#lists.delete(old);
     this.#wanted = list;
     list.error = null;
-    this.#drift = 0;
+    this.#drift = this.#above = 0;
     this.#first = top;
     this.#last = top + 40;
     if (list.pages.has(Math.floor(top / PAGE))) this.#switch(list);
@@ -131,6 +137,10 @@ export class RunList {
     if (this.#shown !== this.#wanted) return;
     this.#first = first;
     this.#last = last;
+    if (first === 0 && this.#above > 0) {
+      this.#above = 0;
+      this.#update();
+    }
     this.#pump();
   }
 
@@ -218,6 +228,7 @@ export class RunList {
     list.total = total;
     this.#first += moved;
     this.#last += moved;
+    this.#above = Math.max(0, this.#above + moved);
     this.#update();
     if (this.onshift) this.onshift(moved);
     else this.#drift += moved;
