@@ -29,7 +29,7 @@ export function actions({ router, prefs, backend, voice }: Session, frame: Frame
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
     to("settings", "Settings and doctor", ["g s"], () => ({ place: "settings" })),
-    { id: "aside", title: "Back to the runs", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.runs()) },
+    { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.runs()) },
     { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
     { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },
     theme("system"),
