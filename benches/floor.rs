@@ -1,0 +1,49 @@
+//! The least that any indexer has to do: list the files, read them, hash them.
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// Every file below, with its size.
+pub(crate) fn list(dir: &Path) -> Vec<(PathBuf, u64)> {
+    let mut files = Vec::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_dir() => folders.push(entry.path()),
+                Ok(meta) => files.push((entry.path(), meta.len())),
+                Err(_) => {}
+            }
+        }
+    }
+    files
+}
+
+/// Reads and hashes them on `threads` threads; the sum keeps the work from being left out.
+pub(crate) fn read_and_hash(files: &[(PathBuf, u64)], threads: usize) -> u64 {
+    let chunk = files.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let parts: Vec<_> = files.chunks(chunk).map(|part| scope.spawn(move || hash_all(part))).collect();
+        parts.into_iter().map(|p| p.join().unwrap_or(0)).fold(0, u64::wrapping_add)
+    })
+}
+
+fn hash_all(files: &[(PathBuf, u64)]) -> u64 {
+    let mut buffer = Vec::new();
+    let mut sum = 0u64;
+    for (path, _) in files {
+        buffer.clear();
+        if fs::File::open(path).and_then(|mut f| f.read_to_end(&mut buffer)).is_ok() {
+            sum = sum.wrapping_add(xxhash_rust::xxh3::xxh3_64(&buffer));
+        }
+    }
+    sum
+}
+
+/// Highest resident memory of this process so far, in megabytes.
+pub(crate) fn peak_mb() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or("");
+    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
+}

@@ -1,0 +1,115 @@
+// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript, and the
+// longest time the page was blocked. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const require = createRequire(new URL("../../ui/package.json", import.meta.url));
+const { chromium } = require("playwright-core");
+const [binary, many, large] = process.argv.slice(2);
+const chrome = process.env.TOUCHSTONE_CHROMIUM ?? "/usr/bin/chromium";
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
+
+/** Serves a folder from a cache of its own until `use` is done. */
+async function served(folder, use) {
+  const cache = mkdtempSync(join(tmpdir(), "touchstone-bench-"));
+  const env = { ...process.env, TOUCHSTONE_CACHE_DIR: cache, TOUCHSTONE_STATE_DIR: cache };
+  const server = spawn(binary, ["serve", folder, "--json"], { env, stdio: ["ignore", "pipe", "inherit"] });
+  try {
+    const url = await new Promise((resolve, reject) => {
+      let out = "";
+      server.stdout.on("data", (bytes) => {
+        out += bytes;
+        const line = out.split("\n")[0];
+        if (out.includes("\n")) resolve(JSON.parse(line).url);
+      });
+      server.on("exit", (code) => reject(new Error(`serve ended with ${code}`)));
+    });
+    await use(url);
+  } finally {
+    server.kill("SIGINT");
+    rmSync(cache, { recursive: true, force: true });
+  }
+}
+
+/** Remembers every task that kept the page busy for more than 50 ms. */
+const watchLongTasks = () => {
+  window.longTasks = [];
+  new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((e) => Math.round(e.duration)))).observe({
+    type: "longtask",
+    buffered: true,
+  });
+};
+
+/** Jumps and glides through the table; a frame in whose middle there is no row with text is blank. */
+async function scroll() {
+  const table = document.querySelector('[data-testid="runs-table"]');
+  const scroller = [table, ...table.querySelectorAll("*")].find((e) => e.scrollHeight > e.clientHeight + 1000);
+  const box = scroller.getBoundingClientRect();
+  const seen = { frames: 0, blank: 0, worst: 0 };
+  let last = performance.now();
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const look = async (top) => {
+    scroller.scrollTop = top;
+    await frame();
+    await frame();
+    const now = performance.now();
+    seen.worst = Math.max(seen.worst, Math.round(now - last));
+    last = now;
+    seen.frames += 1;
+    const spots = [0.25, 0.5, 0.75].map((part) => document.elementFromPoint(box.left + 200, box.top + box.height * part));
+    const filled = spots.every((e) => (e?.closest('[data-testid="run-row"]')?.textContent ?? "").trim().length > 3);
+    if (!filled) seen.blank += 1;
+  };
+  for (let top = 0, n = 0; n < 300; n += 1, top += 120) await look(top);
+  for (let n = 0; n < 60; n += 1) await look((scroller.scrollHeight * ((n * 37) % 60)) / 60);
+  return seen;
+}
+
+const browser = await chromium.launch({ executablePath: chrome, args: flags });
+const open = async () => {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
+  await page.addInitScript(watchLongTasks);
+  return page;
+};
+const result = {};
+try {
+  await served(many, async (url) => {
+    const page = await open();
+    await page.goto(url);
+    await page.getByTestId("run-row").first().waitFor();
+    await page.waitForFunction(() => /100[,.\s]?000/.test(document.body.textContent), undefined, { timeout: 120_000 });
+    result.scroll = await page.evaluate(scroll);
+    result.scroll_long_tasks_ms = await page.evaluate(() => window.longTasks);
+    const second = await open();
+    const started = performance.now();
+    await second.goto(page.url());
+    await second.getByTestId("run-row").first().waitFor();
+    result.reload_to_rows_ms = Math.round(performance.now() - started);
+  });
+  await served(large, async (url) => {
+    const page = await open();
+    await page.goto(url);
+    await page.getByTestId("run-row").first().waitFor();
+    await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);
+    await page.waitForFunction(() => document.querySelectorAll('[data-testid="run-row"]').length === 1, undefined, { timeout: 60_000 });
+    await page.evaluate(() => {
+      window.longTasks.length = 0;
+      window.opened = new Promise((resolve) => {
+        const began = performance.now();
+        const look = () => (document.querySelector('[data-testid="step"]') ? resolve(performance.now() - began) : requestAnimationFrame(look));
+        look();
+      });
+    });
+    await page.getByTestId("run-row").first().dblclick();
+    result.open_5mb_first_content_ms = Math.round(await page.evaluate(() => window.opened));
+    await page.getByTestId("transcript").hover();
+    for (let n = 0; n < 200; n += 1) await page.mouse.wheel(0, 400);
+    result.open_5mb_long_tasks_ms = await page.evaluate(() => window.longTasks);
+  });
+} finally {
+  await browser.close();
+}
+console.log(JSON.stringify(result, null, 2));

@@ -1,0 +1,52 @@
+//! Measures the results flow against the floor: listing, reading and hashing the same files in the same run.
+//! Each measurement is a process of its own, so that its peak memory is its own. Prints a table; fails nothing.
+//!
+//! `cargo bench --bench results` runs all; a word after `--` picks by name. The corpus lies in `target/corpus`.
+mod corpus;
+mod floor;
+mod measures;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/corpus");
+    if let [flag, name, dir] = args.as_slice()
+        && flag == "--child"
+    {
+        measures::run(name, Path::new(dir));
+        return;
+    }
+    let wanted = |name: &str| args.is_empty() || args.iter().any(|a| name.contains(a.as_str()));
+    let large = write(&root, corpus::LARGE);
+    for round in 1..=3 {
+        println!("# 10,000 transcripts, round {round}");
+        for name in measures::LARGE {
+            if wanted(name) {
+                child(name, &large);
+            }
+        }
+    }
+    if measures::MANY.iter().any(|name| wanted(name)) {
+        let many = write(&root, corpus::MANY);
+        println!("# 100,000 transcripts");
+        for name in measures::MANY {
+            if wanted(name) {
+                child(name, &many);
+            }
+        }
+    }
+}
+
+fn write(root: &Path, shape: corpus::Shape) -> PathBuf {
+    corpus::write(root, shape).unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display()))
+}
+
+fn child(name: &str, dir: &Path) {
+    let me = std::env::current_exe().unwrap_or_else(|e| panic!("cannot find this program: {e}"));
+    let status = Command::new(me).args(["--child", name]).arg(dir).status();
+    if !status.as_ref().is_ok_and(std::process::ExitStatus::success) {
+        println!("{name}: did not finish ({status:?})");
+    }
+}
