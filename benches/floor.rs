@@ -47,3 +47,11 @@ pub(crate) fn peak_mb() -> u64 {
     let line = status.lines().find(|l| l.starts_with("VmHWM:")).unwrap_or("");
     line.split_whitespace().nth(1).and_then(|kb| kb.parse::<u64>().ok()).unwrap_or(0) / 1024
 }
+
+/// Processor time of this process so far, in seconds: the figure that a busy machine does not spoil.
+pub(crate) fn cpu_s() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
+    let ticks: u64 = after.split_whitespace().skip(11).take(2).filter_map(|n| n.parse::<u64>().ok()).sum();
+    ticks as f64 / 100.0
+}

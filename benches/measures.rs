@@ -27,7 +27,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "new-file-busy" => new_files(dir, true),
         _ => println!("no measurement is called {name}"),
     }
-    println!("  peak memory {} MB", floor::peak_mb());
+    println!("  peak memory {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());
 }
 
 fn least(dir: &Path) {
@@ -58,7 +58,7 @@ fn cold(dir: &Path) {
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let total = page(&app, "", Column::Modified, 0).total;
     println!("cold: list of {total} and text search ready {}", ms(started.elapsed()));
-    println!("  memory when the list is ready {} MB", floor::peak_mb());
+    println!("  memory when the list is ready {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());
     app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
     println!("cold: full-text index complete {}", ms(started.elapsed()));
 }
@@ -200,7 +200,7 @@ fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
 fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunPage {
     let sort = Sort { column, descending: true };
     let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 100 } };
-    app.list_runs(&request).unwrap_or_else(|e| panic!("{e}"))
+    app.list_runs(request).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// A program of its own cache, over one folder.
