@@ -1,5 +1,5 @@
 //! The least that any indexer has to do: list the files, read them, hash them.
-use std::fs;
+use fs_err as fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::thread;

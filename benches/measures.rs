@@ -1,6 +1,6 @@
 //! What is measured, each in a process of its own.
 use crate::{corpus, floor};
-use std::fs;
+use fs_err as fs;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ pub(crate) const LARGE: [&str; 7] = ["floor", "cold", "warm", "search", "open-5m
 /// On 100,000 transcripts.
 pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
 
-const LONG: Duration = Duration::from_secs(300);
+const LONG: Duration = Duration::from_mins(5);
 
 /// Runs one measurement and prints its lines.
 pub(crate) fn run(name: &str, dir: &Path) {
@@ -72,7 +72,12 @@ fn warm(dir: &Path) {
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     until("the rescan is done", || app.index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0));
     let report = app.index_report().unwrap_or_else(|e| panic!("{e}"));
-    println!("warm: no-change rescan: scan {} ms, with compare {} ms, done {}", report.scan_ms, report.index_ms, ms(started.elapsed()));
+    println!(
+        "warm: no-change rescan: scan {} ms, with compare {} ms, done {}",
+        report.scan_ms,
+        report.index_ms,
+        ms(started.elapsed())
+    );
 }
 
 fn search(dir: &Path) {
@@ -103,7 +108,13 @@ fn open_large(dir: &Path) {
     let view = app.open_run(&row.id).unwrap_or_else(|e| panic!("{e}"));
     let took = started.elapsed();
     let json = serde_json::to_string(&view).map_or(0, |text| text.len());
-    println!("open: {} MB, {} steps: first view after {}, {} KB cross to the page", row.size / 1_000_000, view.total_steps, ms(took), json / 1000);
+    println!(
+        "open: {} MB, {} steps: first view after {}, {} KB cross to the page",
+        row.size / 1_000_000,
+        view.total_steps,
+        ms(took),
+        json / 1000
+    );
     let started = Instant::now();
     let hits = app.find_in_run(&row.id, "downtime").unwrap_or_else(|e| panic!("{e}"));
     println!("open: find in it: {} places after {}", hits.total, ms(started.elapsed()));
@@ -119,16 +130,38 @@ fn many_warm(dir: &Path) {
     until("the rescan is done", || app.index_report().is_ok_and(|r| r.files > 0 && r.index_ms > 0));
     println!("many: no-change rescan {:?} ms", app.index_report().map(|r| r.index_ms).ok());
     let columns = [
-        Column::Path, Column::Task, Column::System, Column::Model, Column::Variation, Column::Repeat, Column::State,
-        Column::Turns, Column::ToolCalls, Column::Tokens, Column::Cost, Column::Seconds, Column::Size, Column::Modified,
+        Column::Path,
+        Column::Task,
+        Column::System,
+        Column::Model,
+        Column::Variation,
+        Column::Repeat,
+        Column::State,
+        Column::Turns,
+        Column::ToolCalls,
+        Column::Tokens,
+        Column::Cost,
+        Column::Seconds,
+        Column::Size,
+        Column::Modified,
     ];
-    let mut sorts: Vec<Duration> = columns.iter().flat_map(|c| [timed(&app, "", *c, 0), timed(&app, "system:tool_calling", *c, 0)]).collect();
+    let mut sorts: Vec<Duration> =
+        columns.iter().flat_map(|c| [timed(&app, "", *c, 0), timed(&app, "system:tool_calling", *c, 0)]).collect();
     println!("many: first page in a new order: {}", spread(&mut sorts));
-    let filters = ["model:o1", "tokens:>10000", "task:task_1*", "tool:query_support_tickets failed:no", "turns:>2 -model:claude", "path:*suite0500*", "state:answered cost:<0.05"];
+    let filters = [
+        "model:o1",
+        "tokens:>10000",
+        "task:task_1*",
+        "tool:query_support_tickets failed:no",
+        "turns:>2 -model:claude",
+        "path:*suite0500*",
+        "state:answered cost:<0.05",
+    ];
     let mut filtered: Vec<Duration> = filters.iter().flat_map(|f| columns.map(|c| timed(&app, f, c, 0))).collect();
     println!("many: first page of a new filter and order: {}", spread(&mut filtered));
     let mut dice = corpus::Dice::new(7);
-    let mut pages: Vec<Duration> = (0..300).map(|_| timed(&app, "", Column::Modified, u32::try_from(dice.below(99_800)).unwrap_or(0))).collect();
+    let mut pages: Vec<Duration> =
+        (0..300).map(|_| timed(&app, "", Column::Modified, u32::try_from(dice.below(99_800)).unwrap_or(0))).collect();
     println!("many: page anywhere: {}", spread(&mut pages));
 }
 
@@ -163,7 +196,8 @@ fn new_files(dir: &Path, busy: bool) {
         fs::create_dir_all(&folder).unwrap_or_else(|e| panic!("{e}"));
         let temporary = folder.join(".part");
         fs::write(&temporary, text).unwrap_or_else(|e| panic!("{e}"));
-        fs::rename(&temporary, folder.join(format!("new{n}-tool_calling-o1-variation0.yaml"))).unwrap_or_else(|e| panic!("{e}"));
+        fs::rename(&temporary, folder.join(format!("new{n}-tool_calling-o1-variation0.yaml")))
+            .unwrap_or_else(|e| panic!("{e}"));
         let renamed = Instant::now();
         while page(&app, &format!("task:*new{n}"), Column::Modified, 0).total == 0 {
             assert!(renamed.elapsed() < LONG, "the new file was never listed");
@@ -192,7 +226,8 @@ fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
             fs::create_dir_all(&here).unwrap_or_else(|e| panic!("{e}"));
             let temporary = here.join(format!(".part{n}"));
             fs::write(&temporary, corpus::transcript(&mut dice, 4_000)).unwrap_or_else(|e| panic!("{e}"));
-            fs::rename(&temporary, here.join(format!("noise{n}-tool_calling-o1-variation0.yaml"))).unwrap_or_else(|e| panic!("{e}"));
+            fs::rename(&temporary, here.join(format!("noise{n}-tool_calling-o1-variation0.yaml")))
+                .unwrap_or_else(|e| panic!("{e}"));
         }
     })
 }
@@ -254,6 +289,8 @@ fn ms(time: Duration) -> String {
 
 fn spread(times: &mut [Duration]) -> String {
     times.sort();
-    let at = |part: usize| times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default();
+    let at = |part: usize| {
+        times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()
+    };
     format!("p50 {}, p95 {}, max {} (n={})", ms(at(50)), ms(at(95)), ms(at(100)), times.len())
 }

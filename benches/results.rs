@@ -2,6 +2,12 @@
 //! Each measurement is a process of its own, so that its peak memory is its own. Prints a table; fails nothing.
 //!
 //! `cargo bench --bench results` runs all; a word after `--` picks by name. The corpus lies in `target/corpus`.
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes and times here are far below where a float is coarse"
+)]
 mod corpus;
 mod floor;
 mod measures;

@@ -1,7 +1,7 @@
 //! A seeded corpus of transcripts: the same bytes for the same seed, with sizes and shapes like those of real benchmark runs.
 //! Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6 MB; ten items a transcript on average.
+use fs_err as fs;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -98,9 +98,15 @@ fn answer(dice: &mut Dice, out: &mut String) {
 
 fn tool_call(dice: &mut Dice, out: &mut String, call: usize, budget: usize) {
     let tool = if dice.below(2) == 0 { "query_support_tickets" } else { "query_control_plane_data" };
-    let _ = writeln!(out, "- tool_call:\n    id: call_{call}_{}\n    name: {tool}\n    params:\n      sql: |\n", dice.uuid());
+    let _ = writeln!(
+        out,
+        "- tool_call:\n    id: call_{call}_{}\n    name: {tool}\n    params:\n      sql: |\n",
+        dice.uuid()
+    );
     out.truncate(out.len() - 1);
-    for line in ["SELECT t.id, t.subject, p.plan_name, i.amount", "FROM support_ticket t JOIN project p ON p.id = t.project_id"] {
+    for line in
+        ["SELECT t.id, t.subject, p.plan_name, i.amount", "FROM support_ticket t JOIN project p ON p.id = t.project_id"]
+    {
         let _ = writeln!(out, "        {line}");
     }
     let _ = writeln!(out, "        WHERE t.status = 'open' AND p.id <> '{}' ORDER BY t.created_at DESC", dice.uuid());
@@ -183,7 +189,14 @@ impl Dice {
 
     fn uuid(&mut self) -> String {
         let (a, b) = (self.next(), self.next());
-        format!("{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}", a >> 32, (a >> 16) & 0xffff, a & 0xfff, b >> 52, b & 0xffff_ffff_ffff)
+        format!(
+            "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
+            a >> 32,
+            (a >> 16) & 0xffff,
+            a & 0xfff,
+            b >> 52,
+            b & 0xffff_ffff_ffff
+        )
     }
 
     fn size(&mut self, shape: Shape) -> usize {

@@ -8,6 +8,7 @@ mod index;
 mod layers;
 mod listing;
 mod opening;
+mod real_folders;
 mod search;
 mod suites;
 mod survival;

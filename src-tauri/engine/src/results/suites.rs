@@ -53,6 +53,9 @@ impl Tasks {
             }
             all.by_id.insert(task.suite.id.clone(), task);
         }
+        // A suite that is written down beats the loose prompts that lie beside it.
+        let written = |folder: &str| all.by_folder.get(folder).is_some_and(Option::is_some);
+        all.by_id.retain(|id, task| task.file.shown() != *id || !written(id));
         all
     }
 }

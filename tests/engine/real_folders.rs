@@ -1,0 +1,60 @@
+//! Rules over whole folders: the sample data, and real benchmark runs where they lie beside the project.
+use crate::bench::Bench;
+use std::path::{Path, PathBuf};
+use touchstone_engine::rows::{RunState, RunView, Span, StepKind};
+
+fn beside_the_project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+fn opened(bench: &Bench) -> Vec<RunView> {
+    bench.rows().iter().map(|row| bench.app().open_run(&row.id).unwrap()).collect()
+}
+
+#[test]
+fn the_sample_data_is_read_whole_and_shows_every_way_a_run_can_end() {
+    let bench = Bench::new().open_at(beside_the_project("demo").to_str().unwrap());
+    let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap().problems;
+    assert!(problems.is_empty(), "the sample data has problems: {problems:?}");
+    let counts = bench.status().counts;
+    assert_eq!((counts.damaged, counts.other_files, counts.tasks), (0, 0, 6));
+    let views = opened(&bench);
+    for state in [RunState::Answered, RunState::NoAnswer, RunState::Waiting, RunState::Error] {
+        assert!(views.iter().any(|view| view.row.state == state), "no run is {state:?}");
+    }
+    for view in &views {
+        let path = &view.row.path;
+        assert!(view.task.is_some() && view.row.variation_name.is_some(), "{path} has no task");
+        assert!(!view.steps.is_empty() && view.steps.iter().all(|step| step.kind != StepKind::Unknown), "{path}");
+        assert_eq!(view.answer.is_some(), view.row.state == RunState::Answered, "{path}");
+        assert!(view.facts.iter().any(|fact| fact.key == "run.sample"), "{path} does not say that it is sample data");
+    }
+    let said = |wanted: &dyn Fn(&RunView) -> bool| views.iter().filter(|view| wanted(view)).count();
+    assert!(said(&|view| view.row.nudges > 0) >= 4 && said(&|view| !view.row.missing_calls.is_empty()) >= 2);
+    assert!(said(&|view| view.row.failed_calls > 0) >= 4);
+}
+
+#[test]
+fn real_benchmark_folders_are_runs_with_their_tasks_answers_and_expected_output() {
+    let golden = beside_the_project("../shared/golden/benchmark");
+    if !golden.exists() {
+        println!("cases: 0 (the real benchmark folder is not there)");
+        return;
+    }
+    let bench = Bench::new().open_at(golden.to_str().unwrap());
+    let views = opened(&bench);
+    assert!(!views.is_empty());
+    for view in &views {
+        let row = &view.row;
+        let coordinates = (row.task.is_some(), row.system.is_some(), row.model.is_some(), row.seconds.is_some());
+        assert_eq!(coordinates, (true, true, true, true), "{}", row.path);
+        let task = view.task.as_ref().unwrap_or_else(|| panic!("{} has no task", row.path));
+        assert!(task.expected.is_some() && task.prompt.is_some(), "{}: {} has no expected output", row.path, task.id);
+        assert!(task.parameters.iter().any(|fact| fact.key == "n"), "{}", row.path);
+        assert_eq!(view.answer.is_some(), row.state == RunState::Answered, "{}", row.path);
+        assert!(view.steps.iter().all(|step| step.kind != StepKind::Unknown), "{}", row.path);
+    }
+    let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap();
+    println!("cases: {} runs, {} tasks, {} problems", views.len(), bench.status().counts.tasks, problems.total);
+    assert_eq!(problems.total, 0, "{:?}", problems.problems);
+}
