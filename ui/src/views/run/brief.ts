@@ -58,6 +58,11 @@ export function outcome(step: Step): string {
   return result.body.whole && text.length <= 40 && !text.includes("\n") ? visibleLine(text) || "empty" : bytes(result.bytes);
 }
 
+/** The last piece of a path: the rest is in its tooltip. */
+export function fileName(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
 /** A folded message: how it begins. */
 export function opening(step: Step): string {
   return step.parts[0] ? line(step.parts[0]) : "";
