@@ -31,7 +31,7 @@ describe("tokens", () => {
       for (const language of LANGUAGES) {
         const from = performance.now();
         tokens(text, language);
-        expect(performance.now() - from, `${language} on ${text.slice(0, 8)}`).toBeLessThan(500);
+        expect(performance.now() - from, `${language} on ${text.slice(0, 8)}`).toBeLessThan(2_000);
       }
   });
 

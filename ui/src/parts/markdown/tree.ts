@@ -26,6 +26,7 @@ export type Block =
 
 /** Text longer than this is shown as text: reading it as Markdown takes longer than a frame. */
 export const LONGEST = 24_000;
+const MOST_LINES = 1500;
 const DEEPEST = 30;
 
 interface Reading {
@@ -45,6 +46,7 @@ export function markdown(source: string): Block[] | undefined {
 /** Shapes that cost the parser more than linear time: nobody writes them to be read. */
 function tangled(source: string): boolean {
   if (/^(?:[ \t]{0,8}(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))){24}/m.test(source)) return true;
+  if ((source.match(/\n/g)?.length ?? 0) > MOST_LINES) return true;
   return (source.match(/[[\]]/g)?.length ?? 0) > 2000 || (source.match(/[*_]/g)?.length ?? 0) > 4000 || /[[\]*_<&`]{400}/.test(source);
 }
 

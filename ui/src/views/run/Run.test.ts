@@ -94,6 +94,16 @@ describe("a transcript", () => {
     expect(at(0)?.textContent).toContain("Which tickets are open?");
   });
 
+  it("draws a long message whole once its rest was read", async () => {
+    const head = "# Top\n\nfirst words";
+    const cut = { ...text("p0", "message", head, "markdown"), bytes: 9000, body: { kind: "text" as const, language: "markdown" as const, text: head, whole: false } };
+    const backend = new OneRun(view([step(0, 1, "assistant", [cut])]));
+    backend.replies.read_text = ({ offset }) => (offset === 0 ? { text: `${head} and **then`, offset, next: 30, total: 60 } : { text: " some**\n", offset, next: null, total: 60 });
+    await open(backend);
+    all("button").find((button) => button.textContent === "show all (8.8 KB)")?.click();
+    await until(() => expect(one(".markdown strong")?.textContent).toBe("then some"));
+  });
+
   it("shows more steps when the engine answers with fewer than were asked for", async () => {
     const backend = new OneRun(view(SMALL, {}, { steps: [] }));
     backend.replies.read_steps = ({ span }) => ({ version: "v1", total_steps: 7, steps: SMALL.slice(span.offset, span.offset + 2) });
