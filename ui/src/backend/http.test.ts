@@ -46,15 +46,16 @@ describe("the stream of events", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it("tells what comes, and after a break that everything is stale", () => {
+  it("tells what comes, at a break that the status is stale, and after it that everything is", () => {
     const heard: AppEvent["stale"][] = [];
     http.listen((event) => heard.push(event.stale));
     const [source] = Source.all;
     source?.onopen?.();
     source?.onmessage?.({ data: '{"at_ms":1,"stale":{"kind":"status"}}' });
     source?.onerror?.();
+    source?.onerror?.();
     source?.onopen?.();
-    expect(heard).toEqual([{ kind: "status" }, { kind: "folder" }]);
+    expect(heard).toEqual([{ kind: "status" }, { kind: "status" }, { kind: "folder" }]);
   });
   it("is opened again when it was closed for good, and not after it was given up", () => {
     const stop = http.listen(() => undefined);
