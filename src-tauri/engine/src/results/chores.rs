@@ -36,13 +36,17 @@ impl Chores {
     }
 
     /// Does one piece; nothing when all is done.
-    pub(crate) fn step(&mut self, writer: &mut Writer) -> Result<Option<Done>, IndexError> {
+    pub(crate) fn step(
+        &mut self,
+        writer: &mut Writer,
+        pressing: &dyn Fn() -> bool,
+    ) -> Result<Option<Done>, IndexError> {
         if let Some(index) = self.indexes.pop_front() {
             writer.sql.execute_batch(index)?;
             return Ok(Some(Done::Quietly));
         }
         if self.words {
-            let finished = words::step(writer)?;
+            let finished = words::step(writer, pressing)?;
             self.words = finished.is_some();
             return Ok(Some(Done::Words { finished: finished.unwrap_or(0), all: finished.is_none() }));
         }

@@ -231,7 +231,8 @@ impl Conductor {
     }
 
     fn chore(&mut self) -> Result<(), IndexError> {
-        let Some(done) = self.chores.step(&mut self.writer)? else { return Ok(()) };
+        let inbox = &self.shared.inbox;
+        let Some(done) = self.chores.step(&mut self.writer, &|| inbox.is_pressing())? else { return Ok(()) };
         if let chores::Done::Words { finished, all } = done {
             self.tally.finish(finished);
             let (tally, opened) = (self.tally, self.opened);

@@ -92,6 +92,11 @@ impl Inbox {
         self.stopping.load(Ordering::Acquire)
     }
 
+    /// True when there is something to look at, come to rest or not.
+    pub(crate) fn is_pressing(&self) -> bool {
+        self.is_stopping() || self.lock().first.is_some()
+    }
+
     /// Waits until changes have come to rest, or for a bounded time when they do not, or until the given moment.
     pub(crate) fn wait(&self, until: Instant) -> Woken {
         let mut state = self.lock();

@@ -3,22 +3,22 @@
 use super::blob::TextBlob;
 use super::index::{IndexError, Writer, meta};
 use rusqlite::{Connection, OptionalExtension as _, params};
-use std::time::{Duration, Instant};
 
-/// How long a step writes. Its commit comes on top.
-const STEP: Duration = Duration::from_millis(25);
+/// How much text a step takes in when nothing else is to be done. Measured in bytes, because a busy machine would make steps
+/// that are measured in time small and their commits many.
+const STEP: usize = 4 << 20;
 
-/// Does one step. Returns how many runs were finished; none when there is nothing to do.
-pub(crate) fn step(writer: &mut Writer) -> Result<Option<u64>, IndexError> {
-    let start = Instant::now();
+/// Does one step, shorter when something presses. Returns how many runs were finished; none when there is nothing to do.
+pub(crate) fn step(writer: &mut Writer, pressing: &dyn Fn() -> bool) -> Result<Option<u64>, IndexError> {
+    let mut left = Left { bytes: STEP, pressing };
     let blob = TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?;
     let transaction = writer.sql.unchecked_transaction()?;
     let mut finished = 0;
     let mut found = false;
-    while start.elapsed() < STEP {
+    while !left.is_over() {
         let Some((run, done, count)) = next(&transaction)? else { break };
         found = true;
-        let now = fill(&transaction, &blob, (run, done), start)?;
+        let now = fill(&transaction, &blob, (run, done), &mut left)?;
         transaction.prepare_cached("UPDATE runs SET words_done = ? WHERE id = ?")?.execute([now, run])?;
         finished += u64::from(now >= count);
     }
@@ -32,8 +32,25 @@ fn next(sql: &Connection) -> Result<Option<(i64, i64, i64)>, IndexError> {
     Ok(sql.prepare_cached(text)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?)
 }
 
-/// Puts pieces of a run in until the time is up; returns how many of its pieces are in now.
-fn fill(sql: &Connection, blob: &TextBlob, (run, mut done): (i64, i64), start: Instant) -> Result<i64, IndexError> {
+/// What is left of a step.
+struct Left<'a> {
+    bytes: usize,
+    pressing: &'a dyn Fn() -> bool,
+}
+
+impl Left<'_> {
+    fn is_over(&self) -> bool {
+        self.bytes == 0 || (self.bytes < STEP && (self.pressing)())
+    }
+}
+
+/// Puts pieces of a run in until the step is over; returns how many of its pieces are in now.
+fn fill(
+    sql: &Connection,
+    blob: &TextBlob,
+    (run, mut done): (i64, i64),
+    left: &mut Left<'_>,
+) -> Result<i64, IndexError> {
     let text = "SELECT id, start, len FROM items WHERE run = ? ORDER BY start LIMIT -1 OFFSET ?";
     let mut select = sql.prepare_cached(text)?;
     let mut insert = sql.prepare_cached("INSERT INTO words (rowid, text) VALUES (?, ?)")?;
@@ -43,7 +60,8 @@ fn fill(sql: &Connection, blob: &TextBlob, (run, mut done): (i64, i64), start: I
         let bytes = blob.read(offset.cast_unsigned(), usize::try_from(len).unwrap_or(0))?;
         insert.execute(params![id, String::from_utf8_lossy(&bytes)])?;
         done += 1;
-        if start.elapsed() >= STEP {
+        left.bytes = left.bytes.saturating_sub(bytes.len());
+        if left.is_over() {
             break;
         }
     }
