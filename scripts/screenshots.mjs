@@ -1,0 +1,63 @@
+// Draws the pictures of the README into docs/pictures: the demo, served, in Chromium at 1440 × 900, light and dark.
+import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT, openBrowser, rows, serve } from "../tests/browser/stage.mjs";
+
+const PICTURES = join(ROOT, "docs/pictures");
+
+const SHOTS = {
+  runs: async (page) => {
+    await rows(page).first().waitFor();
+  },
+  filter: async (page) => {
+    await page.getByTestId("filter").fill("system:tool_calling state:error");
+    await page.getByTestId("total").waitFor();
+  },
+  search: async (page) => {
+    await page.getByTestId("filter").fill('"tickets"');
+    await page.getByTestId("total").waitFor();
+    await page.keyboard.press("Enter");
+  },
+  run: async (page) => {
+    await page.getByTestId("filter").fill("system:tool_calling state:answered");
+    await page.getByTestId("total").waitFor();
+    await rows(page).first().locator("a").first().click();
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+  },
+  palette: async (page) => {
+    await page.keyboard.press("Control+k");
+    await page.getByTestId("palette").waitFor();
+  },
+};
+
+mkdirSync(PICTURES, { recursive: true });
+const browser = await openBrowser();
+// The folder's path is on the pictures, so it is a short one.
+const root = join(tmpdir(), "touchstone");
+const place = { root, folder: join(root, "demo") };
+rmSync(root, { recursive: true, force: true });
+cpSync(join(ROOT, "demo"), place.folder, { recursive: true });
+const server = await serve(place);
+try {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const [name, go] of Object.entries(SHOTS)) {
+      const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: "reduce" });
+      const page = await context.newPage();
+      await page.goto(server.url);
+      await rows(page).first().waitFor();
+      await go(page);
+      // Grey bars stand where rows are still being read.
+      await page.waitForFunction(() => document.querySelector(".bone, [aria-busy=true]") === null);
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+      const path = join(PICTURES, `${name}-${colorScheme}.png`);
+      await page.screenshot({ path });
+      console.log(path.slice(ROOT.length));
+      await context.close();
+    }
+  }
+} finally {
+  await browser.close();
+  await server.stop();
+  rmSync(root, { recursive: true, force: true });
+}
