@@ -1,4 +1,5 @@
 //! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
+use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
     app::App,
@@ -97,7 +98,7 @@ pub(crate) fn call(app: &App, name: &str, arguments: &[u8]) -> Result<Vec<u8>, A
         "read_rows" => reply(json, |Rows { id, part, request }| app.read_rows(&id, &part, request)),
         "read_csv" => reply(json, |Table { id, part }| app.read_csv(&id, &part)),
         "find_in_run" => reply(json, |Find { id, text }| app.find_in_run(&id, &text)),
-        "doctor" => reply(json, |Nothing {}| Ok(app.doctor())),
+        "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor()))),
         _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
     }
 }

@@ -1,4 +1,5 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
+use crate::surroundings::with_ours;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
@@ -110,7 +111,7 @@ async fn find_in_run(app: Engine<'_>, id: String, text: String) -> Reply<Matches
 }
 #[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
-    run(app, |app| Ok(app.doctor())).await
+    run(app, |app| Ok(with_ours(app.doctor()))).await
 }
 
 /// Opens the window and returns when it is closed.

@@ -2,6 +2,7 @@
 use rustix::process::{Resource, Rlimit, setrlimit};
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
+use touchstone_engine::rows::Check;
 use tracing_subscriber::EnvFilter;
 
 /// Read once, in `main`.
@@ -63,6 +64,21 @@ pub(crate) fn keep_secrets() {
             thread.name().unwrap_or("?")
         );
     }));
+}
+
+/// What the engine looked at, and what belongs to the front doors.
+pub(crate) fn with_ours(mut checks: Vec<Check>) -> Vec<Check> {
+    let name = "Web view".to_owned();
+    checks.push(match tauri::webview_version() {
+        Ok(version) => Check { name, ok: true, detail: format!("WebKitGTK {version} draws the window."), fix: None },
+        Err(why) => Check {
+            name,
+            ok: false,
+            detail: format!("WebKitGTK does not say its version: {why}."),
+            fix: Some("Install libwebkit2gtk-4.1-0; `touchstone serve` works without it in a browser.".to_owned()),
+        },
+    });
+    checks
 }
 
 #[cfg(test)]

@@ -97,6 +97,22 @@ fn list_filters_sorts_and_stops_where_it_is_told() {
 }
 
 #[test]
+fn the_two_directories_can_be_named_by_themselves() {
+    let sandbox = Sandbox::usual("dirs");
+    let other = sandbox.folder.join("elsewhere");
+    std::fs::rename(sandbox.folder.join("results"), &other).unwrap();
+    assert_eq!(sandbox.run(&["list", "--json", "-o", "elsewhere"]).json().len(), 4);
+    let names = |arguments: &[&str]| {
+        let rows = sandbox.run(&[&["list", "--json", "--filter", "model:o1"], arguments].concat()).json();
+        rows.iter().map(|row| row["task"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&["-i", "tasks", "-o", "elsewhere"]), ["tickets"]);
+    let ran = sandbox.run(&["list", "-i", "no/such", "-o", "elsewhere"]);
+    assert_eq!(ran.status, 2);
+    assert!(ran.err.contains("no/such"), "{}", ran.err);
+}
+
+#[test]
 fn a_filter_that_is_not_understood_is_said_and_ends_with_one() {
     let ran = Sandbox::usual("misread").run(&["list", "--filter", "state:bad"]);
     assert_eq!(ran.status, 1, "{ran:?}");

@@ -170,7 +170,8 @@ fn a_link_that_takes_the_place_of_a_file_is_not_followed() {
 
 #[test]
 fn a_view_stays_small_for_very_many_messages_and_for_one_very_long_line() {
-    let many: String = (0..100_000).map(|n| format!("- user_message: message {n}\n")).collect();
+    let many: String =
+        (0..100_000).flat_map(|n| ["- user_message: message ".to_owned(), n.to_string(), "\n".to_owned()]).collect();
     let bench = Bench::new()
         .file("results/many.yaml", format!("conversation:\n{many}answer: 1\n"))
         .file("results/long.yaml", format!("conversation:\n- user_message: \"{}\"\n", "\\u0001word ".repeat(1 << 20)))

@@ -78,7 +78,12 @@ impl App {
 
     /// Opens a folder in place of the one that is open.
     pub fn open(&self, folder: &Path) -> Result<(), AppError> {
-        let Resolved { roots, problem } = paths::resolve(folder)?;
+        self.open_with(folder, None, None)
+    }
+
+    /// The same, with directories of tasks and of transcripts that were named, instead of those that the folder stands for.
+    pub fn open_with(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
+        let Resolved { roots, problem } = paths::resolve(folder)?.with(input, output)?;
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }

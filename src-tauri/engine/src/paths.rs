@@ -33,8 +33,30 @@ pub(crate) struct Resolved {
     pub(crate) problem: Option<crate::rows::Problem>,
 }
 
+impl Resolved {
+    /// Directories that were named by themselves go before those that were found.
+    pub(crate) fn with(mut self, input: Option<&Path>, output: Option<&Path>) -> Result<Self, AppError> {
+        if let Some(dir) = input {
+            self.roots.input_dir = Some(readable(dir)?);
+        }
+        if let Some(dir) = output {
+            self.roots.output_dir = readable(dir)?;
+        }
+        Ok(self)
+    }
+}
+
 /// Finds the directories of a folder.
 pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
+    let folder = readable(folder)?;
+    Ok(match fs::read_to_string(folder.join(WORKSPACE)) {
+        Ok(text) => by_workspace(folder, &text),
+        Err(_) => by_names(folder),
+    })
+}
+
+/// The whole path of a folder that is there and can be listed.
+fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     let tried = |why: String| {
         AppError::new(Code::Failed, format!("{} could not be opened: {why}.", folder.display()))
             .hint("Choose a folder that exists and that you may read.")
@@ -44,10 +66,7 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
         return Err(tried("it is a file, not a folder".to_owned()));
     }
     fs::read_dir(&folder).map_err(|error| tried(reason(&error)))?;
-    Ok(match fs::read_to_string(folder.join(WORKSPACE)) {
-        Ok(text) => by_workspace(folder, &text),
-        Err(_) => by_names(folder),
-    })
+    Ok(folder)
 }
 
 /// A workspace file that cannot be read is a problem to be shown; the names of the subfolders are the next best thing.

@@ -3,7 +3,7 @@ use super::{
     Ended, Outcome,
     terminal::{Paint, one_line},
 };
-use crate::Surroundings;
+use crate::{Surroundings, surroundings};
 use clap::Args;
 use std::io::{self, Write as _};
 
@@ -16,7 +16,7 @@ pub(super) struct Doctor {
 }
 
 pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
-    let checks = here.engine().doctor();
+    let checks = surroundings::with_ours(here.engine().doctor());
     let mut out = io::stdout().lock();
     let paint = Paint(here.colour);
     if asked.json {

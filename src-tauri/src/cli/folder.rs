@@ -13,40 +13,40 @@ pub(super) const PATIENCE: Duration = Duration::from_mins(10);
 /// Rows asked for at once.
 const PAGE: u32 = 500;
 
-/// What was named: a folder, or its two directories by themselves.
+/// What was named: a folder, with its two directories when they were named by themselves.
 pub(super) struct Place {
     folder: PathBuf,
+    dirs: Dirs,
 }
 
-/// The place that the arguments name, if they name one.
+impl From<PathBuf> for Place {
+    fn from(folder: PathBuf) -> Self {
+        Self { folder, dirs: Dirs::default() }
+    }
+}
+
+/// The place that the arguments name, if they name one. A directory of transcripts alone is a folder, too.
 pub(super) fn chosen(folder: Option<PathBuf>, dirs: Dirs) -> Option<Place> {
-    dirs.output_dir.or(folder).or(dirs.input_dir).map(|folder| Place { folder })
+    let folder = folder.or_else(|| dirs.output_dir.clone()).or_else(|| dirs.input_dir.as_ref().map(|_| ".".into()))?;
+    Some(Place { folder, dirs })
 }
 
 /// Opens it.
 pub(super) fn open(app: &App, place: &Place) -> Result<(), AppError> {
-    app.open(&place.folder)
+    app.open_with(&place.folder, place.dirs.input_dir.as_deref(), place.dirs.output_dir.as_deref())
 }
 
 /// An engine that has read the folder.
-pub(super) fn ready(asked: &Where, here: &Surroundings) -> Result<App, AppError> {
-    let dirs = Dirs { input_dir: asked.dirs.input_dir.clone(), output_dir: asked.dirs.output_dir.clone() };
-    let place = chosen(asked.folder.clone(), dirs).unwrap_or(Place { folder: ".".into() });
-    read(&place, here)
+pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> {
+    read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
 }
 
-/// The same for one path.
+/// The same for one place.
 pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> {
     let app = here.engine();
     open(&app, place)?;
     app.wait_ready(PATIENCE)?;
     Ok(app)
-}
-
-impl From<PathBuf> for Place {
-    fn from(folder: PathBuf) -> Self {
-        Self { folder }
-    }
 }
 
 /// Hands every run that passes the filter to `each`, at most `limit` of them; returns what of the filter was not understood.

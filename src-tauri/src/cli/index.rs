@@ -15,7 +15,7 @@ pub(super) struct Index {
 }
 
 pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
-    let app = folder::ready(&asked.place, here)?;
+    let app = folder::ready(asked.place.clone(), here)?;
     app.wait_searchable(folder::PATIENCE)?;
     let report = app.index_report()?;
     let mut out = io::stdout().lock();

@@ -39,7 +39,7 @@ fn sort(word: &str) -> Result<Sort, String> {
 }
 
 pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
-    let app = folder::ready(&asked.place, here)?;
+    let app = folder::ready(asked.place.clone(), here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
     let misread = folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
@@ -89,7 +89,8 @@ fn heads() -> Vec<Head> {
 
 fn cells(row: &RunRow) -> Vec<String> {
     let reason = row.reason.as_deref().map(one_line).unwrap_or_default();
-    let reason: String = reason.chars().take(LONGEST_REASON).collect();
+    let cut: String = reason.chars().take(LONGEST_REASON).collect();
+    let reason = if cut.len() < reason.len() { cut + "…" } else { cut };
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),

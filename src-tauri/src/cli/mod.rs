@@ -47,7 +47,7 @@ enum Command {
 }
 
 /// Which folder a command is about.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct Where {
     /// The folder; the current one when left out
     folder: Option<PathBuf>,
@@ -56,7 +56,7 @@ struct Where {
 }
 
 /// The two directories by themselves, instead of the folder that holds them.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Clone, Args)]
 struct Dirs {
     /// Directory of the tasks
     #[arg(short, long, value_name = "DIR")]

@@ -24,7 +24,7 @@ pub(super) struct Search {
 }
 
 pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
-    let app = folder::ready(&asked.place, here)?;
+    let app = folder::ready(asked.place.clone(), here)?;
     let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);
