@@ -67,6 +67,8 @@ CREATE INDEX items_run ON items(run, start);
 
 -- rowid = items.id
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61');
+-- How many items hold each word.
+CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
 
 -- 'generation' grows by one with every commit that changes runs; 'blob' numbers the text file in use; 'blob_len', 'blob_dead' count
 -- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with.

@@ -29,6 +29,12 @@ impl RunSet {
         usize::try_from(id).is_ok_and(|id| self.bits.get(id / 64).is_some_and(|word| word & (1 << (id % 64)) != 0))
     }
 
+    /// All of them, in the order of their numbers.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> {
+        let words = (0i64..).zip(self.bits.iter().copied());
+        words.flat_map(|(word, bits)| (0..64).filter(move |bit| bits & (1 << bit) != 0).map(move |bit| word * 64 + bit))
+    }
+
     /// Those that are in both.
     pub(crate) fn and(&self, other: &Self) -> Self {
         Self { bits: self.bits.iter().zip(&other.bits).map(|(a, b)| a & b).collect() }

@@ -3,15 +3,15 @@
 use super::Texts;
 use crate::results::index::{IndexError, Reader};
 use crate::results::query::RunSet;
-use std::fmt::Write as _;
 
 /// A word that stands in more items than this narrows nothing down: reading the text is then as fast.
-const TOO_MANY: usize = 20_000;
+const TOO_MANY: u64 = 10_000;
 /// Shorter beginnings of words stand nearly everywhere, and asking for them is slow.
 const SHORTEST: usize = 3;
 
-const ITEMS_WITH: &str = "SELECT rowid FROM words WHERE words MATCH ? LIMIT 20001";
+const ITEMS_WITH: &str = "SELECT rowid FROM words WHERE words MATCH ?";
 const RUN_OF: &str = "SELECT run FROM items WHERE id = ?";
+const COUNTS: &str = "SELECT doc FROM terms WHERE term >= ? AND term <= ?";
 
 /// None when the index cannot narrow it down.
 pub(super) fn candidates(index: &Reader<'_>, texts: &Texts) -> Result<Option<RunSet>, IndexError> {
@@ -53,19 +53,36 @@ fn words(text: &str) -> Vec<Word> {
 
 /// None when there are too many.
 fn runs_with(index: &Reader<'_>, word: &Word) -> Result<Option<RunSet>, IndexError> {
-    let mut question = format!("\"{}\"", word.text);
-    if !word.whole {
-        let _ = write!(question, "*");
-    }
-    let mut query = index.prepare_cached(ITEMS_WITH)?;
-    let items = query.query_map([question], |row| row.get::<_, i64>(0))?.collect::<Result<Vec<_>, _>>()?;
-    if items.len() > TOO_MANY {
+    if !is_rare(index, word)? {
         return Ok(None);
     }
+    let mut question = format!("\"{}\"", word.text);
+    if !word.whole {
+        question.push('*');
+    }
+    let mut query = index.prepare_cached(ITEMS_WITH)?;
+    let mut items = query.query([question])?;
     let mut run_of = index.prepare_cached(RUN_OF)?;
     let mut runs = RunSet::default();
-    for item in items {
-        runs.insert(run_of.query_row([item], |row| row.get(0))?);
+    while let Some(item) = items.next()? {
+        runs.insert(run_of.query_row([item.get::<_, i64>(0)?], |row| row.get(0))?);
     }
     Ok(Some(runs))
+}
+
+/// Whether few items hold the word. The full-text index would gather all of them before it gives the first, so they are counted
+/// word by word until there are too many.
+fn is_rare(index: &Reader<'_>, word: &Word) -> Result<bool, IndexError> {
+    let first = word.text.to_ascii_lowercase();
+    let last = if word.whole { first.clone() } else { format!("{first}\u{10FFFF}") };
+    let mut query = index.prepare_cached(COUNTS)?;
+    let mut counts = query.query([first, last])?;
+    let mut items = 0;
+    while let Some(count) = counts.next()? {
+        items += count.get::<_, i64>(0)?.unsigned_abs();
+        if items > TOO_MANY {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

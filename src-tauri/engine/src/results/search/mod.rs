@@ -72,8 +72,10 @@ impl Texts {
 /// Those of some runs that contain what is wanted and nothing that is not.
 pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<RunSet, IndexError> {
     let candidates = if index.words_complete()? { candidates::candidates(index, texts)? } else { None };
-    let asked = |run| among.contains(run) && candidates.as_ref().is_none_or(|known| known.contains(run));
-    let found = scan::scan(index, texts, asked)?;
+    let found = match candidates {
+        Some(few) => scan::some(index, texts, &few.and(among))?,
+        None => scan::all(index, texts, among)?,
+    };
     if texts.wanted.is_empty() {
         // A run without any text does not contain what is unwanted.
         let mut left = among.clone();

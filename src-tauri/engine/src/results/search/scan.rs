@@ -2,6 +2,7 @@
 use super::{OVERLAP, Texts, length, unsigned};
 use crate::results::blob::TextBlob;
 use crate::results::index::{IndexError, Reader};
+use crate::results::query::RunSet;
 use std::collections::HashMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ const BATCH: u64 = 2 << 20;
 const GAP: u64 = 64 << 10;
 
 const EXTENTS: &str = "SELECT id, text_offset, text_len FROM runs WHERE text_len > 0 ORDER BY text_offset";
+const EXTENT: &str = "SELECT text_offset, text_len FROM runs WHERE id = ?";
 
 /// Text of one run, or a piece of it.
 struct Piece {
@@ -29,17 +31,29 @@ struct Piece {
 /// One bit for each needle that was found in a run: wanted ones first, then unwanted ones.
 type Found = HashMap<i64, u128>;
 
-/// Runs that lack a wanted text may be left out of what is found.
-pub(super) fn scan(index: &Reader<'_>, texts: &Texts, asked: impl Fn(i64) -> bool) -> Result<Found, IndexError> {
+/// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left out of what is found.
+pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<Found, IndexError> {
     let mut pieces = Vec::new();
     let mut query = index.prepare_cached(EXTENTS)?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let run = row.get(0)?;
-        if asked(run) {
+        if among.contains(run) {
             cut(run, unsigned(row.get(1)?), unsigned(row.get(2)?), &mut pieces);
         }
     }
+    Ok(read(&index.text()?, texts, &batches(&pieces))?)
+}
+
+/// Looks at the text of a few runs.
+pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet) -> Result<Found, IndexError> {
+    let mut query = index.prepare_cached(EXTENT)?;
+    let mut pieces = Vec::new();
+    for run in runs.iter() {
+        let (start, len) = query.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        cut(run, unsigned(start), unsigned(len), &mut pieces);
+    }
+    pieces.sort_by_key(|piece| piece.start);
     Ok(read(&index.text()?, texts, &batches(&pieces))?)
 }
 
