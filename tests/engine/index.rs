@@ -149,6 +149,24 @@ fn a_folder_that_is_the_output_directory_itself_shows_runs_and_knows_suites_by_c
     assert_eq!(bench.rows().len(), 1);
 }
 
+#[test]
+fn real_benchmark_folders_are_read_whole() {
+    let Ok(folder) = fs_err::canonicalize(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/golden/benchmark"))
+    else {
+        return;
+    };
+    let app = Bench::new().another_app();
+    app.open(&folder).unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    let rows = rows(&app);
+    assert!(rows.len() >= 10, "{}", rows.len());
+    for row in rows {
+        assert!(row.task.is_some() && row.model.is_some() && row.variation_name.is_some(), "{row:?}");
+        assert!(!matches!(row.state, RunState::Damaged | RunState::Other), "{row:?}");
+    }
+    assert!(app.status().counts.tasks >= 5);
+}
+
 fn paths(rows: &[RunRow]) -> Vec<&str> {
     rows.iter().map(|row| row.path.as_str()).collect()
 }

@@ -4,6 +4,7 @@
 mod bench;
 mod broken_files;
 mod filter;
+mod folders;
 mod index;
 mod layers;
 mod listing;

@@ -177,3 +177,16 @@ fn closing_and_changing_the_folder_is_prompt_while_thousands_of_files_are_read()
     app.close_folder();
     assert_eq!(app.status().phase, Phase::Closed);
 }
+
+#[test]
+fn an_output_directory_that_is_removed_and_made_again_is_followed_again() {
+    let bench = watched(Bench::new().answered("results/a.yaml", "A"));
+    fs::remove_dir_all(bench.path("results")).unwrap();
+    bench.put("results/b.yaml", answered("B"));
+    wait_until("the new run shows", || (bench.rows().len() == 1).then(|| bench.row("b.yaml")).flatten());
+    wait_until("all is well again", || (bench.status().phase == Phase::Ready).then_some(()));
+    for n in 0..3 {
+        bench.put(&format!("results/r{n}.yaml"), answered("More"));
+        wait_until("the next shows", || bench.row(&format!("r{n}.yaml")));
+    }
+}

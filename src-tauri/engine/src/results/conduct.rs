@@ -6,17 +6,21 @@ use super::index::{Index, IndexError, Writer, is_damage};
 use super::limits::Limits;
 use super::live::Live;
 use super::open;
-use super::reconcile::{Known, reconcile};
+use super::pace::Pace;
+use super::reconcile::{Known, Step, reconcile};
 use super::roots::{FileId, Roots};
 use super::scan::{self, Survey};
 use super::suites::Shelving;
 use super::tally::Tally;
+use super::watch::{self, Watch};
 use super::{chores, load};
 use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// When files made in a directory before it was watched are looked for again.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
@@ -42,6 +46,14 @@ pub enum Change {
 /// Who is told.
 pub type Publish = Box<dyn Fn(Change) + Send>;
 
+/// Number and birth of a directory: numbers are given again to the next that is made.
+type Identity = (u64, Option<SystemTime>);
+
+fn identity(dir: &Path) -> Option<Identity> {
+    let meta = dir.symlink_metadata().ok()?;
+    Some((meta.ino(), meta.created().ok()))
+}
+
 /// What the conductor shares with those who ask.
 #[derive(Clone)]
 pub(crate) struct Shared {
@@ -66,6 +78,11 @@ pub(crate) struct Conductor {
     pub(crate) opened: Instant,
     next_scan: Instant,
     watching: Watching,
+    pace: Pace,
+    /// The directories as the watch knows them: another one of the same name is not watched.
+    watched: Vec<Option<Identity>>,
+    /// The watch that was started when they became others.
+    watch: Option<Watch>,
     /// There are more files than are listed.
     cut: bool,
     /// Wall clock minus steady clock, to notice sleep.
@@ -88,6 +105,9 @@ impl Conductor {
             opened,
             next_scan: opened,
             watching: Watching { by: WatchMeans::Off, notice: None },
+            pace: Pace::default(),
+            watched: Vec::new(),
+            watch: None,
             cut: false,
             drift_ms: clock::now_ms(),
         }
@@ -193,8 +213,11 @@ impl Conductor {
             };
             self.next_scan = Instant::now() + every;
         }
+        let started = Instant::now();
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
         self.survey(&scopes, !(hints.rescan && first));
+        // Where listing takes long, it is done less often.
+        self.next_scan = self.next_scan.max(Instant::now() + started.elapsed() * 10);
         self.work();
     }
 
@@ -226,8 +249,41 @@ impl Conductor {
         }
         let steps = reconcile(&self.known, &scopes, &survey.found);
         let steps = self.shelve(steps);
+        let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
         self.count_files(&scopes, survey.failed.is_none());
+        if whole && survey.failed.is_none() {
+            self.watch_new_roots();
+        }
+    }
+
+    /// Large files that keep changing are read again later.
+    fn hold_back(&mut self, steps: Vec<Step>) -> Vec<Step> {
+        let now = Instant::now();
+        self.pace.tidy(now);
+        let mut kept = Vec::with_capacity(steps.len());
+        for step in steps {
+            let held = match &step {
+                Step::Read(unit) => self.pace.hold(unit, now).map(|at| (at, unit.files.keys().cloned())),
+                Step::Forget(_) => None,
+            };
+            match held {
+                Some((at, files)) => self.again.entry(at).or_default().extend(files),
+                None => kept.push(step),
+            }
+        }
+        kept
+    }
+
+    /// A directory that was removed and made again is not watched any more, whatever its name.
+    fn watch_new_roots(&mut self) {
+        let Shared { roots, limits, inbox, .. } = &self.shared;
+        let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
+        let now: Vec<_> = dirs.map(identity).collect();
+        if !self.watched.is_empty() && self.watched != now {
+            self.watch = Some(watch::start(roots, limits.watch, inbox));
+        }
+        self.watched = now;
     }
 
     /// When not everything was listed, what was not may still be there.
