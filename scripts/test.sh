@@ -56,14 +56,6 @@ generated_types() {
   return 1
 }
 
-advisories() {
-  if ! timeout 10 git ls-remote --exit-code https://github.com/rustsec/advisory-db HEAD >/dev/null 2>&1; then
-    echo "The advisory database cannot be reached from here: skipped."
-    return 0
-  fi
-  cargo deny check advisories
-}
-
 rust_tests() {
   local targets
   mapfile -t targets < <(test_targets)
@@ -75,7 +67,8 @@ browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs; }
 
 step "formatting" cargo fmt --all --check
 step "licences and sources" cargo deny check bans licenses sources
-step "advisories" advisories
+# The database of advisories lies on the network, and tests stay on this machine: asked for by name.
+if [ -n "${TOUCHSTONE_ADVISORIES:-}" ]; then step "advisories" cargo deny check advisories; fi
 step "unused dependencies" cargo machete
 step "types of the page" npm --prefix ui run --silent check
 step "lint of the page" npm --prefix ui run --silent lint
