@@ -17,9 +17,10 @@ pub enum FileKind {
 }
 
 const TRANSCRIPT: [&str; 4] = ["conversation", "output", "answer", "error"];
-const SUITE: [&str; 8] = [
+const SUITE: [&str; 9] = [
     "promptql_prompt",
     "tool_calling_prompt",
+    "tool_calling_python_prompt",
     "llm_prompt",
     "variations",
     "promptql",
@@ -37,14 +38,19 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         return FileKind::Workspace;
     }
     let text = String::from_utf8_lossy(head);
-    if file_name.rsplit_once('.').is_some_and(|(_, extension)| extension == "json") && is_query_set(&text) {
-        return FileKind::Suite;
-    }
-    let Some((_, "yaml" | "yml")) = file_name.rsplit_once('.') else {
-        return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned());
-    };
-    let keys = top_keys(text.trim_start_matches('\u{feff}'));
+    let text = text.trim_start_matches('\u{feff}');
+    let extension = file_name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    let keys = top_keys(text);
     let has = |known: &[&str]| keys.iter().any(|key| known.contains(key));
+    match extension.as_deref() {
+        Some("yaml" | "yml") => {}
+        Some("json") if is_query_set(text) => return FileKind::Suite,
+        // In JSON other programs use words like `answer` and `error` too.
+        Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
+            return FileKind::Transcript;
+        }
+        _ => return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned()),
+    }
     if has(&SUITE) {
         FileKind::Suite
     } else if has(&TRANSCRIPT) || names::is_meant(file_name) {
@@ -100,6 +106,8 @@ mod tests {
             ("a.yaml", "{\"conversation\": []}", FileKind::Transcript),
             ("a-promptql-o1-variation0.yaml", "", FileKind::Transcript),
             ("touchstone.yaml", "", FileKind::Workspace),
+            ("a.json", "{\n  \"conversation\": []", FileKind::Transcript),
+            ("a.YAML", "conversation:\n", FileKind::Transcript),
             ("last_10_run_1.history", "[]", FileKind::BenchmarkMember),
             ("G1_tool.json", "[\n  {\n    \"api_list\": [", FileKind::Suite),
             ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
@@ -109,6 +117,7 @@ mod tests {
         for (name, head) in [
             ("a.yaml", "name: x\nversion: 3\n"),
             ("a.txt", "conversation:\n"),
+            ("a.json", "{\"output\": 1, \"error\": 2}"),
             ("a.yaml", ""),
             ("x.yaml", "\u{0}\u{1}"),
         ] {

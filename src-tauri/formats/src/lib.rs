@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod benchmark;
 pub mod error;
+mod fences;
 pub mod json;
 pub mod kind;
 pub mod names;

@@ -23,7 +23,7 @@ pub struct Coordinates {
 /// and models contain `-`: the longest of the known models that follows a system wins; an unknown model is what stands between
 /// the last system and the variation.
 pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
-    let name = without_extension(path)?;
+    let name = without_extension(path).or_else(|| path.strip_suffix(".json"))?;
     let (name, repeat) = match numbered(name, "-run") {
         Some((rest, repeat)) if repeat >= 2 => (rest, repeat),
         _ => (name, 1),
@@ -52,11 +52,12 @@ pub fn write(coordinates: &Coordinates) -> String {
 
 /// True for the name of a file that is meant to be a transcript, whatever it holds.
 pub(crate) fn is_meant(name: &str) -> bool {
-    without_extension(name).is_some_and(|name| name.contains("-variation"))
+    without_extension(name).or_else(|| name.strip_suffix(".json")).is_some_and(|name| name.contains("-variation"))
 }
 
 fn without_extension(path: &str) -> Option<&str> {
-    path.strip_suffix(".yaml").or_else(|| path.strip_suffix(".yml"))
+    let (name, extension) = path.rsplit_once('.')?;
+    ["yaml", "yml"].iter().any(|known| extension.eq_ignore_ascii_case(known)).then_some(name)
 }
 
 /// `rest` and number of `rest<mark>12`. Numbers are as we write them: no sign, no zero in front.
@@ -130,7 +131,9 @@ mod tests {
             ("a-promptql-o1-variation01.yaml", None),
             ("a-promptql-o1-variation1-run1.yaml", None),
             ("-promptql-o1-variation1.yaml", None),
-            ("a-promptql-o1-variation1.json", None),
+            ("a-promptql-o1-variation1.json", expect("a", "promptql", "o1", 1, 1)),
+            ("a-promptql-o1-variation1.YAML", expect("a", "promptql", "o1", 1, 1)),
+            ("a-promptql-o1-variation1.txt", None),
             ("a-promptql-x/b-variation1.yaml", None),
         ] {
             assert_eq!(parts(path), coordinates, "{path}");

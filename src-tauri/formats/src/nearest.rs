@@ -1,5 +1,8 @@
 //! **Pure.** What somebody probably meant to write.
 
+/// Longer words are not compared: nobody meant them, and comparing takes the product of both lengths.
+const LONGEST: usize = 64;
+
 /// The known word that is nearest to a word, when one is near enough to be meant.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
@@ -7,7 +10,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         4..8 => 2,
         _ => 3,
     };
-    let near = known.into_iter().map(|other| (distance(word, other), other)).filter(|(distance, _)| *distance <= limit);
+    if word.len() > LONGEST {
+        return None;
+    }
+    let known = known.into_iter().filter(|other| other.len() <= LONGEST);
+    let near = known.map(|other| (distance(word, other), other)).filter(|(distance, _)| *distance <= limit);
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
@@ -37,5 +44,6 @@ mod tests {
         assert_eq!(nearest("expected_toolcalls", known), Some("expected_tool_calls"));
         assert_eq!(nearest("dat", known), Some("data"));
         assert_eq!(nearest("description", known), None);
+        assert_eq!(nearest(&"a".repeat(65), [&*"a".repeat(65)]), None);
     }
 }

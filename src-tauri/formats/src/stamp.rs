@@ -1,8 +1,14 @@
 //! **Pure.** Just enough of dates to tell how long a run took.
 
-/// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`, or without an offset (taken as UTC).
+/// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`, `2025-02-21T00:12Z`, of those seconds as a number,
+/// or without an offset (taken as UTC).
 pub(crate) fn seconds(stamp: &str) -> Option<f64> {
     let stamp = stamp.trim();
+    if let Some(seconds) = number(stamp) {
+        // Nobody means the year 5138: these are milliseconds.
+        return Some(if seconds > 1e11 { seconds / 1_000.0 } else { seconds });
+    }
+    let stamp = stamp.strip_suffix(" UTC").unwrap_or(stamp);
     let (date, rest) = stamp.split_once(['T', 't', ' '])?;
     let mut parts = date.split('-');
     let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
@@ -11,17 +17,28 @@ pub(crate) fn seconds(stamp: &str) -> Option<f64> {
         Some(at) => (rest[..at].trim_end(), offset(&rest[at..])?),
         None => (rest, 0.0),
     };
-    Some(days * 86_400.0 + self::clock(clock)? - offset)
+    // The time of a day has hours first; only seconds may be left out.
+    let seconds = self::clock(clock)? * if clock.matches(':').count() == 1 { 60.0 } else { 1.0 };
+    Some(days * 86_400.0 + seconds - offset)
 }
 
-/// Seconds of `1:33`, `0:01:33.196202` or `1 day, 0:01:33`.
+/// Seconds of `1:33`, `0:01:33.196202`, `1 day, 0:01:33` or `93.2`.
 pub(crate) fn duration(text: &str) -> Option<f64> {
     let text = text.trim();
+    if let Some(seconds) = number(text) {
+        return Some(seconds);
+    }
     let (days, clock) = match text.split_once(", ") {
         Some((days, clock)) => (days.split(' ').next()?.parse::<u32>().ok()?, clock),
         None => (0, text),
     };
     Some(f64::from(days) * 86_400.0 + self::clock(clock)?)
+}
+
+/// A plain number without sign and exponent.
+fn number(text: &str) -> Option<f64> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse().ok().filter(|_| plain)
 }
 
 /// Seconds of `hours:minutes:seconds`; the seconds may have a fraction, the hours may be missing.
@@ -71,6 +88,9 @@ mod tests {
         assert_eq!(seconds("1970-01-01T00:00:00Z"), Some(0.0));
         assert_eq!(seconds("2000-03-01 00:00:00"), Some(951_868_800.0));
         assert_eq!(seconds("2025-02-21T00:12:07.5+02:00"), Some(1_740_096_727.5 - 7_200.0));
+        assert_eq!(seconds("2025-02-21T00:12Z"), seconds("2025-02-21 00:12:00 UTC"));
+        assert_eq!(seconds("1740096727.5"), seconds("2025-02-21T00:12:07.5Z"));
+        assert_eq!(seconds("1740096727500"), seconds("2025-02-21T00:12:07.5Z"));
         for text in ["", "2025-02-21", "2025-13-01T00:00:00Z", "2025-02-21T0000", "soon"] {
             assert_eq!(seconds(text), None, "{text}");
         }
@@ -81,6 +101,7 @@ mod tests {
         assert_eq!(duration("0:01:33.5\n"), Some(93.5));
         assert_eq!(duration("1 day, 1:00:00"), Some(90_000.0));
         assert_eq!(duration("2:05"), Some(125.0));
-        assert_eq!(duration("12"), None);
+        assert_eq!(duration("93.2"), Some(93.2));
+        assert_eq!(duration("-1"), None);
     }
 }

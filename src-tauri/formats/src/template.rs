@@ -96,8 +96,11 @@ fn format(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<Stri
 /// Every `{word}`, with the place of its brace.
 fn fields(template: &str) -> impl Iterator<Item = (usize, &str)> {
     template.match_indices('{').filter_map(|(at, _)| {
-        let (word, _) = template[at + 1..].split_once('}')?;
-        is_word(word).then_some((at, word))
+        let rest = &template[at + 1..];
+        // A brace that is never closed must not be looked for from every brace before it.
+        let end = rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_'))?;
+        let word = &rest[..end];
+        (rest[end..].starts_with('}') && is_word(word)).then_some((at, word))
     })
 }
 

@@ -23,12 +23,33 @@ fn the_last_fence_of_the_last_message_that_has_one_is_the_answer() {
         (vec!["```\n[1]\n```"], None),
         (vec!["```python\nx = '''\n```json\n[1]\n```"], None),
         (vec!["```json\n[1]"], answer("[1]", LAST, false)),
+        (vec!["```json [1] ```"], answer("[1]", LAST, false)),
+        (vec!["Result: ```json\n[1]\n```"], answer("[1]", LAST, false)),
+        (vec!["```json\n[1]```\n"], answer("[1]", LAST, false)),
+        (vec!["~~~json\n[1]\n~~~"], answer("[1]", LAST, false)),
+        (vec!["````json title=x\n[\"```\"]\n````"], answer("[\"```\"]", LAST, false)),
+        (vec!["````markdown\n```json\n[1]\n```\n````\n```json\n[2]\n```"], answer("[2]", LAST, false)),
+        (vec!["```json\n[1]\n\n```json\n[2]\n```"], answer("[2]", LAST, false)),
+        (vec!["```json\n[1]\n```\nI put it in ```json"], answer("[1]", LAST, false)),
+        (vec!["```json\r\n[1]\r\n```\r\n"], answer("[1]", LAST, false)),
+        (vec!["```json5\n[1]\n```"], None),
         (vec!["```json\n[1, 2"], None),
         (vec!["```json\n```"], None),
         (vec![""], None),
         (vec![], None),
     ] {
         assert_eq!(found(&messages, None), expected, "{messages:?}");
+    }
+}
+
+#[test]
+fn a_last_fence_that_cannot_be_read_hides_the_drafts_before_it() {
+    for messages in [
+        vec!["```json\n[1]\n```\n```json\n[2,\n```"],
+        vec!["```json\n[1]\n```\n```json\n[2,"],
+        vec!["```json\n[1]\n```", "```json\n[2,\n```"],
+    ] {
+        assert_eq!(found(&messages, None), None, "{messages:?}");
     }
 }
 

@@ -131,3 +131,20 @@ fn paths_say_which_run_it_is() {
         assert_eq!(coordinates(dir, stem), None, "{dir} {stem}");
     }
 }
+
+#[test]
+fn reprs_of_openai_messages_are_read_as_messages() {
+    let history = r#"["ChatCompletionMessage(content=None, role='assistant', tool_calls=[ChatCompletionMessageToolCall(id='c1', function=Function(arguments='{\"sql\": \"x\"}', name='q'), type='function')])",
+        {"role": "tool", "tool_call_id": "c1", "content": "[1]"},
+        {"role": "assistant", "content": null, "function_call": {"name": "old", "arguments": "{}"}},
+        {"role": "function", "name": "old", "content": "r"}]"#;
+    let run = run(&Parts { history: Some(history.as_bytes()), ..Parts::default() });
+    let calls: Vec<_> = run.steps.iter().map(|step| (step.title.as_deref(), step.failed, step.parts.len())).collect();
+    assert_eq!(calls, [(Some("q"), Some(false), 2), (Some("old"), Some(false), 1)]);
+}
+
+#[test]
+fn a_history_without_messages_says_so() {
+    let run = run(&Parts { history: Some(b"{\"a\": 1}"), ..Parts::default() });
+    assert!(run.notes[0].contains(".history"), "{:?}", run.notes);
+}

@@ -88,6 +88,38 @@ fn long_lines_and_many_messages_are_read() {
 }
 
 #[test]
+fn many_of_anything_take_time_in_proportion() {
+    let many =
+        |count: usize, text: &str| (0..count).fold(String::new(), |all, n| all + &text.replace('N', &n.to_string()));
+    let prompt = format!(
+        "llm_prompt: |\n  {}{}{{{}}}\nvariations:\n- b: 1\n",
+        many(30_000, "{wN} "),
+        "{ ".repeat(100_000),
+        "a".repeat(300_000)
+    );
+    let merged =
+        format!("conversation: []\na: &a {{{}}}\nb: {{<<: *a, {}}}\n", many(20_000, "kN: 1,"), many(20_000, "jN: 1,"));
+    let anchors =
+        format!("conversation: []\na: [{}]\nb: [{}]\n", many(100_000, "&aN x,"), "*a0,".repeat(yaml::ALIASES));
+    let tools = format!("conversation:\n{}", many(20_000, "- tool_call: {name: tool_N}\n"));
+    let call = r#"{"role": "assistant", "tool_calls": [{"id": "N", "function": {"name": "t"}}]},"#;
+    let calls = format!(
+        "[{}{}null]",
+        many(10_000, call),
+        many(10_000, r#"{"role": "tool", "tool_call_id": "xN", "content": "r"},"#)
+    );
+    let start = Instant::now();
+    assert_eq!(suite::read(&prompt, "t").unwrap().warnings.len(), 100);
+    for text in [merged, anchors, tools] {
+        transcript::outline(text.as_bytes()).unwrap();
+    }
+    let _ = answer::extract(&["```json\n".repeat(50_000).as_str()], Some("a"));
+    let parts = Parts { history: Some(calls.as_bytes()), ..Parts::default() };
+    assert_eq!(benchmark::read(&parts).unwrap().steps.len(), 20_001);
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
+}
+
+#[test]
 fn what_is_wrong_is_said_with_its_line() {
     for (bytes, kind, line, words) in [
         (&b"conversation: []\nanswer: 1\nanswer: 2\n"[..], ReadErrorKind::Duplicate, Some(3), "`answer` stands twice"),

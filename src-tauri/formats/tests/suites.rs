@@ -109,7 +109,8 @@ fn a_folder_of_loose_prompts_is_a_task() {
 #[test]
 fn what_makes_no_sense_is_refused_with_its_line() {
     for (text, kind, line, words) in [
-        ("- a", ReadErrorKind::NotSuite, None, "no map"),
+        ("- a", ReadErrorKind::NotSuite, Some(1), "no map"),
+        ("llm_prompt: a\nnudge: often", ReadErrorKind::BadValue, Some(2), "true, false or a map"),
         ("variations: []", ReadErrorKind::NotSuite, None, "no prompt"),
         ("llm_prompt: a\nvariations: {a: 1}", ReadErrorKind::BadValue, Some(2), "has to be a list"),
         ("llm_prompt: a\nvariations:\n- a", ReadErrorKind::BadValue, Some(3), "has to be a map"),
@@ -126,6 +127,33 @@ fn what_makes_no_sense_is_refused_with_its_line() {
         assert_eq!((error.kind, error.line), (kind, line), "{text}: {error}");
         assert!(error.message.contains(words), "{text}: {error}");
     }
+}
+
+#[test]
+fn a_misspelt_key_of_a_short_variation_is_a_warning_unless_a_prompt_uses_it() {
+    let suite = read(
+        "llm_prompt: 'a {names}'\nvariations:\n- names: x\n  expected_outptu: 3\n- expected_outptu: 4\n  names: y\n",
+    );
+    let shown: Vec<_> = suite.warnings.iter().map(|one| (one.line, one.column, one.message.as_str())).collect();
+    let message = "`expected_outptu` is not a key of a suite. Did you mean `expected_output`?";
+    assert_eq!(shown, [(Some(4), Some(3), message)]);
+}
+
+#[test]
+fn a_nudge_may_be_switched_off_in_a_word() {
+    for (text, auto, max) in
+        [("false", false, 3), ("true", true, 3), ("{max: 5}", true, 5), ("{auto: false}", false, 3)]
+    {
+        let nudge = read(&format!("llm_prompt: a\nnudge: {text}\n")).tasks[0].nudge.unwrap();
+        assert_eq!((nudge.auto, nudge.max), (auto, max), "{text}");
+    }
+}
+
+#[test]
+fn a_shared_answer_is_not_repeated_without_limit() {
+    let text =
+        format!("llm_prompt: a\nexpected_output: [{}]\nvariations:\n{}", "1,".repeat(10_000), "- a: 1\n".repeat(300));
+    assert_eq!(suite::read(&text, "t").unwrap_err().kind, ReadErrorKind::TooLarge);
 }
 
 #[test]
@@ -147,6 +175,7 @@ fn gold_files_are_json_yaml_or_text() {
 #[test]
 fn suites_are_told_from_transcripts() {
     assert!(is_suite(&yaml::read(BOTH).unwrap()));
+    assert!(is_suite(&yaml::read("tool_calling_python_prompt: a").unwrap()));
     assert!(!is_suite(&yaml::read("conversation: []").unwrap()));
     assert!(!is_suite(&yaml::read("tool_calling: 3").unwrap()));
 }

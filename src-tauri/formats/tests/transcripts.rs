@@ -94,8 +94,21 @@ fn a_run_stands_as_its_end_says() {
         (
             "conversation:\n- assistant_message: a\n- error: {status: 500, body: no}\n",
             Standing::Error,
-            Some("status: 500"),
+            Some("no (status 500)"),
         ),
+        (
+            "conversation:\n- error: {status: 503, body: '{\"error\": {\"message\": \"overloaded\"}}'}\n",
+            Standing::Error,
+            Some("overloaded (status 503)"),
+        ),
+        (
+            "conversation:\n- error: |\n    Traceback (most recent call last):\n      File\n    ValueError: bad\n",
+            Standing::Error,
+            Some("ValueError: bad"),
+        ),
+        ("conversation:\n- error:\n", Standing::Error, None),
+        ("conversation:\n- error: x\n- assistant_message: a\n", Standing::NoAnswer, None),
+        ("error: x\nnote: y\nrun: {model: a}\n", Standing::Error, Some("x")),
         ("conversation: []\n", Standing::NoAnswer, Some("The conversation is empty.")),
         ("output: {assistant_actions: []}\nanswer: []\n", Standing::Answered, None),
         ("output: {assistant_actions: []}\n", Standing::NoAnswer, None),
@@ -104,6 +117,42 @@ fn a_run_stands_as_its_end_says() {
         let outline = transcript::outline(text.as_bytes()).unwrap();
         assert_eq!((outline.standing, outline.reason.as_deref()), (standing, reason), "{text}");
     }
+}
+
+#[test]
+fn a_kind_that_is_null_beside_another_says_nothing() {
+    let items =
+        "- {user_message: a, assistant_message: null, error: null}\n- {user_message: ~, assistant_message: b}\n";
+    assert_eq!(turns(items), [(StepKind::User, 1), (StepKind::Assistant, 2)]);
+}
+
+#[test]
+fn a_transcript_may_be_written_in_json() {
+    let text = "{\"conversation\": [{\"user_message\": \"a \\ud83d\\ude00\\/\"},\n\t{\"assistant_message\": \"b\"}], \"answer\": [1]}";
+    let run = transcript::read(text.as_bytes()).unwrap();
+    assert_eq!(run.steps[0].parts[0].value, "a 😀/".into());
+    assert_eq!(run.outline().standing, Standing::Answered);
+}
+
+#[test]
+fn kinds_of_unknown_items_are_named_once() {
+    let run = transcript::read(format!("conversation:\n{}", "- note: x\n".repeat(20)).as_bytes()).unwrap();
+    assert_eq!(run.notes[0].matches("`note`").count(), 1, "{}", run.notes[0]);
+}
+
+#[test]
+fn usage_of_each_model_and_times_in_other_spellings_are_read() {
+    let usage = |usage: &str| transcript::outline(format!("conversation: []\nrun: {{{usage}}}\n").as_bytes()).unwrap();
+    assert_eq!(usage("usage: {o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6}}").tokens, Some(12));
+    assert_eq!(usage("usage: {input: 5, output: 6}").tokens, Some(11));
+    assert_eq!(usage("started: 1740096727, finished: 1740096737.5").seconds, Some(10.5));
+    assert_eq!(usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds, Some(60.0));
+}
+
+#[test]
+fn a_reply_that_is_a_list_is_its_interactions() {
+    let run = transcript::read(b"output:\n- user_message: {text: a}\n- assistant_actions: [{message: b}]\n").unwrap();
+    assert_eq!(run.steps.iter().map(|step| step.kind).collect::<Vec<_>>(), [StepKind::User, StepKind::Assistant]);
 }
 
 #[test]

@@ -1,4 +1,6 @@
 //! **Pure.** Lists of messages as Anthropic and `OpenAI` have them, blocks as objects or as the Python reprs of such objects.
+use std::collections::{BTreeSet, HashMap};
+
 use super::python;
 use crate::json;
 use crate::run::{Part, Run, Step, StepKind};
@@ -20,15 +22,20 @@ struct Reader {
     run: Run,
     turn: u32,
     users: u32,
+    /// Calls without a result, by id and by place.
+    by_id: HashMap<String, usize>,
+    waiting: BTreeSet<usize>,
 }
 
 impl Reader {
     fn message(&mut self, message: &Value) {
+        let read = message.text().and_then(python::block);
+        let message = read.as_ref().unwrap_or(message);
         let content = message.get("content").cloned().unwrap_or_default();
         match message.get("role").and_then(Value::text) {
             Some("user") => self.user(&content),
             Some("assistant") => self.assistant(message, &content),
-            Some("tool") => {
+            Some("tool" | "function") => {
                 let id = message.get("tool_call_id").and_then(Value::text);
                 self.result(id, &content, false);
             }
@@ -82,13 +89,11 @@ impl Reader {
             .filter(|texts| !texts.is_empty())
             .map_or_else(|| content.clone(), |texts| Value::Text(texts.join("\n")));
         let part = if failed { part("error", Role::Other, value) } else { part("result", Role::Result, value) };
-        let waits = |step: &&mut Step| step.kind == StepKind::ToolCall && step.failed.is_none();
-        let mut open = self.run.steps.iter_mut().rev().filter(waits);
         let call = match id {
-            Some(id) => open.find(|step| step.call_id.as_deref() == Some(id)),
-            None => open.last(),
+            Some(id) => self.by_id.remove(id),
+            None => self.waiting.first().copied(),
         };
-        if let Some(step) = call {
+        if let Some(step) = call.filter(|at| self.waiting.remove(at)).and_then(|at| self.run.steps.get_mut(at)) {
             step.failed = Some(failed);
             step.parts.push(part);
         } else {
@@ -127,8 +132,10 @@ impl Reader {
         for call in calls {
             self.call(call.get("name"), call.get("id"), call.get("input").cloned().unwrap_or_default());
         }
-        for call in message.get("tool_calls").map_or(&[][..], Value::items) {
-            let function = call.get("function").unwrap_or(call);
+        let calls = message.get("tool_calls").map_or(&[][..], Value::items).iter().flat_map(block);
+        // The older name of a single call.
+        for call in calls.chain(message.get("function_call").filter(|call| **call != Value::Null).cloned()) {
+            let function = call.get("function").unwrap_or(&call);
             let arguments = function.get("arguments").cloned().unwrap_or_default();
             let input = arguments.text().and_then(json::embedded).unwrap_or(arguments);
             self.call(function.get("name"), call.get("id"), input);
@@ -145,7 +152,10 @@ impl Reader {
             Value::Null => Vec::new(),
             other => vec![part("params", Role::Param, other)],
         };
-        self.push(Step { kind: StepKind::ToolCall, title: text(name), call_id: text(id), parts, ..Step::default() });
+        let call_id = text(id);
+        self.waiting.insert(self.run.steps.len());
+        self.by_id.extend(call_id.clone().map(|id| (id, self.run.steps.len())));
+        self.push(Step { kind: StepKind::ToolCall, title: text(name), call_id, parts, ..Step::default() });
     }
 }
 

@@ -186,7 +186,11 @@ fn history(text: &str) -> Result<Run, ReadError> {
         value.items().iter().for_each(|item| reply::walk(item, &mut turn, &mut builder));
         return Ok(builder.finish(Layout::BenchmarkFolder));
     }
-    Ok(messages::read(value.items()))
+    let mut run = messages::read(value.items());
+    if !matches!(value, Value::List(_)) {
+        run.notes.push("The .history file holds no list of messages, so what happened is not known.".to_owned());
+    }
+    Ok(run)
 }
 
 /// Tokens and model ids of raw replies.

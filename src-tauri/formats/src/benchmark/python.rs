@@ -12,11 +12,11 @@ pub fn read(text: &str) -> Option<Value> {
     (reader.at == text.len()).then_some(value)
 }
 
-/// The block, or list of blocks, that a text is the repr of; none for any other text, however much it looks like Python.
+/// The message, block, or list of blocks, that a text is the repr of; none for any other text, however much it looks like Python.
 pub(crate) fn block(text: &str) -> Option<Value> {
     let inside = text.trim();
     let name = inside.trim_start_matches('[').split('(').next()?;
-    let fits = name.ends_with("Block")
+    let fits = (name.ends_with("Block") || name.starts_with("ChatCompletionMessage"))
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && inside.ends_with([')', ']']);
     if fits { read(inside) } else { None }

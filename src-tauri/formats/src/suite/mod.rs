@@ -163,6 +163,8 @@ pub fn ground_truth(file_name: &str, text: &str) -> Result<Value, crate::ReadErr
     }
 }
 
+const PROMPTS: [&str; 4] = ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt"];
+
 /// True for a value that is a suite, so that a folder may mix suites and transcripts.
 pub fn is_suite(value: &Value) -> bool {
     if let Some(first) = value.items().first() {
@@ -170,6 +172,5 @@ pub fn is_suite(value: &Value) -> bool {
     }
     let has = |key: &str| value.get(key).is_some();
     let systems = ["promptql", "tool_calling"].iter().any(|key| matches!(value.get(key), Some(Value::Map(_))));
-    !has("conversation")
-        && (systems || ["promptql_prompt", "tool_calling_prompt", "llm_prompt"].iter().any(|key| has(key)))
+    !has("conversation") && (systems || PROMPTS.iter().any(|key| has(key)))
 }

@@ -1,4 +1,6 @@
 //! **Pure.** The forms in which suites are written, all read into one.
+use std::collections::HashSet;
+
 use super::queries;
 use super::warnings::Warnings;
 use super::{Expected, Nudge, OracleFile, Prompts, Suite, Task, Variation};
@@ -6,6 +8,7 @@ use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml;
+use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
 
 const KNOWN: [&str; 26] = [
@@ -49,7 +52,7 @@ pub fn read(text: &str, task_id: &str) -> Result<Suite, ReadError> {
         return queries::read(text, task_id);
     }
     let tree = yaml::parse(text)?;
-    let mut reader = Reader { text, root: tree.root(), warnings: Warnings::new(text) };
+    let mut reader = Reader { text, root: tree.root(), warnings: Warnings::new(text), checked: HashSet::new() };
     let task = reader.task(task_id)?;
     Ok(Suite { tasks: vec![task], warnings: reader.warnings.all })
 }
@@ -58,12 +61,17 @@ struct Reader<'a> {
     text: &'a str,
     root: Item<'a>,
     warnings: Warnings<'a>,
+    /// Bare parameters that were looked at.
+    checked: HashSet<String>,
 }
 
 impl<'a> Reader<'a> {
     fn task(&mut self, id: &str) -> Result<Task, ReadError> {
         if self.root.shape() != Shape::Map {
-            return Err(ReadError::new(ReadErrorKind::NotSuite, "Not a suite: the file holds no map of keys."));
+            let advice = "Begin it with `promptql_prompt: |` or `tool_calling_prompt: |` at the left margin.";
+            return Err(self
+                .fault(ReadErrorKind::NotSuite, self.root, "Not a suite: the file holds no map of keys")
+                .advise(advice));
         }
         let mut task = Task { id: id.to_owned(), ..Task::default() };
         task.prompts = self.prompts()?;
@@ -134,6 +142,15 @@ impl<'a> Reader<'a> {
         if list.shape() != Shape::List {
             return Err(self.bad(list, "`variations` has to be a list").advise("Begin each variation with `- `."));
         }
+        // An answer that all share is held once for each of them.
+        let weight = self.root.get("expected_output").map_or(0, Item::weight);
+        if weight.saturating_mul(list.items().count()) > yaml::REPEATED {
+            return Err(self.fault(
+                ReadErrorKind::TooLarge,
+                list,
+                "Too many variations for so large an `expected_output`",
+            ));
+        }
         let mut variations = Vec::new();
         for item in list.items() {
             let mut variation = self.variation(item)?;
@@ -174,7 +191,15 @@ impl<'a> Reader<'a> {
                 }
                 parameters(list)
             }
-            None => others().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect(),
+            None => {
+                // A misspelt key of ours would be taken for a parameter; one that a prompt uses is meant as it is.
+                for (key, word) in others().filter_map(|(key, _)| Some((key, key.word()?))) {
+                    if self.checked.insert(word.to_owned()) && !self.text.contains(&format!("{{{word}}}")) {
+                        self.warnings.unknown(key, word, &OF_VARIATION);
+                    }
+                }
+                others().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value()))).collect()
+            }
         };
         Ok(Variation {
             name: self.text_in(item, "name")?,
@@ -218,7 +243,17 @@ impl<'a> Reader<'a> {
 
     fn nudge(&self) -> Result<Option<Nudge>, ReadError> {
         let Some(nudge) = self.root.given("nudge") else { return Ok(None) };
-        let auto = nudge.given("auto").is_none_or(|auto| auto.word() == Some("true"));
+        // `nudge: false` says the same as `nudge: {auto: false}`.
+        let auto = if nudge.shape() == Shape::Map { nudge.given("auto") } else { Some(nudge) };
+        let auto = match auto.map(Node::shape) {
+            None => true,
+            Some(Shape::Scalar(Scalar::Bool(auto))) => auto,
+            Some(_) => {
+                return Err(self
+                    .bad(nudge, "`nudge` has to be true, false or a map")
+                    .advise("Write it as `nudge: { auto: true, max: 3 }`."));
+            }
+        };
         let max = self.number(nudge.given("max"))?.unwrap_or(3);
         Ok(Some(Nudge { auto, max }))
     }
@@ -277,8 +312,12 @@ impl<'a> Reader<'a> {
     }
 
     fn bad(&self, node: Item<'_>, message: impl Into<String>) -> ReadError {
+        self.fault(ReadErrorKind::BadValue, node, message)
+    }
+
+    fn fault(&self, kind: ReadErrorKind, node: Item<'_>, message: impl Into<String>) -> ReadError {
         let offset = node.span().map_or(0, |(from, _)| from);
-        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{}.", message.into()))
+        ReadError::at(kind, self.text, offset, format!("{}.", message.into()))
     }
 }
 

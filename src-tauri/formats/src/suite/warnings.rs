@@ -4,6 +4,9 @@ use crate::error::Place;
 use crate::nearest::nearest;
 use crate::yaml::tree::Item;
 
+/// More are not shown; nobody reads them, and finding the line of each takes time.
+const MOST: usize = 100;
+
 /// Collects warnings with their places.
 pub(super) struct Warnings<'a> {
     text: &'a str,
@@ -21,6 +24,9 @@ impl<'a> Warnings<'a> {
     }
 
     fn offset(&mut self, offset: Option<usize>, message: impl Into<String>) {
+        if self.is_full() {
+            return;
+        }
         let place = offset.map(|offset| Place::of(self.text, offset));
         self.all.push(Warning {
             line: place.map(|place| place.line),
@@ -28,6 +34,10 @@ impl<'a> Warnings<'a> {
             excerpt: place.map(|place| crate::error::excerpt(place.content)),
             message: message.into(),
         });
+    }
+
+    fn is_full(&self) -> bool {
+        self.all.len() >= MOST
     }
 
     /// A key that nobody reads, when it looks like one that somebody does.
@@ -41,6 +51,9 @@ impl<'a> Warnings<'a> {
     pub(super) fn template(&mut self, prompt: Item<'_>, template: &str, names: &[&str]) {
         let span = prompt.span();
         for found in crate::template::check(template, names) {
+            if self.is_full() {
+                return;
+            }
             let field = format!("{{{}}}", found.word);
             let before = template[..found.offset].matches(&field).count();
             let offset = span.and_then(|(from, to)| {

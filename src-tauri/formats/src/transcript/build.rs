@@ -5,6 +5,9 @@ use crate::node::Node;
 use crate::run::{Answer, Language, Layout, Part, Run, Step, StepKind};
 use crate::value::Value;
 
+/// Kinds of unknown items that are named.
+const UNKNOWN: usize = 5;
+
 /// A run that is being collected.
 #[derive(Debug, Default)]
 pub(crate) struct RunBuilder {
@@ -94,14 +97,15 @@ fn is_sql(text: &str) -> bool {
 
 fn notes(run: &Run) -> Vec<String> {
     let mut notes = Vec::new();
-    let unknown: Vec<&str> = run
-        .steps
-        .iter()
-        .filter(|step| step.kind == StepKind::Unknown)
-        .filter_map(|step| step.title.as_deref())
-        .collect();
-    if !unknown.is_empty() {
-        let names: Vec<String> = unknown.iter().map(|name| format!("`{name}`")).collect();
+    let unknown =
+        run.steps.iter().filter(|step| step.kind == StepKind::Unknown).filter_map(|step| step.title.as_deref());
+    let mut names: Vec<String> = Vec::new();
+    for name in unknown.map(|name| format!("`{name}`")) {
+        if names.len() < UNKNOWN && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if !names.is_empty() {
         notes.push(format!("Items of a kind this version does not know are shown as they are: {}.", names.join(", ")));
     }
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {

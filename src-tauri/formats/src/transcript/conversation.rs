@@ -55,9 +55,11 @@ pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl S
     }
 }
 
-/// The keys of an item that say what it is.
+/// The keys of an item that say what it is. Some programs write all of them and set one: a null beside another one says nothing.
 fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
-    item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)))
+    let all = move || item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)));
+    let set = all().any(|(_, value)| !value.is_null());
+    all().filter(move |(_, value)| !set || !value.is_null())
 }
 
 fn kind(key: &str) -> Option<StepKind> {
@@ -177,7 +179,9 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
     fn error<N: Node<'t>>(&mut self, error: N) {
         self.open = false;
         self.sink.step(Head { kind: StepKind::Error, turn: self.turn.max(1), ..Head::default() });
-        self.sink.part("error", Role::Other, error);
+        if !error.is_null() {
+            self.sink.part("error", Role::Other, error);
+        }
     }
 
     fn unknown<N: Node<'t>>(&mut self, item: N) {

@@ -4,6 +4,7 @@ pub(crate) mod build;
 pub(crate) mod conversation;
 mod document;
 pub(crate) mod outline;
+mod reason;
 pub(crate) mod reply;
 pub(crate) mod sink;
 
@@ -68,7 +69,9 @@ pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
     }
     let key = |key| root.get(key).is_some();
     let ends = key("answer") || key("error");
-    if (key("output") && (ends || is_reply(root))) || (ends && only_our_keys(root)) {
+    if (key("output") && (ends || is_reply(root)))
+        || (ends && (only_our_keys(root) || root.get("run").is_some_and(|run| run.shape() == Shape::Map)))
+    {
         return Ok(Layout::PromptQl);
     }
     let keys: Vec<String> =
@@ -81,7 +84,8 @@ pub(crate) fn layout<'t, N: Node<'t>>(root: N) -> Result<Layout, ReadError> {
 
 fn is_reply<'t, N: Node<'t>>(root: N) -> bool {
     let has = |output: N, key: &str| output.get(key).is_some();
-    root.get("output").is_some_and(|output| {
+    let first = |output: N| output.items().next().filter(|_| output.shape() == Shape::List).unwrap_or(output);
+    root.get("output").map(first).is_some_and(|output| {
         has(output, "assistant_actions") || has(output, "modified_artifacts") || has(output, "interactions")
     }) || (root.get("run").is_some() || only_our_keys(root))
 }

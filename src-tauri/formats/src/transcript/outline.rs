@@ -1,13 +1,13 @@
 //! **Pure.** Collects a walk into an [`Outline`], without copying anything but the text that is searched. Owns how a run
 //! stands.
+use std::collections::HashSet;
+
+use super::reason;
 use super::sink::{Head, Role, Sink};
 use crate::error::count;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{Answer, Layout, Outline, Run, Standing, StepKind, TextItem};
 use crate::stamp;
-
-/// Longest reason, in characters.
-const REASON: usize = 200;
 
 /// An outline that is being collected.
 #[derive(Debug, Default)]
@@ -16,8 +16,13 @@ pub(crate) struct OutlineBuilder {
     steps: u32,
     /// The last step that counts for how the run stands.
     last: Option<(StepKind, Option<bool>)>,
-    /// An error step, and where its text begins.
-    error: Option<usize>,
+    /// Why the run failed, as the last error says.
+    error: Option<String>,
+    /// True while the parts of an error come.
+    in_error: bool,
+    failed: bool,
+    /// Names of tools.
+    tools: HashSet<String>,
     last_turn: u32,
     /// Where the name of the tool that was called last stands in the text.
     last_tool: Option<usize>,
@@ -59,15 +64,12 @@ impl OutlineBuilder {
     fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
         let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
         if layout != Layout::ToolCalling {
-            return match self.error {
-                Some(start) => (Standing::Error, self.reason_at(start)),
-                None => (ended, None),
-            };
+            return if self.failed { (Standing::Error, self.error.clone()) } else { (ended, None) };
         }
         let tool = || self.last_tool.and_then(|start| self.reason_at(start)).unwrap_or_else(|| "a tool".to_owned());
         let waiting = |reason: &str| (Standing::Waiting, Some(reason.to_owned()));
         match self.last {
-            Some((StepKind::Error, _)) => (Standing::Error, self.error.and_then(|start| self.reason_at(start))),
+            Some((StepKind::Error, _)) => (Standing::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
             Some((StepKind::ToolCall, None)) => waiting(&format!("Ends in a call of {} without a result.", tool())),
             Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
@@ -76,14 +78,14 @@ impl OutlineBuilder {
         }
     }
 
-    /// The first line of the text of a step.
+    /// The first line of the text that begins at a place.
     fn reason_at(&self, start: usize) -> Option<String> {
-        let line = self.outline.text.get(start..)?.lines().map(str::trim).find(|line| !line.is_empty())?;
-        Some(line.chars().take(REASON).collect())
+        reason::first_line(self.outline.text.get(start..)?)
     }
 
     fn tool(&mut self, name: &str) {
-        if !self.outline.tools.iter().any(|known| known == name) {
+        if !self.tools.contains(name) {
+            self.tools.insert(name.to_owned());
             self.outline.tools.push(name.to_owned());
         }
     }
@@ -110,8 +112,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if let Some(title) = head.title {
             self.line(title);
         }
-        if head.kind == StepKind::Error {
-            self.error = Some(self.outline.text.len());
+        self.in_error = head.kind == StepKind::Error;
+        if self.in_error {
+            self.failed = true;
+            self.error = None;
         }
         if !matches!(head.kind, StepKind::Unknown | StepKind::System) {
             self.last = Some((head.kind, head.failed));
@@ -120,7 +124,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
     }
 
     fn part<N: Node<'t>>(&mut self, _label: &str, _role: Role, value: N) {
+        let start = self.outline.text.len();
         value.write_words(&mut self.outline.text);
+        if self.in_error && self.error.is_none() {
+            self.error = reason::of(value).or_else(|| self.reason_at(start));
+        }
     }
 
     fn fact<N: Node<'t>>(&mut self, key: &str, value: N) {
@@ -129,8 +137,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.model" => self.outline.model = value.word().map(str::to_owned),
             "run.cost" => self.outline.cost = value.number(),
             "run.seconds" => self.outline.seconds = value.number(),
-            "run.started" => self.started = value.text().and_then(stamp::seconds),
-            "run.finished" => self.finished = value.text().and_then(stamp::seconds),
+            "run.started" => self.started = value.word().and_then(stamp::seconds),
+            "run.finished" => self.finished = value.word().and_then(stamp::seconds),
             "run.usage" => self.outline.tokens = tokens(value),
             _ => {}
         }
@@ -163,8 +171,15 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
                 "cache_read_input_tokens",
                 "prompt_tokens",
                 "completion_tokens",
+                "input",
+                "output",
             ];
-            of("total_tokens").or_else(|| parts.iter().filter_map(|key| of(key)).reduce(u64::saturating_add))
+            // Else one usage for each model.
+            let each =
+                || usage.entries().filter(|(_, one)| one.shape() == Shape::Map).filter_map(|(_, one)| tokens(one));
+            of("total_tokens")
+                .or_else(|| parts.iter().filter_map(|key| of(key)).reduce(u64::saturating_add))
+                .or_else(|| each().reduce(u64::saturating_add))
         }
     }
 }
@@ -186,7 +201,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         for part in &step.parts {
             match &part.raw {
                 Some(raw) => builder.line(raw),
-                None => (&part.value).write_words(&mut builder.outline.text),
+                None => builder.part("", Role::Other, &part.value),
             }
         }
     }

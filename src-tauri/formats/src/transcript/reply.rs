@@ -13,6 +13,7 @@ pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
             (Some(interactions), _) if interactions.shape() == Shape::List => {
                 interactions.items().for_each(|interaction| walk(interaction, &mut turn, sink));
             }
+            (_, Shape::List) => output.items().for_each(|interaction| walk(interaction, &mut turn, sink)),
             (_, Shape::Map) => walk(output, &mut turn, sink),
             _ => sink.fact("output", output),
         }

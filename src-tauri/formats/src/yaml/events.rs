@@ -1,6 +1,7 @@
 //! **Pure.** Any YAML document to a [`Tree`], by the events of `granit-parser`. Owns the limits, duplicate keys, aliases and
 //! merge keys; what an error looks like is in `faults`.
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, Tag};
 
@@ -32,7 +33,7 @@ struct Builder<'a> {
     /// Lists and maps that are open, as indexes of nodes.
     open: Vec<u32>,
     /// Where the node of each anchor begins.
-    anchors: Vec<(usize, u32)>,
+    anchors: HashMap<usize, u32>,
     documents: usize,
     aliases: usize,
     repeated: usize,
@@ -44,7 +45,7 @@ impl<'a> Builder<'a> {
             source,
             tree: Tree::default(),
             open: Vec::new(),
-            anchors: Vec::new(),
+            anchors: HashMap::new(),
             documents: 0,
             aliases: 0,
             repeated: 0,
@@ -104,7 +105,7 @@ impl<'a> Builder<'a> {
         self.tree.nodes.push(raw);
         self.tree.spans.push((count(span.0), count(span.1)));
         if anchor != 0 {
-            self.anchors.push((anchor, at));
+            self.anchors.insert(anchor, at);
         }
         Ok(at)
     }
@@ -143,7 +144,7 @@ impl<'a> Builder<'a> {
         if self.aliases > ALIASES {
             return Err(self.fault(ReadErrorKind::TooLarge, from, format!("More than {ALIASES} aliases.")));
         }
-        let anchor = self.anchors.iter().rev().find(|(anchor, _)| *anchor == id).map(|(_, at)| *at);
+        let anchor = self.anchors.get(&id).copied();
         let Some(start) = anchor.filter(|at| !self.open.contains(at)) else {
             let message = "An alias inside the value it stands for.";
             return Err(self.fault(ReadErrorKind::Syntax, from, message).advise("Write the value out."));

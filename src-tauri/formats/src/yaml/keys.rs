@@ -1,5 +1,5 @@
 //! **Pure.** Keys of maps while a [`Tree`] is built: the same key twice, and the `<<` of YAML 1.1.
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::tree::{Form, Raw, Tree};
 use crate::yaml::scalars::Scalar;
@@ -26,19 +26,12 @@ pub(crate) fn merge(tree: &mut Tree<'_>, map: usize) {
     if !found.iter().any(|(key, _)| is_merge(tree, *key)) {
         return;
     }
-    let mut own: Vec<(usize, usize)> = found.iter().copied().filter(|(key, _)| !is_merge(tree, *key)).collect();
-    for (key, value) in found {
-        if !is_merge(tree, key) {
-            continue;
-        }
-        for source in sources(tree, value) {
-            for (key, value) in pairs(tree, source) {
-                if !own.iter().any(|(known, _)| tree.scalar(*known) == tree.scalar(key)) {
-                    own.push((key, value));
-                }
-            }
-        }
+    let (merges, mut own): (Vec<_>, Vec<_>) = found.into_iter().partition(|(key, _)| is_merge(tree, *key));
+    let mut known: HashSet<Option<Scalar<'_>>> = own.iter().map(|(key, _)| tree.scalar(*key)).collect();
+    for source in merges.into_iter().flat_map(|(_, value)| sources(tree, value)) {
+        own.extend(pairs(tree, source).filter(|(key, _)| known.insert(tree.scalar(*key))));
     }
+    drop(known);
     rebuild(tree, map, &own);
 }
 

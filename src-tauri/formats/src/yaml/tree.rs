@@ -84,6 +84,13 @@ impl Item<'_> {
     pub(crate) fn span(self) -> Option<(usize, usize)> {
         self.tree.spans.get(self.at).map(|(from, to)| (*from as usize, *to as usize))
     }
+
+    /// About how many bytes it takes when it is owned.
+    pub(crate) fn weight(self) -> usize {
+        let end = self.tree.nodes.get(self.at).map_or(self.at, |raw| raw.end as usize);
+        let nodes = self.tree.nodes.get(self.at..end).unwrap_or_default();
+        nodes.iter().map(|raw| size_of::<Value>() + self.tree.text(raw).len()).sum()
+    }
 }
 
 impl<'t> Node<'t> for Item<'t> {

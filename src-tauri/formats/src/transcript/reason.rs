@@ -1,0 +1,47 @@
+//! **Pure.** Why a run failed, in a few words: errors are texts, replies of a provider, or traces of a program.
+use crate::json;
+use crate::node::{Node, Shape};
+use crate::value::Value;
+
+/// Longest reason, in characters.
+const REASON: usize = 200;
+
+/// Where replies of providers say what happened, best first.
+const SAID: [&str; 8] = ["message", "detail", "error", "reason", "error_message", "body", "text", "title"];
+
+/// What an error says, with its status when it has one.
+pub(super) fn of<'t, N: Node<'t>>(error: N) -> Option<String> {
+    let text = said(error)?;
+    let status = ["status", "status_code", "code"].iter().find_map(|key| error.get(key)?.word());
+    Some(match status.filter(|status| !text.contains(status)) {
+        Some(status) => format!("{text} (status {status})"),
+        None => text,
+    })
+}
+
+fn said<'t, N: Node<'t>>(error: N) -> Option<String> {
+    match error.shape() {
+        Shape::Map => SAID.iter().find_map(|key| said(error.given(key)?)),
+        Shape::List => error.items().next().and_then(said),
+        Shape::Scalar(_) => {
+            let text = error.text()?;
+            let inside = json::embedded(text).as_ref().and_then(|value: &Value| said(value));
+            inside.or_else(|| if text.starts_with("Traceback (") { last_line(text) } else { first_line(text) })
+        }
+    }
+}
+
+/// The first line that is not blank, cut when it is long.
+pub(super) fn first_line(text: &str) -> Option<String> {
+    text.lines().find_map(cut)
+}
+
+/// The last line of a trace says what happened.
+fn last_line(text: &str) -> Option<String> {
+    text.lines().rev().find_map(cut)
+}
+
+fn cut(line: &str) -> Option<String> {
+    let line = line.trim();
+    (!line.is_empty()).then(|| line.chars().take(REASON).collect())
+}
