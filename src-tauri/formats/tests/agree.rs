@@ -39,7 +39,7 @@ fn every_beginning_of_a_file_is_read_alike_both_ways() {
 
 #[test]
 fn edited_files_are_read_alike_both_ways() {
-    let rounds = std::env::var("TOUCHSTONE_EDITS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1_000);
+    let rounds = std::env::var("TOUCHSTONE_EDITS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(2_000);
     let mut edits = Edits::new(0x5EED);
     let mut taken = 0;
     for _ in 0..rounds {
@@ -183,7 +183,7 @@ fn corners_of_the_subset_are_read_alike_both_ways() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_200, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn made_up_lines_are_read_alike_both_ways(lines in prop::collection::vec((0..4_usize, prop::sample::select(edits::PIECES.to_vec()), prop::sample::select(edits::PIECES.to_vec())), 1..9)) {

@@ -76,7 +76,7 @@ fn texts_of_several_lines_are_block_literals() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 800, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn yaml_reads_back_as_it_was(value in values()) {
