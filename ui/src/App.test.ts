@@ -124,7 +124,7 @@ describe("the runs", () => {
     const drawn = () => document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform;
     const before = Number(/\d+/.exec(drawn() ?? "")?.[0]);
     document.querySelector<HTMLElement>("[data-id=r505]")?.click();
-    await until(() => location.hash === "#/run/r505");
+    await until(() => location.hash.startsWith("#/run/r505"));
     fixture.rows = [...Array.from({ length: 7 }, (_, index) => runRow(5_000 + index)), ...fixture.rows];
     const asked = fixture.calls.length;
     fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
@@ -133,6 +133,17 @@ describe("the runs", () => {
     await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r505");
     await until(() => Number(/\d+/.exec(drawn() ?? "")?.[0]) === before + 7 * 28);
     expect(document.querySelector<HTMLElement>("[data-id=r505]")?.dataset["index"]).toBe("512");
+  });
+  it("are where they were also when the page was loaded anew on a run, with the cursor on the run that was walked to", async () => {
+    const fixture = await open(new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))), "#/run/r505?top=500");
+    await until(() => text().includes("This run could not be opened"));
+    press("J", { shiftKey: true }, document.body);
+    await until(() => location.hash.startsWith("#/run/r506") && JSON.stringify(fixture.calls.at(-1)).includes("r506"));
+    await tick();
+    press("Escape", {}, document.body);
+    await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r506");
+    const at = Number(/\d+/.exec(document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform ?? "")?.[0]);
+    expect(at).toBe((500 - 24) * 28);
   });
   it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
     const copied = vi.fn(() => Promise.resolve());
@@ -160,12 +171,15 @@ describe("the runs", () => {
   it("are narrowed as one types; what was misread is explained; nothing found offers to clear", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);
+    press("f", { ctrlKey: true });
+    expect(document.activeElement).toBe(find("filter"));
     type("state:error bad:x");
     await until(() => rows().every((row) => row.textContent.includes("Error")) && text().includes("is not a key"));
     expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
     type("nothing-is-called-so");
     await until(() => text().includes("No run passes this filter"));
+    expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual(["Runs"]);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accept, complete, only, pieces, quote, seeksText, toggle, tokens, unquote } from "./filter";
+import { accept, complete, freeText, only, pieces, quote, soughtIn, toggle, tokens, unquote } from "./filter";
 import type { Facets } from "./generated/Facets";
 
 const FACETS: Facets = {
@@ -100,5 +100,10 @@ describe("what is drawn", () => {
     ["http://x", true],
     ["stat:error", false],
     ['""', false],
-  ])("%s looks for text: %s", (text, wanted) => expect(seeksText(text, KEYS, ["stat:error"])).toBe(wanted));
+  ])("%s looks for text: %s", (text, wanted) => expect(freeText(text, KEYS, ["stat:error"]).length > 0).toBe(wanted));
+  it.each([
+    [["open", "Tickets"], "tickets", "Tickets"],
+    [["open", "ticket"], "tickets", "open"],
+    [["open"], null, ""],
+  ])("%j, shown as %s, is looked for as %j in the run", (words, hit, wanted) => expect(soughtIn(words, hit === null ? null : { step: 0, pieces: [{ text: "the ", hit: false }, { text: hit, hit: true }] })).toBe(wanted));
 });

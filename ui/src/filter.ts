@@ -1,6 +1,7 @@
 // The text of a filter, taken apart for chips and completion. Pure. What a token means is decided by the engine and nowhere here.
 import { count } from "./format";
 import type { Facets } from "./generated/Facets";
+import type { Snippet } from "./generated/Snippet";
 
 export interface Token {
   start: number;
@@ -61,9 +62,15 @@ export function toggle(text: string, key: string, value: string): string {
   return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
 }
 
-/** True when some word of it is looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
-export const seeksText = (text: string, keys: readonly string[], misread: readonly string[]): boolean =>
-  tokens(text).some((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key))));
+/** The words of it that are looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
+export const freeText = (text: string, keys: readonly string[], misread: readonly string[]): string[] =>
+  tokens(text).filter((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key)))).map((token) => token.value);
+
+/** What to look for in a run that was found by these words: the one its snippet shows. */
+export function soughtIn(words: readonly string[], snippet: Snippet | null): string {
+  const hit = snippet?.pieces.find((piece) => piece.hit)?.text.toLowerCase();
+  return hit === undefined ? "" : (words.find((word) => word.toLowerCase() === hit) ?? words[0] ?? "");
+}
 
 /** The text taken apart for drawing: keyed tokens that are known, and what lies between. */
 export function pieces(text: string, keys: readonly string[], misread: readonly string[]): { text: string; kind: "chip" | "misread" | "plain" }[] {

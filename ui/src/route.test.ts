@@ -8,7 +8,7 @@ const nat = fc.nat(999_999_999);
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ place: "start" }, { place: "settings" }),
   fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
-  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, step: fc.option(nat), find: text }),
+  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
 );
 
@@ -24,7 +24,7 @@ describe("an address", () => {
   });
   it("leaves out what is as usual", () => {
     expect(format(RUNS)).toBe("#/runs");
-    expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, step: 0, find: "" })).toBe("#/run/a%2Fb?step=0");
+    expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, top: 0, step: 0, find: "" })).toBe("#/run/a%2Fb?step=0");
   });
   it("with a sort nobody knows is sorted as usual", () => {
     for (const word of [null, "", "-", "nothing", "toString", "-__proto__"]) expect(parseSort(word)).toEqual(NEWEST_FIRST);

@@ -10,12 +10,13 @@ export interface RunsRoute {
   sort: Sort;
   top: number;
 }
-/** `q` and `sort` are the list the run was opened from: its neighbours are found by them. `find` is searched within the run. */
+/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. */
 export interface RunRoute {
   place: "run";
   id: string;
   q: string;
   sort: Sort;
+  top: number;
   step: number | null;
   find: string;
 }
@@ -68,7 +69,7 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
-  if (place === "run" && id !== "") return { place, id, q, sort, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
+  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
@@ -89,7 +90,7 @@ export function format(route: Route): string {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
   }
-  if (route.place === "runs" || route.place === "problems") put("top", route.top);
+  if ("top" in route) put("top", route.top);
   const path = route.place === "run" ? `run/${encodeURIComponent(route.id)}` : route.place;
   const query = asked.toString();
   return `#/${path}${query === "" ? "" : `?${query}`}`;

@@ -16,3 +16,6 @@ export const STATES: Record<RunState, Look> = {
   damaged: { word: "Damaged", icon: "torn", tone: "wrong" },
   other: { word: "Not a run", icon: "file", tone: "muted" },
 };
+
+/** Nothing was counted in what could not be read as a run. */
+export const unread = ({ state }: { state: RunState }): boolean => state === "damaged" || state === "other";

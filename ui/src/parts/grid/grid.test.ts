@@ -13,6 +13,6 @@ describe("a result table", () => {
       { text: "—", nothing: true }, { text: "null", nothing: true }, { text: "“”", nothing: true }, { text: "0", nothing: false },
     ]));
   it("gives long columns a bounded share", () =>
-    expect(template([{ name: "id", numeric: true }, { name: "text", numeric: false }], [[{ text: "7", kind: "number" }, { text: "x".repeat(500), kind: "text" }]])).toBe("minmax(7ch, 7ch) minmax(22ch, 132fr)"));
-  it("does not stretch short columns over the page", () => expect(template([{ name: "id", numeric: true }], [])).toBe("minmax(7ch, 7ch) 1fr"));
+    expect(template([{ name: "id", numeric: true }, { name: "text", numeric: false }], [[{ text: "7", kind: "number" }, { text: "x".repeat(500), kind: "text" }]])).toBe("minmax(calc(3ch + 2 * var(--cell, 8px)), calc(7ch + 2 * var(--cell, 8px))) minmax(22ch, 132fr)"));
+  it("does not stretch short columns over the page", () => expect(template([{ name: "id", numeric: true }], [])).toBe("minmax(calc(3ch + 2 * var(--cell, 8px)), calc(7ch + 2 * var(--cell, 8px))) 1fr"));
 });

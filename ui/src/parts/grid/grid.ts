@@ -17,13 +17,17 @@ export type ReadRows = (offset: number, limit: number, order: GridOrder) => Prom
 export const FILE_ORDER: GridOrder = { column: null, descending: false };
 /** Letters from which on a column is one with more to say. */
 const WIDEST = 44;
+const PADDING = "2 * var(--cell, 8px)";
 
 /** Widths for CSS: short values get what they need, and what is left goes to the columns with more to say, else to an empty one. */
 export function template(columns: readonly GridColumn[], rows: readonly (readonly GridCell[])[]): string {
   const widths = columns.map((column, i) => {
     const longest = rows.reduce((max, row) => Math.max(max, row[i]?.text.length ?? 0), 0);
-    const wanted = Math.max(3, longest, column.name.length + 2) + 3;
-    return wanted > WIDEST ? `minmax(22ch, ${Math.min(wanted, 3 * WIDEST)}fr)` : `minmax(${Math.min(wanted, 22)}ch, ${wanted}ch)`;
+    const least = Math.max(3, longest, column.name.length);
+    // Room for the arrow of the order, and for air, where there is any.
+    const wanted = Math.max(longest, column.name.length + 2) + 3;
+    if (wanted > WIDEST) return `minmax(22ch, ${Math.min(wanted, 3 * WIDEST)}fr)`;
+    return `minmax(calc(${Math.min(least, 22)}ch + ${PADDING}), calc(${wanted}ch + ${PADDING}))`;
   });
   if (!widths.some((width) => width.endsWith("fr)"))) widths.push("1fr");
   return widths.join(" ");

@@ -16,7 +16,7 @@ const texts = (tree: Block[] | undefined) => all(tree).map((node) => String(node
 function harmless(source: string): void {
   for (const node of all(markdown(source))) {
     expect(KINDS).toContain(node["kind"]);
-    for (const key of Object.keys(node)) expect(["kind", "text", "children", "items", "start", "depth", "language", "align", "rows", "href", "src", "host", "alt"]).toContain(key);
+    for (const key of Object.keys(node)) expect(["kind", "text", "children", "items", "start", "depth", "level", "language", "align", "rows", "href", "src", "host", "alt"]).toContain(key);
     for (const key of ["href", "src"]) if (node[key] !== undefined) expect(node[key]).toMatch(/^(?:https?:\/\/|mailto:)/);
     if (node["kind"] === "image") expect(node["src"]).toMatch(/^https?:\/\//);
   }
@@ -63,6 +63,10 @@ describe("hostile markdown", () => {
 });
 
 describe("markdown as models write it", () => {
+  it("numbers its headings without gaps, whatever their size", () => {
+    const levels = (source: string) => markdown(source)?.flatMap((block) => (block.kind === "heading" ? [block.level] : []));
+    expect(levels("### a\n\n##### b\n\n###### c\n\n##### d\n\n# e\n\n### f")).toEqual([1, 2, 3, 2, 1, 2]);
+  });
   it("becomes headings, lists, fences, tables and rules", () => {
     const tree = markdown("# Top\n\nSome *very* **bold** `code`.\n\n3. a\n4. b\n\n- x\n\n```sql\nSELECT 1\n```\n\n| a | n |\n|---|--:|\n| x | 1 |\n\n---\n\n> said");
     expect(tree?.map((block) => block.kind)).toEqual(["heading", "paragraph", "list", "list", "code", "table", "rule", "quote"]);

@@ -16,7 +16,7 @@ export type Inline =
 
 export type Block =
   | { kind: "paragraph"; children: Inline[] }
-  | { kind: "heading"; depth: number; children: Inline[] }
+  | { kind: "heading"; depth: number; /** Its place in the outline of this text, from 1, without gaps. */ level: number; children: Inline[] }
   | { kind: "quote"; children: Block[] }
   | { kind: "list"; start: number | undefined; items: Block[][] }
   | { kind: "code"; language: string; text: string }
@@ -32,13 +32,15 @@ const DEEPEST = 30;
 interface Reading {
   source: string;
   definitions: Map<string, string>;
+  /** Depths of the headings that the next one may stand under. */
+  outline: number[];
 }
 
 /** The tree, or nothing when the text is too long or too tangled to be read in a moment. */
 export function markdown(source: string): Block[] | undefined {
   if (source.length > LONGEST || tangled(source)) return undefined;
   const root: Root = fromMarkdown(source, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
-  const reading: Reading = { source, definitions: new Map() };
+  const reading: Reading = { source, definitions: new Map(), outline: [] };
   collect(root, reading);
   return blocks(root.children, reading, 0);
 }
@@ -68,7 +70,7 @@ function block(node: RootContent, reading: Reading, depth: number): Block {
     case "paragraph":
       return { kind: "paragraph", children: inlines(node.children, reading, depth + 1) };
     case "heading":
-      return { kind: "heading", depth: node.depth, children: inlines(node.children, reading, depth + 1) };
+      return { kind: "heading", depth: node.depth, level: levelOf(node.depth, reading), children: inlines(node.children, reading, depth + 1) };
     case "blockquote":
       return { kind: "quote", children: blocks(node.children, reading, depth + 1) };
     case "list":
@@ -83,6 +85,11 @@ function block(node: RootContent, reading: Reading, depth: number): Block {
       // HTML, definitions, and whatever a later parser may bring: the source itself, as text.
       return { kind: "literal", text: sourceOf(node, reading) };
   }
+}
+
+function levelOf(depth: number, { outline }: Reading): number {
+  while ((outline.at(-1) ?? 0) >= depth) outline.pop();
+  return outline.push(depth);
 }
 
 function cells(row: TableRow, reading: Reading, depth: number): Inline[][] {

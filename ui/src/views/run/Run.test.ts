@@ -2,6 +2,7 @@ import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import type { Backend } from "../../backend/backend";
+import { runRow } from "../../fixture";
 import { layOut, OneRun, SMALL, step, table, text, view } from "./canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -127,6 +128,17 @@ describe("a hostile transcript", () => {
     expect(main?.textContent).toContain("U+202E");
   });
 
+  it("offers to open a link only where a page can open another", async () => {
+    const steps = [step(0, 1, "assistant", [text("l", "message", "see [docs](https://example.org/)", "markdown")])];
+    for (const [door, offered] of [["window", ["copy"]], ["served", ["copy", "open"]]] as const) {
+      await open(new OneRun(view(steps), door));
+      one(".markdown button.link")?.click();
+      await tick();
+      expect(all(".markdown .target button").map((button) => button.textContent)).toEqual(offered);
+      if (page) await unmount(page);
+    }
+    page = undefined;
+  });
   it("shows where a link leads and goes nowhere", async () => {
     await open(new OneRun(view([step(0, 1, "assistant", [text("l", "message", "see [docs](https://example.org/a?b=1)", "markdown")])])));
     const before = location.href;
@@ -141,7 +153,7 @@ describe("beside the transcript", () => {
   it("stand the answer, what was expected, and the calls that never happened", async () => {
     const task = { id: "t", file: "suites/t.yaml", parameters: [], prompt: null, expected: table("x", "expected", 2), expected_tool_calls: ["query_tickets", "query_plans"] };
     await open(new OneRun(view(SMALL, { missing_calls: ["query_plans"] }, { task, answer: { part: table("a", "answer", 3), source: "last json fence", lenient: true } })));
-    expect(said("answer")).toContain("last json fence");
+    expect(said("answer")).toContain("from the last json fence");
     expect(said("answer")).toContain("read leniently");
     expect(id("expected")?.querySelectorAll("[role='row']")).toHaveLength(3);
     expect(one("aside")?.textContent).toMatch(/query_plans\s*never called/);
@@ -176,6 +188,7 @@ describe("the page of a run", () => {
     const good = backend.replies.open_run;
     backend.replies.open_run = () => Promise.reject({ code: "failed", message: "The file could not be read.", hint: "Check its permissions." });
     await open(backend);
+    expect(all("h1").map((heading) => heading.textContent)).toEqual(["This run could not be opened"]);
     expect(one(".empty")?.textContent).toContain("The file could not be read. Check its permissions.");
     backend.replies.open_run = good;
     all("button").find((button) => button.textContent === "Try again")?.click();
@@ -205,6 +218,25 @@ describe("the page of a run", () => {
     await tick();
     expect(id("find")).toBeUndefined();
     expect(location.hash).toContain("#/run/r0");
+  });
+
+  it("opens at what the list was filtered by, takes it along to the next run, and leaves by one Escape", async () => {
+    const backend = new OneRun(view(SMALL));
+    const snippet = { step: 2, pieces: [{ text: "select id from ", hit: false }, { text: "Ticket", hit: true }] };
+    backend.replies.list_runs = () => ({ total: 2, generation: 1, rows: [0, 1].map((index) => runRow(index, { snippet })), misread: [] });
+    location.hash = "#/runs?q=state%3Aerror+ticket";
+    page = mount(App, { target: document.body, props: { backend } });
+    await until(() => expect(all("[data-testid='run-row'] .found mark")).toHaveLength(2));
+    one("[data-id='r0']")?.click();
+    await until(() => expect(location.hash).toContain("find=ticket"));
+    await until(() => expect(id("find")?.textContent).toContain("1 of 1"));
+    await until(() => expect(at(2)?.querySelector(".title")?.getAttribute("aria-expanded")).toBe("true"));
+    expect(backend.calls.find((call) => call.name === "find_in_run")?.args).toEqual({ id: "r0", text: "ticket" });
+    expect(document.activeElement?.matches("input")).toBe(false);
+    await press("J");
+    await until(() => expect(backend.calls.some((call) => call.name === "find_in_run" && (call.args as { id: string }).id === "r1")).toBe(true));
+    await press("Escape");
+    await until(() => expect(location.hash).toBe("#/runs?q=state%3Aerror+ticket"));
   });
 
   it("shows the file as it is on disk", async () => {

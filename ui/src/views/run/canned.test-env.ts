@@ -1,4 +1,5 @@
 // Runs for the tests of this page, and a backend that serves them in pieces.
+import type { Backend } from "../../backend/backend";
 import { Fixture, runRow } from "../../fixture";
 import type { Part } from "../../generated/Part";
 import type { RunRow } from "../../generated/RunRow";
@@ -63,8 +64,8 @@ export function layOut(): () => void {
 
 /** A backend whose run can be changed from outside. */
 export class OneRun extends Fixture {
-  constructor(public run: RunView) {
-    super();
+  constructor(public run: RunView, door: Backend["door"] = "served") {
+    super(undefined, undefined, door);
     this.replies.open_run = () => this.run;
     this.replies.read_steps = ({ span }) => ({ version: this.run.version, total_steps: this.run.total_steps, steps: this.run.steps.slice(span.offset, span.offset + span.limit) });
     this.replies.read_text = ({ part }) => ({ text: `text of ${part}\nsecond line`, offset: 0, next: null, total: 20 });

@@ -1,6 +1,7 @@
 // The columns of the table: what each shows, by what it sorts, how wide it is. Pure.
 import type { Column } from "../../generated/Column";
 import type { RunRow } from "../../generated/RunRow";
+import { unread } from "../../states";
 import { bytes, count, moment, money, seconds, short, when } from "../../format";
 
 export interface TableColumn {
@@ -24,13 +25,13 @@ const word = (key: string, value: string | null) => (value === null ? null : { k
 const DASH = "–";
 
 export const COLUMNS: readonly TableColumn[] = [
-  { id: "state", title: "State", width: 9.6, grow: 3, number: false, text: (row) => row.state, token: (row) => word("state", row.state) },
-  { id: "task", title: "Task", width: 14, grow: 4, number: false, text: (row) => row.task ?? row.path, hint: (row) => row.path, token: (row) => word("task", row.task) },
+  { id: "state", title: "State", width: 9.6, grow: 5, number: false, text: (row) => row.state, token: (row) => word("state", row.state) },
+  { id: "task", title: "Task", width: 14, grow: 3, number: false, text: (row) => row.task ?? row.path, hint: (row) => row.path, token: (row) => word("task", row.task) },
   {
     id: "variation",
     title: "Variation",
     width: 8.5,
-    grow: 2,
+    grow: 4,
     number: false,
     text: (row) => row.variation_name ?? (row.variation === null ? DASH : String(row.variation)),
     hint: (row) => (row.variation === null ? "No variation in the name" : `variation ${row.variation}${row.variation_name === null ? "" : `: ${row.variation_name}`}`),
@@ -39,8 +40,8 @@ export const COLUMNS: readonly TableColumn[] = [
   { id: "system", title: "System", width: 11.2, grow: 1, number: false, text: (row) => row.system ?? DASH, token: (row) => word("system", row.system) },
   { id: "model", title: "Model", width: 8.4, grow: 1, number: false, text: (row) => row.model ?? DASH, token: (row) => word("model", row.model) },
   { id: "repeat", title: "Repeat", width: 4.9, number: true, text: (row) => count(row.repeat) },
-  { id: "turns", title: "Turns", width: 4.5, number: true, text: (row) => count(row.turns) },
-  { id: "tool_calls", title: "Calls", width: 5, number: true, text: (row) => count(row.tool_calls), hint: (row) => calls(row) },
+  { id: "turns", title: "Turns", width: 4.5, number: true, text: (row) => (unread(row) ? DASH : count(row.turns)) },
+  { id: "tool_calls", title: "Calls", width: 5, number: true, text: (row) => (unread(row) ? DASH : count(row.tool_calls)), hint: (row) => calls(row) },
   { id: "tokens", title: "Tokens", width: 5.2, number: true, text: (row) => short(row.tokens), hint: (row) => `${count(row.tokens)} tokens` },
   { id: "cost", title: "Cost", width: 5.4, number: true, text: (row) => money(row.cost) },
   { id: "seconds", title: "Time", width: 5.2, number: true, text: (row) => seconds(row.seconds) },
@@ -50,6 +51,7 @@ export const COLUMNS: readonly TableColumn[] = [
 ];
 
 function calls(row: RunRow): string {
+  if (unread(row)) return "The file could not be read as a run";
   const missing = row.missing_calls.length === 0 ? "" : `; expected and missing: ${row.missing_calls.join(", ")}`;
   return `${count(row.tool_calls)} tool calls, ${count(row.failed_calls)} failed${missing}`;
 }
