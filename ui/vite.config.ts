@@ -1,6 +1,8 @@
 import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vitest/config";
 
+const entities = decodeURIComponent(new URL("node_modules/decode-named-character-reference/index.js", import.meta.url).pathname);
+
 export default defineConfig(({ mode }) => ({
   plugins: [svelte()],
   // The window loads the page from its own scheme, the server from its root: paths must not assume either.
@@ -14,6 +16,10 @@ export default defineConfig(({ mode }) => ({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
   },
-  resolve: mode === "test" ? { conditions: ["browser"] } : {},
+  resolve: {
+    // Its form for browsers reads entities through `innerHTML`, which the content policy refuses.
+    alias: { "decode-named-character-reference": entities },
+    ...(mode === "test" ? { conditions: ["browser"] } : {}),
+  },
   test: { environment: "jsdom", include: ["src/**/*.test.ts"], setupFiles: ["src/setup.test-env.ts"], restoreMocks: true },
 }));

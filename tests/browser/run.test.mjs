@@ -43,6 +43,8 @@ const HOSTILE = `conversation:
       |---|---|
       | <img src=x onerror=window.pwned=10> | [x](vbscript:1) |
 
+      &lt;script&gt;window.pwned=25&lt;/script&gt; &copy; &nosuch;
+
       $\\href{javascript:window.pwned=11}{x}$ {{constructor.constructor('window.pwned=12')()}}
   - tool_call:
       id: "\\"><script>window.pwned = 13</script>"
