@@ -15,9 +15,15 @@ use axum::{
     routing::{get, post},
 };
 use gate::{Gate, Verdict};
+use hyper::server::conn::http1;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    server::graceful::GracefulShutdown,
+    service::TowerToHyperService,
+};
 use secret::Secret;
-use std::{future::Future, io, net::Ipv4Addr, sync::Arc, time::Duration};
-use tokio::net::TcpListener;
+use std::{future::Future, io, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
+use tokio::{net::TcpListener, task::JoinSet};
 use touchstone_engine::error::{AppError, Code};
 
 pub(crate) use events::Events;
@@ -25,6 +31,12 @@ pub(crate) use page::Page;
 
 /// Arguments are ids, filters and spans; nothing long.
 const LONGEST_BODY: usize = 64 * 1024;
+/// Connections at a time. Every user of this machine can open them, and each takes one of our files.
+const MOST_CONNECTIONS: usize = 128;
+/// How long the head of a request may take to arrive, so that nobody holds a connection by saying nothing.
+const SLOWEST_HEAD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+/// How long to wait after a connection could not be taken.
+const AFTER_FAILURE: Duration = Duration::from_millis(200);
 /// How long requests may take to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -64,20 +76,33 @@ impl Server {
 
     /// Answers until `end`. Event streams never end by themselves, so they are cut.
     pub(crate) async fn run(self, inside: Inside, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let (say, heard) = tokio::sync::oneshot::channel::<()>();
-        let ended = async move {
-            end.await;
-            let _ = say.send(());
-        };
-        let cut = async move {
-            let _ = heard.await;
-            tokio::time::sleep(LAST_WORDS).await;
-        };
-        let serving = axum::serve(self.listener, router(inside, self.gate)).with_graceful_shutdown(ended);
-        tokio::select! {
-            done = serving => done,
-            () = cut => Ok(()),
+        let service = TowerToHyperService::new(router(inside, self.gate));
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
+        let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
+        let mut end = pin!(end);
+        loop {
+            tokio::select! {
+                () = &mut end => break,
+                Some(_) = connections.join_next() => {}
+                accepted = self.listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
+                    Ok((stream, _)) => {
+                        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+                        connections.spawn(graceful.watch(connection));
+                    }
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be taken");
+                        tokio::time::sleep(AFTER_FAILURE).await;
+                    }
+                },
+            }
         }
+        drop(self.listener);
+        tokio::select! {
+            () = graceful.shutdown() => {}
+            () = tokio::time::sleep(LAST_WORDS) => {}
+        }
+        Ok(())
     }
 }
 

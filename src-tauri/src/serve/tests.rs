@@ -225,3 +225,20 @@ fn listen(served: &Served) -> impl Iterator<Item = String> + use<> {
         line.starts_with("data: ")
     })
 }
+
+#[test]
+fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
+    let served = Served::start();
+    let silent: Vec<TcpStream> = (0..MOST_CONNECTIONS + 20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: 127.0").unwrap();
+            stream
+        })
+        .collect();
+    assert_eq!(status(&served.get("/")), 200);
+    let mut first = silent.into_iter().next().unwrap();
+    first.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut said = Vec::new();
+    assert!(first.read_to_end(&mut said).is_ok() && !said.starts_with(b"HTTP/1.1 200"), "it is still open");
+}
