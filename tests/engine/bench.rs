@@ -208,9 +208,14 @@ pub(crate) fn try_rows(app: &App) -> Result<Vec<RunRow>, AppError> {
 
 /// Paths of the runs whose text holds these words.
 pub(crate) fn hits(app: &App, words: &str) -> Vec<String> {
+    try_hits(app, words).unwrap()
+}
+
+/// The same, for an index that may be damaged.
+pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> {
     let sort = Sort { column: Column::Path, descending: false };
     let request = ListRequest { filter: words.to_owned(), sort, span: Span { offset: 0, limit: 200 } };
-    app.list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect()
+    Ok(app.list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
 }
 
 /// Waits until something is there.

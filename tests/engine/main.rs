@@ -13,4 +13,5 @@ mod real_folders;
 mod search;
 mod suites;
 mod survival;
+mod trust;
 mod watch;

@@ -6,6 +6,7 @@ use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
 use crate::results::conduct::Change;
 use crate::results::flow::Flow;
+use crate::results::home::make_temporary;
 use crate::results::index::IndexError;
 use crate::results::limits::Limits;
 use crate::results::query::Lists;
@@ -126,7 +127,7 @@ impl App {
         let limits = &config.limits;
         Flow::start(roots.clone(), &config.cache_dir, limits.clone(), publish()).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
-            let dir = std::env::temp_dir().join(format!("touchstone-{}", std::process::id()));
+            let dir = make_temporary().map_err(IndexError::from)?;
             Ok(Flow::start(roots, &dir, limits.clone(), publish())?)
         })
     }

@@ -1,13 +1,13 @@
 //! Which directories a folder stands for: what `touchstone.yaml` says, else a well-known pair of subfolders, else the folder itself.
 //! Also where our own files go. Writes nothing into the folder.
 use crate::error::{AppError, Code};
-use crate::results::open::reason;
-use crate::results::roots::Roots;
+use crate::results::open::{self, Refused, reason};
+use crate::results::roots::{FileId, Root, Roots};
 use crate::results::suites;
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
-use touchstone_formats::workspace;
+use touchstone_formats::{ReadError, ReadErrorKind, workspace};
 
 /// Names of input directories, best first.
 const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
@@ -15,6 +15,8 @@ const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
 const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
 /// The workspace file.
 pub(crate) const WORKSPACE: &str = "touchstone.yaml";
+/// A longer one is none that a person wrote.
+const MAX_WORKSPACE: u64 = 1 << 20;
 
 /// Where the program keeps its own files: cache and state.
 pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
@@ -49,9 +51,18 @@ impl Resolved {
 /// Finds the directories of a folder.
 pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
     let folder = readable(folder)?;
-    Ok(match fs::read_to_string(folder.join(WORKSPACE)) {
-        Ok(text) => by_workspace(folder, &text),
-        Err(_) => by_names(folder),
+    // What it says is trusted; what lies under its name may still be a pipe, or a link to something without an end.
+    let file = FileId::new(Root::Output, WORKSPACE);
+    let read = match open::read(&alone(folder.clone()), &file, MAX_WORKSPACE) {
+        Err(Refused::Gone) => return Ok(by_names(folder)),
+        Ok((bytes, _)) => String::from_utf8(bytes)
+            .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")),
+        Err(why) => Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}."))),
+    };
+    Ok(match read.and_then(|text| workspace::read(&text)) {
+        Ok(workspace) => by_workspace(folder, workspace),
+        // The names of the subfolders are the next best thing.
+        Err(error) => Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) },
     })
 }
 
@@ -69,14 +80,8 @@ fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     Ok(folder)
 }
 
-/// A workspace file that cannot be read is a problem to be shown; the names of the subfolders are the next best thing.
-fn by_workspace(folder: PathBuf, text: &str) -> Resolved {
-    let workspace = match workspace::read(text) {
-        Ok(workspace) => workspace,
-        Err(error) => {
-            return Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) };
-        }
-    };
+/// The person wrote the file, so the directories it names may be anywhere and may be links.
+fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     let by_names = by_names(folder.clone());
     let dir = |name: &Option<String>| {
         let dir = folder.join(name.as_ref()?);
@@ -91,16 +96,17 @@ fn by_workspace(folder: PathBuf, text: &str) -> Resolved {
     Resolved { roots, problem: None }
 }
 
+/// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
 fn by_names(folder: PathBuf) -> Resolved {
-    let find = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(|dir| dir.is_dir());
+    let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
+    let find = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(is_dir);
     let roots = match (find(&INPUTS), find(&OUTPUTS)) {
-        (Some(input), Some(output)) => Roots {
-            input_dir: Some(fs::canonicalize(&input).unwrap_or(input)),
-            output_dir: fs::canonicalize(&output).unwrap_or(output),
-            folder,
-            models: Vec::new(),
-        },
-        _ => Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new() },
+        (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, folder, models: Vec::new() },
+        _ => alone(folder),
     };
     Resolved { roots, problem: None }
+}
+
+fn alone(folder: PathBuf) -> Roots {
+    Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new() }
 }

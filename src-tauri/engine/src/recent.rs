@@ -1,7 +1,9 @@
 //! Folders that were open before, in a small file in the state directory. Owns that file only.
 use crate::clock;
+use crate::results::home::make_private;
 use crate::rows::RecentFolder;
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -61,9 +63,9 @@ impl Recent {
 
     fn write(&self, entries: &[Entry]) -> io::Result<()> {
         let dir = self.file.parent().unwrap_or(Path::new("."));
-        fs::create_dir_all(dir)?;
+        make_private(dir)?;
         let beside = dir.join(format!(".recent.{}", std::process::id()));
-        let mut file = fs::File::create(&beside)?;
+        let mut file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         file.write_all(&serde_json::to_vec_pretty(entries)?)?;
         file.sync_all()?;
         fs::rename(&beside, &self.file)

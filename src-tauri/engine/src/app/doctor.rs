@@ -1,5 +1,6 @@
 //! Looks whether everything works here, and says how to mend what does not.
 use super::App;
+use crate::results::home::make_private;
 use crate::results::open::reason;
 use crate::rows::{Check, WatchMeans};
 use fs_err as fs;
@@ -16,8 +17,7 @@ impl App {
     fn cache(&self) -> Check {
         let dir = &self.inner.config.cache_dir;
         let probe = dir.join(format!(".probe-{}", std::process::id()));
-        let tried =
-            fs::create_dir_all(dir).and_then(|()| fs::write(&probe, b"")).and_then(|()| fs::remove_file(&probe));
+        let tried = make_private(dir).and_then(|()| fs::write(&probe, b"")).and_then(|()| fs::remove_file(&probe));
         let shown = dir.display();
         match tried {
             Ok(()) => fine("Cache folder", format!("{shown} can be written.")),

@@ -38,8 +38,16 @@ impl TextBlob {
         self.len <= MAGIC.len() as u64
     }
 
+    /// Whether an extent lies within the text. An index that was damaged may name any.
+    pub(crate) fn holds(&self, offset: u64, len: u64) -> bool {
+        offset.checked_add(len).is_some_and(|end| end <= self.len)
+    }
+
     /// The bytes of one extent.
     pub fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        if !self.holds(offset, len as u64) {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
         let mut bytes = vec![0; len];
         self.file.file().read_exact_at(&mut bytes, offset)?;
         Ok(bytes)

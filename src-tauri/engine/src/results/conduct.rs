@@ -18,6 +18,7 @@ use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -113,8 +114,18 @@ impl Conductor {
         }
     }
 
-    /// Works until the folder is closed.
+    /// Works until the folder is closed. A mistake of ours ends the following, not the program, and is told.
     pub(crate) fn run(mut self) {
+        if catch_unwind(AssertUnwindSafe(|| self.conduct())).is_err() {
+            let hint =
+                "What was read before is still shown. Open the folder again to follow it, and please report this.";
+            return self
+                .fail("Touchstone stopped following this folder because of a mistake of its own.".to_owned(), hint);
+        }
+        self.writer.close();
+    }
+
+    fn conduct(&mut self) {
         if let Err(error) = self.load() {
             self.recover(&error);
         }
@@ -126,7 +137,6 @@ impl Conductor {
                 Woken::Due => self.due(),
             }
         }
-        self.writer.close();
     }
 
     /// Reads what the index knows, or begins anew when it cannot be trusted.

@@ -1,7 +1,9 @@
 //! Where the index of an output directory lives: a folder in the cache, claimed by one process at a time with a lock of the
 //! system, with one numbered build inside. Owns the claim and the builds' names, not what is in them.
 use fs_err as fs;
+use std::fs::{DirBuilder, Permissions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,7 +26,9 @@ impl Home {
                 0 => cache_dir.join(format!("{key:016x}")),
                 n => cache_dir.join(format!("{key:016x}-{n}")),
             };
-            fs::create_dir_all(&dir)?;
+            make_private(&dir)?;
+            // Whoever may read the folder of the runs may not be whoever may read the folder of the index.
+            fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
             let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("lock"))?;
             match lock.try_lock() {
                 Ok(()) => {
@@ -73,6 +77,24 @@ impl Drop for Home {
             tracing::debug!(%error, "the lock of the index could not be given back; the system does it");
         }
     }
+}
+
+/// Makes a folder into which only this person can look, with all above it that is missing. What is there stays as it is.
+pub(crate) fn make_private(dir: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+/// A folder among the system's temporary files that is new, so that nobody else on this machine can have laid it out for us.
+pub(crate) fn make_temporary() -> io::Result<PathBuf> {
+    let (temporary, process) = (std::env::temp_dir(), std::process::id());
+    for turn in 0..1_000 {
+        let dir = temporary.join(format!("touchstone-{process}-{turn}"));
+        match DirBuilder::new().mode(0o700).create(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.map(|()| dir),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 fn remove_dir(dir: &Path) -> io::Result<()> {

@@ -8,7 +8,7 @@ pub mod conduct;
 mod enter;
 pub mod filter;
 pub mod flow;
-mod home;
+pub(crate) mod home;
 mod inbox;
 pub mod index;
 mod ingest;

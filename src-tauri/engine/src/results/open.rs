@@ -81,12 +81,30 @@ fn open_below(dir: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match rustix::fs::openat2(dir, path, flags, Mode::empty(), resolve) {
-        // Old kernels and some containers do not know the call; the path came from a walk that follows no links.
-        Err(Errno::NOSYS | Errno::PERM) if !path.as_bytes().split(|b| *b == b'/').any(|part| part == b"..") => {
-            rustix::fs::openat(dir, path, flags, Mode::empty())
-        }
+        // Old kernels and some containers do not know the call.
+        Err(Errno::NOSYS | Errno::PERM) => open_by_steps(dir, path, flags),
         other => other,
     }
+}
+
+/// The same, folder by folder, so that none of them is a link that was put there just now.
+fn open_by_steps(dir: &OwnedFd, path: &OsStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let parts = || path.as_bytes().split(|byte| *byte == b'/');
+    if parts().any(|part| part == b"..") || path.as_bytes().starts_with(b"/") {
+        return Err(Errno::XDEV);
+    }
+    let into = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder: Option<OwnedFd> = None;
+    let mut parts = parts().peekable();
+    while let Some(part) = parts.next() {
+        let flags = if parts.peek().is_some() { into } else { flags };
+        let next = rustix::fs::openat(folder.as_ref().unwrap_or(dir), OsStr::from_bytes(part), flags, Mode::empty())?;
+        if parts.peek().is_none() {
+            return Ok(next);
+        }
+        folder = Some(next);
+    }
+    Err(Errno::NOENT)
 }
 
 fn refused(error: Errno) -> Refused {
@@ -114,5 +132,31 @@ pub(crate) fn reason(error: &std::io::Error) -> String {
         ErrorKind::NotFound => "it is not there".to_owned(),
         ErrorKind::PermissionDenied => "reading it is not permitted".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_system_cannot_do_it_at_once_the_path_is_walked_without_following_a_link() {
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir_all(home.path().join("root/d/e")).unwrap();
+        fs::write(home.path().join("root/d/e/file"), "x").unwrap();
+        fs::write(home.path().join("secret"), "x").unwrap();
+        std::os::unix::fs::symlink("d", home.path().join("root/link")).unwrap();
+        std::os::unix::fs::symlink("../secret", home.path().join("root/last")).unwrap();
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let root = rustix::fs::open(home.path().join("root"), flags, Mode::empty()).unwrap();
+        let tried = |path: &str| {
+            let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            open_by_steps(&root, OsStr::new(path), flags).map(drop)
+        };
+        assert_eq!(tried("d/e/file"), Ok(()));
+        for path in ["link/e/file", "last", "../secret", "d/../../secret", "/etc/passwd", "d/nothing", "d/e/file/more"]
+        {
+            assert!(tried(path).is_err(), "{path}");
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::roots::{FileId, Roots};
 use super::scan::is_suite_name;
 use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, HashMap};
+use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use xxhash_rust::xxh3::xxh3_64;
@@ -113,7 +114,12 @@ impl Shelving {
         }
         let text = std::str::from_utf8(bytes)
             .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text."));
-        let suite = text.and_then(|text| suite::read(text, &task_id(file)));
+        let suite = text.and_then(|text| {
+            catch_unwind(|| suite::read(text, &task_id(file))).unwrap_or_else(|_| {
+                let message = "The file could not be read: its content brought the reader to a stop.";
+                Err(ReadError::new(ReadErrorKind::Syntax, message))
+            })
+        });
         self.keep(roots, file, hash, suite);
     }
 

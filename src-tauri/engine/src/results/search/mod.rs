@@ -162,7 +162,7 @@ fn snippet(index: &Reader<'_>, text: &TextBlob, run: i64, texts: &Texts, place: 
     let (start, end) = (unsigned(start), unsigned(start) + unsigned(len));
     let from = place.saturating_sub(SNIPPET_BYTES as u64).max(start);
     let to = (place + (OVERLAP + SNIPPET_BYTES) as u64).min(end);
-    let bytes = text.read(from, length(to - from))?;
+    let bytes = text.read(from, length(to.saturating_sub(from)))?;
     // The window is cut anywhere, perhaps within a letter: such halves are left out and not shown as broken.
     let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
     let window = String::from_utf8_lossy(&bytes[torn..]);

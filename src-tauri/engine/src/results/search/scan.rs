@@ -33,32 +33,37 @@ type Found = HashMap<i64, u128>;
 
 /// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left out of what is found.
 pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<Found, IndexError> {
+    let text = index.text()?;
     let mut pieces = Vec::new();
     let mut query = index.prepare_cached(EXTENTS)?;
     let mut rows = query.query([])?;
     while let Some(row) = rows.next()? {
         let run = row.get(0)?;
         if among.contains(run) {
-            cut(run, unsigned(row.get(1)?), unsigned(row.get(2)?), &mut pieces);
+            cut(&text, run, (unsigned(row.get(1)?), unsigned(row.get(2)?)), &mut pieces)?;
         }
     }
-    Ok(read(&index.text()?, texts, &batches(&pieces))?)
+    Ok(read(&text, texts, &batches(&pieces))?)
 }
 
 /// Looks at the text of a few runs.
 pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet) -> Result<Found, IndexError> {
+    let text = index.text()?;
     let mut query = index.prepare_cached(EXTENT)?;
     let mut pieces = Vec::new();
     for run in runs.iter() {
         let (start, len) = query.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        cut(run, unsigned(start), unsigned(len), &mut pieces);
+        cut(&text, run, (unsigned(start), unsigned(len)), &mut pieces)?;
     }
     pieces.sort_by_key(|piece| piece.start);
-    Ok(read(&index.text()?, texts, &batches(&pieces))?)
+    Ok(read(&text, texts, &batches(&pieces))?)
 }
 
-/// Pieces of one run reach into each other, so that nothing is cut in two.
-fn cut(run: i64, start: u64, len: u64, pieces: &mut Vec<Piece>) {
+/// Pieces of one run reach into each other, so that nothing is cut in two. An index that was damaged may name text there is not.
+fn cut(text: &TextBlob, run: i64, (start, len): (u64, u64), pieces: &mut Vec<Piece>) -> io::Result<()> {
+    if !text.holds(start, len) {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     let mut done = 0;
     while done < len {
         let early = done.min(OVERLAP as u64);
@@ -72,6 +77,7 @@ fn cut(run: i64, start: u64, len: u64, pieces: &mut Vec<Piece>) {
         });
         done += size;
     }
+    Ok(())
 }
 
 /// Neighbours that are read together.
