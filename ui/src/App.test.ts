@@ -142,8 +142,7 @@ describe("the runs", () => {
     await tick();
     press("Escape", {}, document.body);
     await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r506");
-    const at = Number(/\d+/.exec(document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform ?? "")?.[0]);
-    expect(at).toBe((500 - 24) * 28);
+    expect(document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform).toBe(`translateY(${(500 - 24) * 28}px)`);
   });
   it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
     const copied = vi.fn(() => Promise.resolve());
