@@ -8,7 +8,7 @@ export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-co
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
 # With a target named, the flags are not used for build scripts and macros.
 host=$(rustc -vV | sed -n 's/^host: //p')
-cargo build --quiet --release --locked --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --target "$host"
+cargo build --quiet --release --manifest-path fuzz/Cargo.toml --target-dir target/fuzz --target "$host"
 
 found=0
 for source in fuzz/fuzz_targets/*.rs; do
