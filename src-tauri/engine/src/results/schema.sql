@@ -66,7 +66,7 @@ CREATE TABLE items (
 CREATE INDEX items_run ON items(run, start);
 
 -- rowid = items.id
-CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, tokenize='unicode61');
+CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='unicode61');
 -- How many items hold each word.
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
 
