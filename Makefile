@@ -24,8 +24,11 @@ test: setup-test ui/node_modules/.built ## run every check and every test; ends 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check
 
-bench: setup ui/node_modules/.built ## measure, on generated folders
-	@cargo bench --workspace
+bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)
+	@cargo bench --package touchstone-engine --bench results
+	@cargo build --release
+	@node benches/page/measure.mjs target/release/touchstone target/corpus/100000x700 target/corpus/10000x21000
+	@cargo bench --package touchstone --bench window
 
 screenshots: setup-test build ## draw the pictures of the README into docs/pictures
 	@node scripts/screenshots.mjs

@@ -1,7 +1,7 @@
-// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript, and the
-// longest time the page was blocked. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
+// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript, the longest
+// time the page was blocked, and how long after its rename a new file is on screen. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -89,6 +89,38 @@ try {
     await second.getByTestId("run-row").first().waitFor();
     result.reload_to_rows_ms = Math.round(performance.now() - started);
   });
+  const folder = mkdtempSync(join(tmpdir(), "touchstone-new-"));
+  await served(folder, async (url) => {
+    const page = await open();
+    await page.goto(url);
+    const took = { known_folder: [], folder_made_now: [] };
+    for (let n = 0; n < 40; n += 1) {
+      const shown = page.evaluate(
+        (name) =>
+          new Promise((resolve) => {
+            const look = () =>
+              [...document.querySelectorAll('[data-testid="run-row"]')].some((row) => row.textContent.includes(name))
+                ? resolve(Date.now())
+                : requestAnimationFrame(look);
+            look();
+          }),
+        `fresh${n}x`,
+      );
+      const made = n % 2 === 1;
+      const place = made ? join(folder, `made${n}`) : folder;
+      mkdirSync(place, { recursive: true });
+      writeFileSync(join(place, ".part"), `conversation:\n- user_message: question ${n}\n- assistant_message: done\n`);
+      renameSync(join(place, ".part"), join(place, `fresh${n}x-tool_calling-o1-variation0.yaml`));
+      const renamed = Date.now();
+      (made ? took.folder_made_now : took.known_folder).push((await shown) - renamed);
+    }
+    const spread = (times) => {
+      times.sort((a, b) => a - b);
+      return { p50: times[times.length >> 1], p95: times[Math.floor(times.length * 0.95)], max: times.at(-1), n: times.length };
+    };
+    result.new_file_on_screen_ms = { known_folder: spread(took.known_folder), folder_made_now: spread(took.folder_made_now) };
+  });
+  rmSync(folder, { recursive: true, force: true });
   await served(large, async (url) => {
     const page = await open();
     await page.goto(url);

@@ -121,3 +121,18 @@ fn a_folder_of_loose_prompts_is_a_task() {
     bench.remove("tasks/plans/promptql_prompt.txt");
     wait_until("the task is gone", || (bench.status().counts.tasks == 0).then_some(()));
 }
+
+#[test]
+fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
+    let bench = Bench::new()
+        .limit(|limits| limits.suite_bytes = 2_000)
+        .file("tasks/huge.yaml", format!("tool_calling_prompt: {}\n", "word ".repeat(1_000)))
+        .file("tasks/plans.yaml", suite("query_plans"))
+        .answered(RUN, "Three")
+        .open();
+    assert_eq!(bench.row(RUN_PATH).unwrap().variation_name.as_deref(), Some("what: plans"));
+    let problems = bench.problems();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!((problems[0].kind, problems[0].file.as_str()), (ProblemKind::SuiteError, "tasks/huge.yaml"));
+    assert!(problems[0].message.contains("could not be read"), "{}", problems[0].message);
+}

@@ -168,7 +168,7 @@ impl Conductor {
         let Shared { roots, limits, .. } = &self.shared;
         let file = &unit.id.file;
         let odd: Option<&Found> = unit.files.values().find(|found| found.odd.is_some());
-        let mark = match (odd, open::read(roots, file, limits.file_bytes)) {
+        let mark = match (odd, open::read(roots, file, limits.suite_bytes)) {
             (Some(found), _) => {
                 self.shelving.refuse(roots, file, found.odd.as_deref().unwrap_or_default());
                 Mark { stamp: found.stamp, settled: true, odd: true }
@@ -265,7 +265,7 @@ fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
 fn read_prompts(roots: &Roots, limits: &Limits, file: &FileId, shelving: &mut Shelving) {
     let folder = FileId::new(file.root, file.parent());
     let read = PROMPT_NAMES.iter().filter_map(|name| {
-        let (bytes, _) = open::read(roots, &folder.join(OsStr::new(name)), limits.file_bytes).ok()?;
+        let (bytes, _) = open::read(roots, &folder.join(OsStr::new(name)), limits.suite_bytes).ok()?;
         Some((*name, String::from_utf8_lossy(&bytes).into_owned()))
     });
     let read: Vec<_> = read.collect();

@@ -6,6 +6,8 @@ use std::time::Duration;
 pub struct Limits {
     /// Larger files are rows with a reason.
     pub file_bytes: u64,
+    /// Larger suites are refused: they stay in memory.
+    pub suite_bytes: u64,
     /// Directories below this are not entered.
     pub depth: usize,
     /// Entries after this are not listed.
@@ -28,6 +30,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             file_bytes: 256 << 20,
+            suite_bytes: 16 << 20,
             depth: 16,
             entries: 200_000,
             settle: Duration::from_secs(5),
