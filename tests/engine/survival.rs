@@ -192,3 +192,17 @@ fn overwrite(path: &PathBuf, at: u64, bytes: &[u8]) {
     file.seek(std::io::SeekFrom::Start(at)).unwrap();
     file.write_all(bytes).unwrap();
 }
+
+#[test]
+fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content() {
+    let bench = bench();
+    let before = bench.rows();
+    fs::remove_dir_all(bench.cache()).unwrap();
+    bench.put("results/later-tool_calling-claude-variation0.yaml", answered("after the loss"));
+    wait_until("the list is whole again", || {
+        let rows = try_rows(bench.app()).ok()?;
+        (rows.len() == before.len() + 1 && before.iter().all(|row| rows.contains(row))).then_some(())
+    });
+    bench.wait_words();
+    assert_eq!((bench.hits("zebra").len(), bench.hits("loss").len()), (40, 1));
+}

@@ -86,6 +86,8 @@ pub(crate) struct Conductor {
     watch: Option<Watch>,
     /// There are more files than are listed.
     cut: bool,
+    /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
+    resting_until: Instant,
     /// Wall clock minus steady clock, to notice sleep.
     drift_ms: i64,
 }
@@ -110,6 +112,7 @@ impl Conductor {
             watched: Vec::new(),
             watch: None,
             cut: false,
+            resting_until: opened,
             drift_ms: clock::now_ms(),
         }
     }
@@ -167,6 +170,9 @@ impl Conductor {
 
     /// When something is to be done even if nobody tells of a change.
     fn next_moment(&self) -> Instant {
+        if Instant::now() < self.resting_until {
+            return self.resting_until;
+        }
         if !self.backlog.is_empty() || self.chores.are_due() {
             return Instant::now();
         }
@@ -349,6 +355,7 @@ impl Conductor {
             let hint =
                 "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";
             self.fail(format!("The index could not be written: {error}."), hint);
+            self.resting_until = Instant::now() + AFTER_FAILURE;
         }
         let wait = if is_damage(error) { AFTER_DAMAGE } else { AFTER_FAILURE };
         self.next_scan = Instant::now() + wait;

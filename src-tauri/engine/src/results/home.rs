@@ -57,7 +57,8 @@ impl Home {
             fs::rename(self.build(old), &aside)?;
         }
         let dir = self.build(next);
-        fs::create_dir(&dir)?;
+        // The cache may have been deleted under our hands; then the folder itself is made again.
+        make_private(&dir)?;
         Ok(dir)
     }
 
