@@ -48,7 +48,8 @@ fn main() {
         let (cache, state) = (home.join("cache"), home.join("state"));
         let environment = [("TOUCHSTONE_CACHE_DIR", cache.as_path()), ("TOUCHSTONE_STATE_DIR", state.as_path())];
         // A complete index first, so that every round is a warm start.
-        let indexed = Command::new(BINARY).arg("index").arg(&folder).envs(environment).stdout(Stdio::null()).status().unwrap();
+        let indexed =
+            Command::new(BINARY).arg("index").arg(&folder).envs(environment).stdout(Stdio::null()).status().unwrap();
         assert!(indexed.success(), "{what} could not be indexed");
         for round in 1..=6 {
             let window = Window::open(&[folder.to_str().unwrap()], &environment);
