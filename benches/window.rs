@@ -1,7 +1,7 @@
 //! Measures the real window, in a release build: from the start of the process to rows on screen, and the frames while 100,000
 //! rows scroll. Prints figures; fails nothing.
 //!
-//! `cargo bench --bench window`. Needs Xvfb and WebKitWebDriver, and the corpus that `cargo bench --bench results` writes.
+//! `cargo bench --bench window`. Needs Xvfb and `WebKitWebDriver`, and the corpus that `cargo bench --bench results` writes.
 #![expect(
     clippy::unwrap_used,
     dead_code,
@@ -95,7 +95,7 @@ fn started() -> Duration {
         .max()
         .unwrap();
     // Ticks count from boot, and only the uptime says when that was to the hundredth.
-    now - Duration::from_secs_f64(uptime - f64::from(ticks) / 100.0)
+    now.saturating_sub(Duration::from_secs_f64(uptime - f64::from(ticks) / 100.0))
 }
 
 fn since(then: Duration) -> Duration {
