@@ -1,8 +1,9 @@
-//! Everything that touches the world, without any window: folders, files, the index, and later runs and reports.
+//! Everything that touches the world, without any window: folders, files, the index, and the runs that are made.
 //! `App` has one method for each thing a person can do; the host only carries calls to it and events from it.
 //!
 //! ```text
 //! results:  folder ─scan/watch→ reconcile → formats → index (SQLite) → query → App → view
+//! runs:     launch → plan → provider codec → http → tools → transcript file (→ results)
 //! ```
 //! Files are the truth; the index is a cache that may be deleted at any time.
 
@@ -14,3 +15,4 @@ mod reading;
 mod recent;
 pub mod results;
 pub mod rows;
+pub mod runs;

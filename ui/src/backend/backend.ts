@@ -5,6 +5,12 @@ import type { Check } from "../generated/Check";
 import type { Facets } from "../generated/Facets";
 import type { Folders } from "../generated/Folders";
 import type { Hit } from "../generated/Hit";
+import type { KeyState } from "../generated/KeyState";
+import type { Launched } from "../generated/Launched";
+import type { LaunchOptions } from "../generated/LaunchOptions";
+import type { LaunchPlan } from "../generated/LaunchPlan";
+import type { LaunchRequest } from "../generated/LaunchRequest";
+import type { LaunchView } from "../generated/LaunchView";
 import type { ListRequest } from "../generated/ListRequest";
 import type { Matches } from "../generated/Matches";
 import type { Place } from "../generated/Place";
@@ -42,6 +48,26 @@ export interface Commands {
   /** A table as CSV, whole. */
   read_csv: [{ id: string; part: string }, string];
   find_in_run: [{ id: string; text: string }, Matches];
+  launch_options: [Record<string, never>, LaunchOptions];
+  /** What a request comes to; sends nothing. */
+  plan_launch: [{ request: LaunchRequest }, LaunchPlan];
+  start_launch: [{ request: LaunchRequest }, Launched];
+  /** All launches since the program began, newest first, without their runs. */
+  launches: [Record<string, never>, LaunchView[]];
+  launch: [{ id: string; span: Span }, LaunchView];
+  /** Lets calls in flight finish and be saved; `now` cancels them. */
+  stop_launch: [{ id: string; now: boolean }, null];
+  /** Launches again what failed or was stopped. */
+  retry_launch: [{ id: string }, Launched];
+  /** Appends a user message to a finished or waiting run and continues it. */
+  nudge_run: [{ id: string; message: string }, Launched];
+  /** Copies a run up to a step (included) to a new repeat; with a message, that is the next user message (in place of the step when it is one) and the new run is launched. */
+  fork_run: [{ id: string; step: number; message: string | null }, Launched];
+  keys: [Record<string, never>, KeyState[]];
+  set_key: [{ name: string; key: string }, null];
+  forget_key: [{ name: string }, null];
+  /** Asks a model for one word, with its key. */
+  test_model: [{ name: string }, Check];
   doctor: [Record<string, never>, Check[]];
 }
 

@@ -17,6 +17,7 @@ type Listener = Arc<dyn Fn(&AppEvent) + Send + Sync>;
 struct Board {
     folder: bool,
     status: bool,
+    launches: bool,
     runs: Option<Runs>,
     stop: bool,
 }
@@ -144,6 +145,7 @@ impl Board {
                 self.runs = None;
             }
             Stale::Status => self.status = true,
+            Stale::Launches => self.launches = true,
             Stale::Runs { generation, ids, all } => {
                 let runs = self.runs.get_or_insert_default();
                 runs.generation = runs.generation.max(generation);
@@ -154,7 +156,7 @@ impl Board {
     }
 
     fn is_empty(&self) -> bool {
-        !self.folder && !self.status && self.runs.is_none()
+        !self.folder && !self.status && !self.launches && self.runs.is_none()
     }
 
     fn tell(self) -> Vec<Stale> {
@@ -164,7 +166,8 @@ impl Board {
         });
         let folder = self.folder.then_some(Stale::Folder);
         let status = self.status.then_some(Stale::Status);
-        folder.into_iter().chain(runs).chain(status).collect()
+        let launches = self.launches.then_some(Stale::Launches);
+        folder.into_iter().chain(runs).chain(status).chain(launches).collect()
     }
 }
 

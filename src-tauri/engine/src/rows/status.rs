@@ -171,6 +171,8 @@ pub enum Stale {
         /// True when any run may have changed.
         all: bool,
     },
+    /// How launches stand.
+    Launches,
     /// Another folder is open: everything.
     Folder,
 }

@@ -1,0 +1,150 @@
+//! **Pure.** What is asked of a model and what comes back, and the codecs between that and HTTP. Owns no connection, no clock
+//! and no key: a request says where a key belongs, never what it is.
+use super::talk::{Call, Turn};
+use crate::runs::spec::Model;
+use serde::{Deserialize, Serialize};
+use touchstone_formats::value::Value;
+
+/// One question to a model: everything that its reply depends on.
+#[derive(Debug, Clone, Copy)]
+pub struct Ask<'a> {
+    /// Which model.
+    pub model: &'a Model,
+    /// Instructions.
+    pub system: &'a str,
+    /// What was said so far; ends in a user turn, or in an assistant turn whose calls all have outcomes.
+    pub turns: &'a [Turn],
+    /// Tools it may call.
+    pub tools: &'a [Offer],
+}
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Offer {
+    /// Name, unique among the tools of a run.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON schema of its parameters.
+    pub parameters: Value,
+}
+
+/// A request, ready to be sent but for the key.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpRequest {
+    /// Whole address.
+    pub url: String,
+    /// Headers, in order, without the one that holds the key.
+    pub headers: Vec<(String, String)>,
+    /// Where the key goes.
+    pub auth: Auth,
+    /// The body. The same question always gives the same bytes: replies are found again by their hash.
+    pub body: Vec<u8>,
+    /// True when the reply comes as a stream of events.
+    pub stream: bool,
+    /// How long it may take in all, in seconds.
+    pub patience: u64,
+}
+
+/// Where the key goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Auth {
+    /// Nowhere.
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer,
+    /// `x-api-key: …`.
+    ApiKey,
+}
+
+/// What came back over the wire, whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HttpReply {
+    /// Status.
+    pub status: u16,
+    /// Headers, names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// Body, inflated; a stream as the text of its events.
+    pub body: Vec<u8>,
+}
+
+impl HttpReply {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+}
+
+/// A reply of a model.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Reply {
+    /// Text; never empty.
+    pub text: Option<String>,
+    /// Blocks to be sent back as they are.
+    pub kept: Vec<Value>,
+    /// Calls, without outcomes.
+    pub calls: Vec<Call>,
+    /// Why it ended.
+    pub stop: Stop,
+    /// What it used.
+    pub usage: Usage,
+    /// The model that answered, as the provider names it.
+    pub model_id: Option<String>,
+}
+
+/// Why a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Stop {
+    /// It was said.
+    #[default]
+    Done,
+    /// Tools are to be called.
+    Calls,
+    /// It was cut at the most tokens: no answer.
+    Length,
+    /// The model would not; with its words when it said any.
+    Refused(Option<String>),
+    /// Anything else, as the provider names it: an error too, for nobody knows what it means.
+    Other(String),
+}
+
+/// Tokens of a reply. None is not 0: some providers do not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Usage {
+    /// Sent, and neither read from nor written to a cache.
+    pub input: Option<u64>,
+    /// Came back, thinking included.
+    pub output: Option<u64>,
+    /// Sent and read from the provider's cache.
+    pub cache_read: Option<u64>,
+    /// Sent and written to the provider's cache.
+    pub cache_write: Option<u64>,
+    /// Of `output`, spent on thinking.
+    pub reasoning: Option<u64>,
+}
+
+/// Why a reply is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// What follows from it.
+    pub kind: FaultKind,
+    /// One sentence for people.
+    pub message: String,
+    /// Status of the reply, when there was one.
+    pub status: Option<u16>,
+}
+
+/// What follows from a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultKind {
+    /// Asked again, as often as the rules allow: overloaded, too many requests, broken connection, 5xx.
+    Passing,
+    /// The stream or body ended too early; counted, then asked again from the start.
+    Truncated,
+    /// The request is wrong: asking again gives the same.
+    Refused,
+    /// Money or quota is used up: the whole launch stops.
+    Exhausted,
+    /// The key is missing or wrong: the whole launch stops.
+    Key,
+}
