@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// In the order of `ui/src/backend/backend.ts`.
-pub(crate) const COMMANDS: [&str; 19] = [
+pub(crate) const COMMANDS: [&str; 32] = [
     "status",
     "folders",
     "open_recent",
@@ -20,5 +20,18 @@ pub(crate) const COMMANDS: [&str; 19] = [
     "read_rows",
     "read_csv",
     "find_in_run",
+    "launch_options",
+    "plan_launch",
+    "start_launch",
+    "launches",
+    "launch",
+    "stop_launch",
+    "retry_launch",
+    "nudge_run",
+    "fork_run",
+    "keys",
+    "set_key",
+    "forget_key",
+    "test_model",
     "doctor",
 ];

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{ListRequest, RowRequest, Sort, Span},
+    rows::{LaunchRequest, ListRequest, RowRequest, Sort, Span},
 };
 
 #[derive(Deserialize)]
@@ -73,8 +73,58 @@ struct Find {
     text: String,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Launch {
+    request: LaunchRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OneLaunch {
+    id: String,
+    span: Span,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StopLaunch {
+    id: String,
+    now: bool,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nudge {
+    id: String,
+    message: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fork {
+    id: String,
+    step: u32,
+    message: Option<String>,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Name {
+    name: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Key {
+    name: String,
+    key: String,
+}
+
+/// Commands that spend money, run programs, write results or touch keys: a served page may not, unless whoever serves it says so.
+const ACTS: [&str; 8] =
+    ["start_launch", "stop_launch", "retry_launch", "nudge_run", "fork_run", "set_key", "forget_key", "test_model"];
+
 /// Runs one command for the served page.
-pub(crate) fn call(app: &App, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
+pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
+    if !may_run && ACTS.contains(&name) {
+        let error = AppError::new(Code::NotAllowed, "This page may look, but not run anything.");
+        return Err(error.hint("Serve it so that it may: touchstone serve --allow-run FOLDER"));
+    }
     let json = arguments;
     match name {
         "status" => reply(json, |Nothing {}| Ok(app.status())),
@@ -98,6 +148,19 @@ pub(crate) fn call(app: &App, name: &str, arguments: &[u8]) -> Result<Vec<u8>, A
         "read_rows" => reply(json, |Rows { id, part, request }| app.read_rows(&id, &part, request)),
         "read_csv" => reply(json, |Table { id, part }| app.read_csv(&id, &part)),
         "find_in_run" => reply(json, |Find { id, text }| app.find_in_run(&id, &text)),
+        "launch_options" => reply(json, |Nothing {}| app.launch_options(may_run)),
+        "plan_launch" => reply(json, |Launch { request }| app.plan_launch(&request)),
+        "start_launch" => reply(json, |Launch { request }| app.start_launch(&request)),
+        "launches" => reply(json, |Nothing {}| Ok(app.launches())),
+        "launch" => reply(json, |OneLaunch { id, span }| app.launch(&id, span)),
+        "stop_launch" => reply(json, |StopLaunch { id, now }| app.stop_launch(&id, now)),
+        "retry_launch" => reply(json, |Id { id }| app.retry_launch(&id)),
+        "nudge_run" => reply(json, |Nudge { id, message }| app.nudge_run(&id, &message)),
+        "fork_run" => reply(json, |Fork { id, step, message }| app.fork_run(&id, step, message.as_deref())),
+        "keys" => reply(json, |Nothing {}| app.keys()),
+        "set_key" => reply(json, |Key { name, key }| app.set_key(&name, key)),
+        "forget_key" => reply(json, |Name { name }| app.forget_key(&name)),
+        "test_model" => reply(json, |Name { name }| app.test_model(&name)),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor()))),
         _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
     }

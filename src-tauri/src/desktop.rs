@@ -10,7 +10,7 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Facets, Folders, Hit, ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView,
+        Check, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView,
         Sort, Span, Status, StepPage, TextPiece,
     },
 };
@@ -110,6 +110,58 @@ async fn find_in_run(app: Engine<'_>, id: String, text: String) -> Reply<Matches
     run(app, move |app| app.find_in_run(&id, &text)).await
 }
 #[tauri::command]
+async fn launch_options(app: Engine<'_>) -> Reply<LaunchOptions> {
+    run(app, |app| app.launch_options(true)).await
+}
+#[tauri::command]
+async fn plan_launch(app: Engine<'_>, request: LaunchRequest) -> Reply<LaunchPlan> {
+    run(app, move |app| app.plan_launch(&request)).await
+}
+#[tauri::command]
+async fn start_launch(app: Engine<'_>, request: LaunchRequest) -> Reply<Launched> {
+    run(app, move |app| app.start_launch(&request)).await
+}
+#[tauri::command]
+async fn launches(app: Engine<'_>) -> Reply<Vec<LaunchView>> {
+    run(app, |app| Ok(app.launches())).await
+}
+#[tauri::command]
+async fn launch(app: Engine<'_>, id: String, span: Span) -> Reply<LaunchView> {
+    run(app, move |app| app.launch(&id, span)).await
+}
+#[tauri::command]
+async fn stop_launch(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
+    run(app, move |app| app.stop_launch(&id, now)).await
+}
+#[tauri::command]
+async fn retry_launch(app: Engine<'_>, id: String) -> Reply<Launched> {
+    run(app, move |app| app.retry_launch(&id)).await
+}
+#[tauri::command]
+async fn nudge_run(app: Engine<'_>, id: String, message: String) -> Reply<Launched> {
+    run(app, move |app| app.nudge_run(&id, &message)).await
+}
+#[tauri::command]
+async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Launched> {
+    run(app, move |app| app.fork_run(&id, step, message.as_deref())).await
+}
+#[tauri::command]
+async fn keys(app: Engine<'_>) -> Reply<Vec<KeyState>> {
+    run(app, App::keys).await
+}
+#[tauri::command]
+async fn set_key(app: Engine<'_>, name: String, key: String) -> Reply<()> {
+    run(app, move |app| app.set_key(&name, key)).await
+}
+#[tauri::command]
+async fn forget_key(app: Engine<'_>, name: String) -> Reply<()> {
+    run(app, move |app| app.forget_key(&name)).await
+}
+#[tauri::command]
+async fn test_model(app: Engine<'_>, name: String) -> Reply<Check> {
+    run(app, move |app| app.test_model(&name)).await
+}
+#[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
     run(app, |app| Ok(with_ours(app.doctor()))).await
 }
@@ -138,6 +190,19 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             read_rows,
             read_csv,
             find_in_run,
+            launch_options,
+            plan_launch,
+            start_launch,
+            launches,
+            launch,
+            stop_launch,
+            retry_launch,
+            nudge_run,
+            fork_run,
+            keys,
+            set_key,
+            forget_key,
+            test_model,
             doctor
         ])
         .on_window_event(|window, event| {

@@ -26,6 +26,9 @@ pub(super) struct Serve {
     /// Port to listen on; a free one when left out
     #[arg(long, default_value_t = 0)]
     port: u16,
+    /// Let the page launch runs, which spends money and runs programs
+    #[arg(long)]
+    allow_run: bool,
     /// Print the address as JSON
     #[arg(long)]
     json: bool,
@@ -66,7 +69,7 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
         })?;
         let end = interrupted()?;
         announce(&server.address(), asked.json)?;
-        let (inside, _told) = inside(app);
+        let (inside, _told) = inside(app.clone(), asked.allow_run);
         server.run(inside, end).await?;
         Ok(Ended::Well)
     })
@@ -95,10 +98,10 @@ fn announce(address: &str, json: bool) -> io::Result<()> {
 }
 
 /// The listening ends when the second is dropped.
-fn inside(app: App) -> (Inside, Subscription) {
+fn inside(app: App, may_run: bool) -> (Inside, Subscription) {
     let events = Events::new();
     let passed_on = events.clone();
     let told = app.subscribe(Box::new(move |event| passed_on.send(event)));
     let page = Arc::new(Page::built_in(context().assets()));
-    (Inside { calls: Arc::new(move |name, arguments| calls::call(&app, name, arguments)), events, page }, told)
+    (Inside { calls: Arc::new(move |name, arguments| calls::call(&app, may_run, name, arguments)), events, page }, told)
 }

@@ -1,0 +1,160 @@
+//! **Pure.** How a launch stands, as a fold over its events: the same events always give the same picture, for the window, the
+//! command line and a log that is read again.
+use super::event::{Ending, RunEvent, What};
+use std::collections::HashMap;
+
+/// How a launch stands.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Progress {
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: i64,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+    /// Why it takes on nothing new, when it does not.
+    pub stopping: Option<String>,
+    /// Tokens so far.
+    pub tokens: u64,
+    /// Dollars so far, of the replies whose price is known.
+    pub cost: f64,
+    /// Replies whose price is not known.
+    pub unpriced: u64,
+    runs: Vec<RunProgress>,
+    places: HashMap<String, usize>,
+}
+
+/// How a run of it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunProgress {
+    /// Its output file, relative to the output directory.
+    pub path: String,
+    /// Whether it has begun or ended.
+    pub stage: Stage,
+    /// Assistant turn it is at; 0 before the first.
+    pub turn: u32,
+    /// What it does now, or why it ended.
+    pub doing: Option<String>,
+    /// Tokens so far.
+    pub tokens: u64,
+    /// Dollars so far; none once a price is not known.
+    pub cost: Option<f64>,
+    /// When it began.
+    pub began_ms: Option<i64>,
+    /// When it ended.
+    pub ended_ms: Option<i64>,
+}
+
+/// Whether a run has begun or ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// Not begun yet.
+    Waiting,
+    /// At work.
+    Running,
+    /// Over.
+    Ended(Ending),
+}
+
+impl Progress {
+    /// A launch of these runs that has not begun.
+    pub fn of(paths: impl IntoIterator<Item = String>) -> Self {
+        let mut progress = Self::default();
+        for path in paths {
+            progress.run(&path);
+        }
+        progress
+    }
+
+    /// Its runs, in the order of the plan.
+    pub fn runs(&self) -> &[RunProgress] {
+        &self.runs
+    }
+
+    /// How many runs are at a stage that passes.
+    pub fn count(&self, passes: impl Fn(Stage) -> bool) -> u64 {
+        self.runs.iter().filter(|run| passes(run.stage)).count() as u64
+    }
+
+    /// Takes one event in.
+    pub fn apply(&mut self, event: &RunEvent) {
+        match (&event.what, &event.run) {
+            (What::Began { .. }, _) => self.began_ms = event.at_ms,
+            (What::Finished, _) => self.ended_ms = Some(event.at_ms),
+            (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
+            (what, Some(path)) => {
+                if let What::Replied { usage, cost, journaled: false, .. } = what {
+                    self.tokens += tokens(usage);
+                    self.cost += cost.unwrap_or(0.0);
+                    self.unpriced += u64::from(cost.is_none());
+                }
+                self.run(path).apply(what, event.at_ms);
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn run(&mut self, path: &str) -> &mut RunProgress {
+        let at = match self.places.get(path) {
+            Some(at) => *at,
+            None => {
+                self.runs.push(RunProgress::new(path));
+                self.places.insert(path.to_owned(), self.runs.len() - 1);
+                self.runs.len() - 1
+            }
+        };
+        &mut self.runs[at]
+    }
+}
+
+fn tokens(usage: &super::provider::Usage) -> u64 {
+    [usage.input, usage.output, usage.cache_read, usage.cache_write].into_iter().flatten().sum()
+}
+
+impl RunProgress {
+    fn new(path: &str) -> Self {
+        Self {
+            path: path.to_owned(),
+            stage: Stage::Waiting,
+            turn: 0,
+            doing: None,
+            tokens: 0,
+            cost: Some(0.0),
+            began_ms: None,
+            ended_ms: None,
+        }
+    }
+
+    fn apply(&mut self, what: &What, at_ms: i64) {
+        match what {
+            What::Started { resumed } => {
+                *self = Self { stage: Stage::Running, began_ms: Some(at_ms), ..Self::new(&self.path) };
+                self.doing = resumed.then(|| "goes on".to_owned());
+            }
+            What::Asking { turn } => {
+                self.turn = *turn;
+                self.doing = Some("asks the model".to_owned());
+            }
+            What::Replied { turn, usage, cost, journaled, .. } => {
+                self.turn = *turn;
+                self.doing = None;
+                if !journaled {
+                    self.tokens += tokens(usage);
+                    self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
+                }
+            }
+            What::Retrying { wait_ms, why, .. } => {
+                #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+                let seconds = *wait_ms as f64 / 1000.0;
+                self.doing = Some(format!("waits {seconds:.1} s: {why}"));
+            }
+            What::Calling { tool } => self.doing = Some(tool.clone()),
+            What::Called { .. } => self.doing = None,
+            What::Nudged { count } => self.doing = Some(format!("nudged ({count})")),
+            What::Ended { how, why } => {
+                self.stage = Stage::Ended(*how);
+                self.ended_ms = Some(at_ms);
+                self.doing.clone_from(why);
+            }
+            What::Began { .. } | What::Stopping { .. } | What::Finished => {}
+        }
+    }
+}

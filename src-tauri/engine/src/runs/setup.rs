@@ -1,0 +1,231 @@
+//! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is wrong in it as sentences, and
+//! leaves only that out: one wrong model never hides the others.
+use super::provider::price;
+use super::spec::{Model, Price, Provider};
+use touchstone_formats::value::Value;
+use touchstone_formats::workspace::{self, Workspace};
+
+/// Where the providers are that everybody knows.
+const ANTHROPIC: &str = "https://api.anthropic.com/v1";
+const OPENAI: &str = "https://api.openai.com/v1";
+/// Most tokens of a reply where the provider wants to be told and nobody said.
+const MAX_TOKENS: u64 = 8192;
+/// Runs at the same time at most: each holds a connection and a file.
+const MOST_AT_ONCE: u32 = 1000;
+
+/// Everything that runs are made with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Setup {
+    /// Models by name: built in, then of the workspace.
+    pub models: Vec<Model>,
+    /// Settings of the `PromptQL` system, when there are any.
+    pub promptql: Option<Value>,
+    /// Instructions in place of ours; `{schemas}` and `{now}` are filled in.
+    pub system_prompt: Option<String>,
+    /// Tools, in the order of the file.
+    pub tools: Vec<ToolEntry>,
+    /// Bounds.
+    pub rules: Rules,
+    /// What could not be used, and why.
+    pub wrong: Vec<String>,
+}
+
+/// A tool as the workspace file names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolEntry {
+    /// Its name.
+    pub name: String,
+    /// `sql`, `mcp`, …
+    pub kind: String,
+    /// Everything the file says of it.
+    pub settings: Value,
+}
+
+/// Bounds of runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rules {
+    /// Runs at the same time.
+    pub concurrency: u32,
+    /// Assistant turns of one run.
+    pub max_turns: u32,
+    /// Dollars of one launch.
+    pub max_cost: Option<f64>,
+    /// Whether runs that stopped early are driven on.
+    pub nudge_auto: bool,
+    /// How often at most.
+    pub nudge_max: u32,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self { concurrency: 8, max_turns: 30, max_cost: None, nudge_auto: true, nudge_max: 3 }
+    }
+}
+
+impl Setup {
+    /// Resolves a workspace file; an empty one gives what is built in.
+    pub fn of(workspace: &Workspace) -> Self {
+        let mut setup = Setup { rules: rules(&workspace.run), ..Setup::default() };
+        let named = |name: &str| workspace.models.iter().find(|model| model.name == name);
+        for (name, ..) in BUILT_IN {
+            setup.take(model(name, named(name)));
+        }
+        for other in workspace.models.iter().filter(|model| !BUILT_IN.iter().any(|(name, ..)| *name == model.name)) {
+            setup.take(model(&other.name, Some(other)));
+        }
+        for (name, settings) in &workspace.systems {
+            match name.as_str() {
+                "promptql" => setup.promptql = Some(settings.clone()),
+                "tool_calling" => {
+                    setup.system_prompt = settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
+                }
+                _ => setup.wrong.push(format!("Touchstone knows no system named `{name}`.")),
+            }
+        }
+        for (name, settings) in &workspace.tools {
+            let kind = settings.get("kind").and_then(Value::text).unwrap_or_default().to_owned();
+            setup.tools.push(ToolEntry { name: name.clone(), kind, settings: settings.clone() });
+        }
+        setup
+    }
+
+    /// The model of that name.
+    pub fn model(&self, name: &str) -> Option<&Model> {
+        self.models.iter().find(|model| model.name == name)
+    }
+
+    fn take(&mut self, model: Result<Model, String>) {
+        match model {
+            Ok(model) => self.models.push(model),
+            Err(why) => self.wrong.push(why),
+        }
+    }
+}
+
+fn rules(run: &workspace::RunLimits) -> Rules {
+    let usual = Rules::default();
+    Rules {
+        concurrency: run.concurrency.unwrap_or(usual.concurrency).clamp(1, MOST_AT_ONCE),
+        max_turns: run.max_turns.unwrap_or(usual.max_turns).max(1),
+        max_cost: run.max_cost,
+        nudge_auto: run.nudge_auto.unwrap_or(usual.nudge_auto),
+        nudge_max: run.nudge_max.unwrap_or(usual.nudge_max),
+    }
+}
+
+/// Models that are there without a workspace file.
+const BUILT_IN: [(&str, Provider, &str); 3] = [
+    ("claude", Provider::Anthropic, "claude-3-7-sonnet-latest"),
+    ("o1", Provider::OpenAi, "o1"),
+    ("o3-mini", Provider::OpenAi, "o3-mini"),
+];
+
+fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
+    let built_in = BUILT_IN.iter().find(|(known, ..)| *known == name);
+    let named = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-'));
+    if !named || name.starts_with('.') {
+        return Err(format!(
+            "The model `{name}` needs a name that can stand in a file name: letters, digits, `.`, `_` and `-`. What the provider calls it goes into `model:`."
+        ));
+    }
+    let nothing = workspace::Model::default();
+    let said = said.unwrap_or(&nothing);
+    let provider = match (said.provider.as_deref(), built_in) {
+        (Some("anthropic"), _) => Provider::Anthropic,
+        (Some("openai"), _) => Provider::OpenAi,
+        (Some("replay"), _) => Provider::Replay,
+        (Some(other), _) => {
+            return Err(format!(
+                "The model `{name}` has the provider `{other}`; Touchstone knows `anthropic`, `openai` (and everything compatible, with `base_url`) and `replay`."
+            ));
+        }
+        (None, Some((_, provider, _))) => *provider,
+        (None, None) if said.base_url.is_some() => Provider::OpenAi,
+        (None, None) => return Err(format!("The model `{name}` needs a `provider`: `anthropic`, `openai` or `replay`.")),
+    };
+    let usual = if provider == Provider::Anthropic { ANTHROPIC } else { OPENAI };
+    let base_url = said.base_url.as_deref().map_or(usual, |url| url.trim_end_matches('/')).to_owned();
+    let model_id = said.model.clone().or_else(|| built_in.map(|(.., id)| (*id).to_owned()));
+    let model_id = model_id.unwrap_or_else(|| name.to_owned());
+    let flag = |key: &str| said.extra.iter().find(|(known, _)| known == key).map(|(_, value)| value);
+    let reasoning = match flag("reasoning") {
+        Some(Value::Bool(reasoning)) => *reasoning,
+        _ => provider == Provider::OpenAi && base_url == OPENAI && thinks(&model_id),
+    };
+    // A key goes only to the provider it was made for, unless the file says otherwise.
+    let key = match (flag("api_key_env").and_then(Value::text), provider) {
+        (Some(name), _) => Some(name.to_owned()),
+        (None, Provider::Anthropic) if base_url == ANTHROPIC => Some("ANTHROPIC_API_KEY".to_owned()),
+        (None, Provider::OpenAi) if base_url == OPENAI => Some("OPENAI_API_KEY".to_owned()),
+        _ => None,
+    };
+    let price = said.price.map(|price| Price { input: price.input, output: price.output, cache_read: None, cache_write: None });
+    Ok(Model {
+        name: name.to_owned(),
+        provider,
+        price: price.or_else(|| (base_url == usual).then(|| price::known(&model_id)).flatten()),
+        max_tokens: said.max_tokens.or((provider == Provider::Anthropic).then_some(MAX_TOKENS)),
+        model_id,
+        base_url,
+        key,
+        reasoning,
+        settings: said.extra.iter().filter(|(key, _)| key != "api_key_env").cloned().collect(),
+    })
+}
+
+/// Models of `OpenAI` that think before they answer, by their ids.
+fn thinks(id: &str) -> bool {
+    ["o1", "o3", "o4", "gpt-5"].iter().any(|family| {
+        id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Setup {
+        Setup::of(&workspace::read(text).unwrap())
+    }
+
+    #[test]
+    fn the_built_in_models_are_there_without_a_file() {
+        let setup = of("");
+        let shown: Vec<_> = setup.models.iter().map(|m| (m.name.as_str(), m.model_id.as_str(), m.key.as_deref())).collect();
+        assert_eq!(
+            shown,
+            [
+                ("claude", "claude-3-7-sonnet-latest", Some("ANTHROPIC_API_KEY")),
+                ("o1", "o1", Some("OPENAI_API_KEY")),
+                ("o3-mini", "o3-mini", Some("OPENAI_API_KEY")),
+            ]
+        );
+        assert!(setup.model("o1").unwrap().reasoning && !setup.model("claude").unwrap().reasoning);
+        assert_eq!(setup.rules, Rules::default());
+    }
+
+    #[test]
+    fn the_file_overrides_what_is_built_in_key_by_key() {
+        let setup = of("models: { claude: { max_tokens: 100, temperature: 0 } }");
+        let claude = setup.model("claude").unwrap();
+        assert_eq!((claude.max_tokens, claude.provider), (Some(100), Provider::Anthropic));
+        assert_eq!(claude.setting("temperature"), Some(&Value::Number("0".to_owned())));
+    }
+
+    #[test]
+    fn a_key_is_never_meant_for_another_address() {
+        let setup = of("models: { o1: { base_url: 'https://elsewhere.example/v1/' }, a: { base_url: 'https://b.example', api_key_env: B_KEY } }");
+        let o1 = setup.model("o1").unwrap();
+        assert_eq!((o1.key.as_deref(), o1.base_url.as_str(), o1.price), (None, "https://elsewhere.example/v1", None));
+        let a = setup.model("a").unwrap();
+        assert_eq!((a.key.as_deref(), a.provider), (Some("B_KEY"), Provider::OpenAi));
+    }
+
+    #[test]
+    fn one_wrong_model_does_not_hide_the_others() {
+        let setup = of("models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }");
+        assert_eq!(setup.models.len(), 4);
+        assert_eq!(setup.wrong.len(), 3);
+        assert!(setup.wrong[0].contains("a/b") && setup.wrong[1].contains("other") && setup.wrong[2].contains("`d`"));
+    }
+}
