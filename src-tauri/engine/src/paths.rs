@@ -51,19 +51,25 @@ impl Resolved {
 /// Finds the directories of a folder.
 pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
     let folder = readable(folder)?;
+    Ok(match workspace(&folder) {
+        None => by_names(folder),
+        Some(Ok(workspace)) => by_workspace(folder, workspace),
+        // The names of the subfolders are the next best thing.
+        Some(Err(error)) => Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) },
+    })
+}
+
+/// What the workspace file of a folder says now; none when there is no such file.
+pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, ReadError>> {
     // What it says is trusted; what lies under its name may still be a pipe, or a link to something without an end.
     let file = FileId::new(Root::Output, WORKSPACE);
-    let read = match open::read(&alone(folder.clone()), &file, MAX_WORKSPACE) {
-        Err(Refused::Gone) => return Ok(by_names(folder)),
+    let read = match open::read(&alone(folder.to_owned()), &file, MAX_WORKSPACE) {
+        Err(Refused::Gone) => return None,
         Ok((bytes, _)) => String::from_utf8(bytes)
             .map_err(|_| ReadError::new(ReadErrorKind::NotUtf8, "The file holds bytes that are no UTF-8 text.")),
         Err(why) => Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}."))),
     };
-    Ok(match read.and_then(|text| workspace::read(&text)) {
-        Ok(workspace) => by_workspace(folder, workspace),
-        // The names of the subfolders are the next best thing.
-        Err(error) => Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) },
-    })
+    Some(read.and_then(|text| workspace::read(&text)))
 }
 
 /// The whole path of a folder that is there and can be listed.

@@ -5,9 +5,12 @@ mod doors;
 mod folder;
 mod index;
 mod list;
+mod nudge;
+mod run;
 mod search;
 mod show;
 mod terminal;
+mod watch;
 mod whole;
 
 use crate::Surroundings;
@@ -42,6 +45,12 @@ enum Command {
     Show(show::Show),
     /// Find a text in all transcripts
     Search(search::Search),
+    /// Say what is owed: which runs would be made, which not, and why
+    Plan(run::Plan),
+    /// Make the runs that are owed
+    Run(run::Run),
+    /// Add a message to a run and go on with it
+    Nudge(nudge::Nudge),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -118,6 +127,9 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::List(list)) => list::run(&list, here),
         Some(Command::Show(show)) => show::run(&show, here),
         Some(Command::Search(search)) => search::run(&search, here),
+        Some(Command::Plan(plan)) => run::plan(&plan, here),
+        Some(Command::Run(run)) => run::run(&run, here),
+        Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

@@ -33,3 +33,8 @@ pub mod suites;
 mod tally;
 mod watch;
 mod words;
+
+/// The id of the run that a file of its own is: the same whether the file is there or not.
+pub(crate) fn run_id(file: &roots::FileId) -> String {
+    reconcile::UnitId { file: file.clone(), group: false }.key()
+}

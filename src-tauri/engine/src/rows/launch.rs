@@ -66,7 +66,7 @@ pub struct Trouble {
 pub struct LaunchRequest {
     /// Ids of runs of the list; when there are any, only these, and the matrix below is not used.
     pub runs: Vec<String>,
-    /// Ids of tasks; none means all.
+    /// Ids of tasks, or patterns with `*`; none means all.
     pub tasks: Vec<String>,
     /// Systems.
     pub systems: Vec<String>,
@@ -84,6 +84,18 @@ pub struct LaunchRequest {
     pub concurrency: Option<u32>,
     /// Dollars after which the launch stops.
     pub max_cost: Option<f64>,
+    /// Only one part of it, for several machines.
+    pub shard: Option<Shard>,
+}
+
+/// One part of many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Shard {
+    /// Which, from 1.
+    pub index: u32,
+    /// Of how many.
+    pub count: u32,
 }
 
 /// What a request comes to. Nothing was sent yet.

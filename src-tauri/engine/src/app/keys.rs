@@ -1,0 +1,107 @@
+//! Keys of providers: which are needed, where they come from, whether they work. A key goes in and never comes out.
+use super::App;
+use crate::error::{AppError, Code};
+use crate::rows::{Check, KeySource, KeyState, Stale};
+use crate::runs::http::keys::{ApiKey, KeyError, Source};
+use crate::runs::provider::{self, Ask};
+use crate::runs::setup::Setup;
+use crate::runs::spec::{Model, Provider};
+use crate::runs::talk::Turn;
+use std::collections::BTreeMap;
+use tokio_util::sync::CancellationToken;
+use zeroize::Zeroizing;
+
+impl App {
+    /// The keys that the models of the open folder need, and where each comes from.
+    pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
+        let setup = self.setup().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+        let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for model in &setup.models {
+            if let Some(key) = &model.key {
+                wanted.entry(key.clone()).or_default().push(model.name.clone());
+            }
+        }
+        if let Some(key) = setup.promptql_key() {
+            wanted.entry(key).or_default().push("promptql".to_owned());
+        }
+        let can_store = self.inner.keys.can_store().is_ok();
+        let state = |(name, used_by)| {
+            let source = match self.inner.keys.source(&name) {
+                Ok(Some(Source::Environment)) => KeySource::Environment,
+                Ok(Some(Source::Keyring)) => KeySource::Keyring,
+                _ => KeySource::None,
+            };
+            KeyState { name, used_by, source, can_store }
+        };
+        Ok(wanted.into_iter().map(state).collect())
+    }
+
+    /// Stores a key in the keyring of the system.
+    pub fn set_key(&self, name: &str, key: String) -> Result<(), AppError> {
+        let key = Zeroizing::new(key);
+        self.known_key(name)?;
+        let key = ApiKey::new(key.trim()).map_err(failed)?;
+        self.inner.keys.set(name, &key).map_err(failed)?;
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(())
+    }
+
+    /// Removes a key from the keyring.
+    pub fn forget_key(&self, name: &str) -> Result<(), AppError> {
+        self.known_key(name)?;
+        self.inner.keys.forget(name).map_err(failed)?;
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(())
+    }
+
+    /// Asks a model for one word, with its key.
+    pub fn test_model(&self, name: &str) -> Result<Check, AppError> {
+        let setup = self.setup()?;
+        let model = setup.model(name).ok_or_else(|| no_model(&setup, name))?;
+        let check = |ok: bool, detail: String, fix: Option<&str>| Check { name: name.to_owned(), ok, detail, fix: fix.map(str::to_owned) };
+        if model.provider == Provider::Replay {
+            return Ok(check(true, provider::replay::SAYS.to_owned(), None));
+        }
+        Ok(match self.inner.launches.runtime()?.block_on(self.word_of(model)) {
+            Ok(detail) => check(true, detail, None),
+            Err(why) => check(false, why, Some("Check the key, the address and the model's id in touchstone.yaml.")),
+        })
+    }
+
+    async fn word_of(&self, model: &Model) -> Result<String, String> {
+        let turns = [Turn::User("Answer with the one word: ready".to_owned())];
+        let request = provider::encode(&Ask { model, system: "Answer in one word.", turns: &turns, tools: &[] });
+        let key = model.key.as_deref().map(|name| self.inner.keys.get(name)).transpose().map_err(|why| why.to_string())?;
+        let key = key.flatten();
+        if let (Some(name), None) = (&model.key, &key) {
+            return Err(self.inner.keys.missing(name));
+        }
+        let client = self.inner.launches.client();
+        let reply = client.send(&request, key.as_ref(), &CancellationToken::new()).await.map_err(|why| why.to_string())?;
+        let redactor = crate::runs::http::redact::Redactor::new(key.iter().map(ApiKey::expose));
+        let reply = provider::decode(model.provider, &reply).map_err(|fault| redactor.clean(&fault.message).into_owned())?;
+        let said = reply.text.unwrap_or_default();
+        let said: String = redactor.clean(&said).chars().take(60).collect();
+        let id = reply.model_id.unwrap_or_else(|| model.model_id.clone());
+        Ok(format!("{id} answers: {}", said.trim()))
+    }
+
+    /// Only keys that something needs are stored, so that a page cannot fill the keyring with anything.
+    fn known_key(&self, name: &str) -> Result<(), AppError> {
+        if self.keys()?.iter().any(|key| key.name == name) {
+            return Ok(());
+        }
+        Err(AppError::new(Code::NotFound, format!("No model of this folder uses a key named {name}.")))
+    }
+}
+
+pub(super) fn no_model(setup: &Setup, name: &str) -> AppError {
+    let names: Vec<&str> = setup.models.iter().map(|model| model.name.as_str()).collect();
+    let error = AppError::new(Code::BadRequest, format!("There is no model named `{name}`."));
+    error.hint(format!("There are: {}. Others are added under `models:` in touchstone.yaml.", names.join(", ")))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that is done with it")]
+fn failed(why: KeyError) -> AppError {
+    AppError::new(Code::Failed, why.to_string())
+}

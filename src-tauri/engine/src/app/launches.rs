@@ -1,0 +1,175 @@
+//! Launches of this program: begun, looked at, stopped. Owns the runtime they run on and the list of them; a launch owns itself.
+use super::App;
+use crate::error::{AppError, Code};
+use crate::results::roots::{FileId, Root};
+use crate::rows::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Span};
+use crate::runs::event::Ending;
+use crate::runs::launch::Launch;
+use crate::runs::progress::{Progress, RunProgress, Stage};
+use crate::{clock, results};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use tokio::runtime::Runtime;
+
+/// Runs of a launch at most on one page.
+const MOST_ROWS: u32 = 500;
+
+/// The launches since the program began.
+#[derive(Default)]
+pub(super) struct Launches {
+    runtime: OnceLock<Runtime>,
+    list: Mutex<Vec<Arc<Launch>>>,
+}
+
+impl Launches {
+    /// What launches run on; made when the first begins, because most of the time a person only looks.
+    pub(super) fn runtime(&self) -> Result<&Runtime, AppError> {
+        if let Some(runtime) = self.runtime.get() {
+            return Ok(runtime);
+        }
+        let made = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
+        let made = made.map_err(|why| AppError::new(Code::Failed, format!("Runs cannot be made here: {why}.")))?;
+        Ok(self.runtime.get_or_init(|| made))
+    }
+
+    pub(super) fn add(&self, launch: Arc<Launch>) {
+        self.lock().insert(0, launch);
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
+        let gone = || AppError::new(Code::NotFound, "This launch is not known: the program was started again since.");
+        self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Launch>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Launches {
+    fn drop(&mut self) {
+        // What blocks is a write that is nearly done; a runtime must not be dropped from within itself, and not wait for ever.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl App {
+    /// All launches since the program began, newest first, without their runs.
+    pub fn launches(&self) -> Vec<LaunchView> {
+        self.inner.launches.lock().iter().map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
+    }
+
+    /// How a launch stands, with a window of its runs.
+    pub fn launch(&self, id: &str, span: Span) -> Result<LaunchView, AppError> {
+        Ok(view(self.inner.launches.find(id)?.as_ref(), span))
+    }
+
+    /// Lets calls in flight finish and be saved, and begins nothing new; `now` gives up what is in flight.
+    pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.launches.find(id)?.stop(now);
+        self.inner.bulletin.post(crate::rows::Stale::Launches);
+        Ok(())
+    }
+
+    /// Stops every launch; true when there is something to wait for.
+    pub fn stop_all_launches(&self, now: bool) -> bool {
+        let running: Vec<_> = self.inner.launches.lock().iter().filter(|launch| !launch.is_over()).cloned().collect();
+        running.iter().for_each(|launch| launch.stop(now));
+        !running.is_empty()
+    }
+
+    /// Waits until a launch is over; false when that took too long.
+    pub fn wait_launch(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.launches.find(id)?.wait(timeout))
+    }
+}
+
+/// The runs of a launch that did not come to their end.
+pub(super) fn unfinished(launch: &Launch) -> Vec<String> {
+    let failed = |run: &&RunProgress| matches!(run.stage, Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
+    launch.look(|progress| progress.runs().iter().filter(failed).map(|run| run.path.clone()).collect())
+}
+
+impl App {
+    pub(super) fn found_launch(&self, id: &str) -> Result<Arc<Launch>, AppError> {
+        self.inner.launches.find(id)
+    }
+}
+
+fn view(launch: &Launch, span: Span) -> LaunchView {
+    let over = launch.is_over();
+    launch.look(|progress| {
+        let ended = |how: Ending| progress.count(|stage| stage == Stage::Ended(how));
+        let stopped = ended(Ending::Stopped);
+        let waiting = progress.count(|stage| stage == Stage::Waiting);
+        let state = match (over, &progress.stopping) {
+            (false, Some(_)) => LaunchState::Stopping,
+            (false, None) => LaunchState::Running,
+            (true, _) if stopped + waiting > 0 => LaunchState::Stopped,
+            (true, _) => LaunchState::Done,
+        };
+        LaunchView {
+            id: launch.id.clone(),
+            began_ms: progress.began_ms,
+            ended_ms: progress.ended_ms,
+            state,
+            why: progress.stopping.clone(),
+            total: progress.runs().len() as u64,
+            waiting,
+            running: progress.count(|stage| stage == Stage::Running),
+            done: ended(Ending::Answered) + ended(Ending::NoAnswer),
+            failed: ended(Ending::Error) + ended(Ending::Elsewhere),
+            stopped,
+            tokens: progress.tokens,
+            cost: progress.cost,
+            unpriced: progress.unpriced,
+            max_cost: launch.max_cost,
+            runs: window(progress, span),
+        }
+    })
+}
+
+/// Those at work first, then failed, waiting, done; within each as planned.
+fn window(progress: &Progress, span: Span) -> Vec<LaunchRun> {
+    let rank = |stage: Stage| match stage {
+        Stage::Running => 0,
+        Stage::Ended(Ending::Error | Ending::Elsewhere) => 1,
+        Stage::Ended(Ending::Stopped) => 2,
+        Stage::Waiting => 3,
+        Stage::Ended(Ending::Answered | Ending::NoAnswer) => 4,
+    };
+    if span.limit == 0 {
+        return Vec::new();
+    }
+    let mut runs: Vec<&RunProgress> = progress.runs().iter().collect();
+    runs.sort_by_key(|run| rank(run.stage));
+    let now = clock::now_ms();
+    let window = runs.into_iter().skip(span.offset as usize).take(span.limit.min(MOST_ROWS) as usize);
+    window.map(|run| row(run, now)).collect()
+}
+
+fn row(run: &RunProgress, now: i64) -> LaunchRun {
+    let ms = run.began_ms.map_or(0, |began| run.ended_ms.unwrap_or(now) - began);
+    #[expect(clippy::cast_precision_loss, reason = "seconds of a run, shown with one digit")]
+    let seconds = ms.max(0) as f64 / 1000.0;
+    LaunchRun {
+        run: results::run_id(&FileId::new(Root::Output, run.path.as_bytes())),
+        path: run.path.clone(),
+        state: match run.stage {
+            Stage::Waiting => LaunchRunState::Waiting,
+            Stage::Running => LaunchRunState::Running,
+            Stage::Ended(Ending::Answered) => LaunchRunState::Answered,
+            Stage::Ended(Ending::NoAnswer) => LaunchRunState::NoAnswer,
+            Stage::Ended(Ending::Error) => LaunchRunState::Error,
+            Stage::Ended(Ending::Stopped) => LaunchRunState::Stopped,
+            Stage::Ended(Ending::Elsewhere) => LaunchRunState::Elsewhere,
+        },
+        turn: run.turn,
+        doing: run.doing.clone(),
+        tokens: run.tokens,
+        cost: run.cost,
+        seconds,
+    }
+}

@@ -1,0 +1,271 @@
+//! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when it stops early, until it has
+//! said its last word. Owns the order of these; what a file may hold is in `script`.
+use super::ask::{self, Bought, Question};
+use super::desk::Desk;
+use super::{Crew, Ended, Halt, Job, prompt};
+use crate::clock;
+use crate::runs::event::{Ending, What};
+use crate::runs::journal::{Ran, Record};
+use crate::runs::nudge;
+use crate::runs::provider::replay::Recording;
+use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop};
+use crate::runs::script::{End, OpenCall, Script};
+use crate::runs::spec::Model;
+use crate::runs::talk::Outcome;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::task::JoinSet;
+use touchstone_formats::value::Value;
+
+/// A conversation that is being held.
+pub(super) struct Talk<'a> {
+    pub(super) crew: &'a Arc<Crew>,
+    pub(super) job: &'a Job,
+    pub(super) model: &'a Model,
+    pub(super) system: String,
+    pub(super) offers: Arc<Vec<Offer>>,
+    /// What answers in place of a provider.
+    pub(super) recording: Option<Recording>,
+    pub(super) desk: Desk,
+    pub(super) script: Script,
+}
+
+impl Talk<'_> {
+    /// Goes on until the conversation has come to its end, or has to be left.
+    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        self.save().await?;
+        loop {
+            if self.crew.stops.soft.is_cancelled() {
+                self.save().await?;
+                return Err(Halt::Stopped);
+            }
+            match self.script.end() {
+                End::Error { .. } => self.script.drop_error(),
+                // A model is asked only when every call has come back, also one that somebody left open in the middle.
+                _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
+                End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
+                    if let Some(ended) = self.ask().await? {
+                        return Ok(ended);
+                    }
+                }
+                End::Assistant => match self.due_nudge() {
+                    Some(message) => self.nudge(&message),
+                    None => return self.finish().await,
+                },
+            }
+        }
+    }
+
+    /// Asks the model once; its end, when that was one.
+    async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
+        let turn = self.script.next_turn();
+        let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
+        if turn > most {
+            let why = format!("The run was ended after {most} turns (`max_turns`). Raise it and continue the run, if it should go on.");
+            return self.fail(why.as_str().into()).await.map(Some);
+        }
+        if let Some(most) = self.crew.purse.empty() {
+            self.crew.stop_all(&format!("The budget of ${most} is spent."));
+            self.save().await?;
+            return Err(Halt::Stopped);
+        }
+        self.tell(What::Asking { turn });
+        let bought = match &self.recording {
+            Some(recording) => Bought::recorded(recording.reply(&self.script.turns())),
+            None => match self.buy(turn).await? {
+                Ok(bought) => bought,
+                Err(fault) => {
+                    if ask::concerns_all(&fault) {
+                        self.crew.stop_all(&fault.message);
+                    }
+                    return self.fail(ask::error(&fault)).await.map(Some);
+                }
+            },
+        };
+        self.take(turn, bought).await
+    }
+
+    /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
+    async fn buy(&mut self, turn: u32) -> Result<Result<Bought<Reply>, Fault>, Halt> {
+        let turns = self.script.turns();
+        let request = provider::encode(&Ask { model: self.model, system: &self.system, turns: &turns, tools: &self.offers });
+        let provider = self.model.provider;
+        let question = Question {
+            crew: self.crew,
+            path: &self.job.path,
+            journal: self.desk.journal.clone(),
+            from: self.script.facts().journal.unwrap_or(0),
+            turn,
+            provider,
+            model: &self.model.name,
+            key: self.model.key.as_deref(),
+            hash: provider::hash(&request),
+            request,
+        };
+        let asked = question.ask(|reply| provider::decode(provider, reply));
+        tokio::pin!(asked);
+        tokio::select! {
+            bought = &mut asked => return bought,
+            () = tokio::time::sleep(self.desk.due()) => {}
+        }
+        self.desk.write(self.script.write()).await?;
+        asked.await
+    }
+
+    /// Takes a reply into the conversation.
+    async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
+        let Bought { reply, ms, journaled } = bought;
+        let usage = reply.usage;
+        let cost = if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
+        if !journaled {
+            self.crew.purse.pay(cost.unwrap_or(0.0));
+        }
+        self.tell(What::Replied { turn, usage, cost, ms, journaled });
+        self.count(&reply, cost);
+        let why = match &reply.stop {
+            Stop::Done | Stop::Calls => {
+                self.script.say(&self.crew.redactor.clean_reply(&reply));
+                return Ok(None);
+            }
+            // The model would not, in its own words: that is what it answered.
+            Stop::Refused(Some(words)) if reply.calls.is_empty() => {
+                let reply = Reply { text: Some(words.clone()), ..reply };
+                self.script.say(&self.crew.redactor.clean_reply(&reply));
+                return Ok(None);
+            }
+            Stop::Refused(_) => "The model refused to go on.".to_owned(),
+            Stop::Length => {
+                "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
+            }
+            Stop::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
+        };
+        let mut error = vec![("message".into(), Value::Text(why))];
+        if let Some(text) = reply.text {
+            error.push(("text".into(), Value::Text(self.crew.redactor.clean(&text).into_owned())));
+        }
+        self.fail(Value::Map(error)).await.map(Some)
+    }
+
+    /// Adds what a reply used to what the file says of the run.
+    fn count(&mut self, reply: &Reply, cost: Option<f64>) {
+        let mut facts = self.script.facts();
+        let first = facts.turns.unwrap_or(0) == 0;
+        facts.usage = Some(facts.usage.map_or(reply.usage, |usage| usage.plus(&reply.usage)));
+        facts.model_id = reply.model_id.clone().or(facts.model_id);
+        facts.cost = match (facts.cost, cost) {
+            (Some(sum), Some(cost)) => Some(sum + cost),
+            (None, Some(cost)) if first => Some(cost),
+            _ => None,
+        };
+        facts.turns = Some(facts.turns.unwrap_or(0) + 1);
+        if facts.cost.is_none() {
+            self.script.forget("cost");
+        }
+        self.script.set_facts(&facts);
+    }
+
+    /// Runs every call that was not run yet, side by side.
+    async fn call_tools(&mut self) -> Result<(), Halt> {
+        let mut calls = JoinSet::new();
+        for open in self.script.open_calls() {
+            if let Some(outcome) = self.desk.journal.find_outcome(open.turn, &open.call) {
+                self.script.close_call(open.index, &outcome, None);
+                continue;
+            }
+            self.tell(What::Calling { tool: open.call.name.clone() });
+            let (crew, offers) = (Arc::clone(self.crew), Arc::clone(&self.offers));
+            calls.spawn(async move {
+                let begun = Instant::now();
+                let outcome = crew.toolbox.call(&offers, &open.call.name, &open.call.params, &crew.stops.hard).await;
+                (open, outcome, begun.elapsed())
+            });
+        }
+        loop {
+            let due = tokio::time::sleep(self.desk.due());
+            tokio::select! {
+                done = calls.join_next() => match done {
+                    None => return Ok(()),
+                    Some(Ok((open, outcome, took))) => self.close(&open, outcome, took).await?,
+                    Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
+                },
+                () = due => self.save().await?,
+            }
+        }
+    }
+
+    async fn close(&mut self, open: &OpenCall, called: crate::runs::tools::Called, took: std::time::Duration) -> Result<(), Halt> {
+        // A call that was given up is not one that failed: it is run again when the run goes on.
+        if self.crew.stops.hard.is_cancelled() {
+            return Err(Halt::Stopped);
+        }
+        let outcome = match called {
+            Ok(value) => Outcome::Result(self.crew.redactor.clean_value(value)),
+            Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.clean(&failure.message).into_owned())),
+        };
+        let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        let ran = Ran::new(open.turn, &open.call, &outcome, ms, clock::now_ms());
+        self.desk.note(Record::Tool(ran)).await?;
+        self.tell(What::Called { tool: open.call.name.clone(), failed: outcome.failed(), ms });
+        self.script.close_call(open.index, &outcome, Some(took.as_secs_f64()));
+        Ok(())
+    }
+
+    /// The message that is due because the model stopped early.
+    fn due_nudge(&self) -> Option<String> {
+        let task = &self.job.slot.task;
+        let rules = &self.crew.setup.rules;
+        let (auto, most) = task.nudge.map_or((rules.nudge_auto, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
+        let done = self.script.facts().nudges.unwrap_or(0);
+        if !auto || done >= u64::from(most) {
+            return None;
+        }
+        nudge::message(&task.expected_tool_calls, &self.script.called())
+    }
+
+    fn nudge(&mut self, message: &str) {
+        let mut facts = self.script.facts();
+        let count = facts.nudges.unwrap_or(0) + 1;
+        facts.nudges = Some(count);
+        self.script.nudge(message);
+        self.script.set_facts(&facts);
+        self.tell(What::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
+    }
+
+    /// The conversation has come to its end.
+    async fn finish(&mut self) -> Result<Ended, Halt> {
+        self.script.finish(self.job.slot.task.result_tag_name.as_deref());
+        let mut facts = self.script.facts();
+        facts.finished = Some(clock::written(clock::now_ms()));
+        self.script.set_facts(&facts);
+        self.save().await?;
+        Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
+    }
+
+    /// The run ends in an error; what was bought for it is not taken again when it goes on.
+    async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+        let mut facts = self.script.facts();
+        facts.finished = Some(clock::written(clock::now_ms()));
+        facts.journal = Some(self.desk.journal.lines());
+        self.script.set_facts(&facts);
+        let error = self.crew.redactor.clean_value(error);
+        let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
+        self.script.fail(&error);
+        self.save().await?;
+        Ok((Ending::Error, why))
+    }
+
+    async fn save(&mut self) -> Result<(), Halt> {
+        self.desk.write(self.script.write()).await
+    }
+
+    fn tell(&self, what: What) {
+        self.crew.teller.tell(Some(&self.job.path), what);
+    }
+}
+
+/// The instructions of a run.
+pub(super) async fn instructions(crew: &Crew, job: &Job, started: &str) -> Result<String, Halt> {
+    let schemas = crew.toolbox.schemas(job.slot.task.tools.as_deref()).await;
+    let schemas = schemas.map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
+    Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, started))
+}

@@ -1,0 +1,143 @@
+//! Runs of the system `promptql`: one question, and "go ahead" where it only proposes a plan. Owns the order; the bodies are in the
+//! codec, the file in `reply`.
+use super::ask::{self, Bought, Question};
+use super::desk::Desk;
+use super::{Crew, Ended, Halt, Job};
+use crate::clock;
+use crate::runs::event::{Ending, What};
+use crate::runs::provider::promptql::{self as codec, Interaction, PromptQl};
+use crate::runs::provider::replay::Recording;
+use crate::runs::provider::{Usage, hash};
+use crate::runs::reply::ReplyFile;
+use crate::runs::spec::{Model, Provider};
+use touchstone_formats::value::Value;
+
+/// What is said to a plan that waits for leave.
+const GO_AHEAD: &str = "Go ahead with this plan.";
+
+/// One run of it.
+pub(super) struct Asking<'a> {
+    pub(super) crew: &'a Crew,
+    pub(super) job: &'a Job,
+    pub(super) model: &'a Model,
+    pub(super) recording: Option<Recording>,
+    pub(super) desk: Desk,
+    pub(super) file: ReplyFile,
+}
+
+impl Asking<'_> {
+    /// Asks until there is more than a plan, and writes the file.
+    pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        if let Some(recording) = &self.recording {
+            let (output, error) = (recording.output().cloned(), recording.error().cloned());
+            return self.end(output, error).await;
+        }
+        let settings = self.crew.setup.promptql.as_ref().unwrap_or(&Value::Null);
+        let spec = codec::read(settings).map_err(Halt::Broken)?;
+        let mut earlier: Vec<Interaction> = Vec::new();
+        let mut prompt = self.job.slot.prompt.clone();
+        loop {
+            if self.crew.stops.soft.is_cancelled() {
+                return Err(Halt::Stopped);
+            }
+            if let Some(most) = self.crew.purse.empty() {
+                self.crew.stop_all(&format!("The budget of ${most} is spent."));
+                return Err(Halt::Stopped);
+            }
+            let turn = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
+            self.tell(What::Asking { turn });
+            let bought = match self.buy(&spec, turn, &prompt, &earlier).await? {
+                Ok(bought) => bought,
+                Err(fault) => {
+                    if ask::concerns_all(&fault) {
+                        self.crew.stop_all(&fault.message);
+                    }
+                    return self.end(whole(earlier, None), Some(ask::error(&fault))).await;
+                }
+            };
+            let Bought { reply: output, ms, journaled } = bought;
+            // The API does not say what it used.
+            self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
+            if turn <= spec.confirm_plans && codec::proposes(&output) {
+                earlier.push(Interaction { prompt: std::mem::replace(&mut prompt, GO_AHEAD.to_owned()), output });
+                continue;
+            }
+            return self.end(whole(earlier, Some(Interaction { prompt, output })), None).await;
+        }
+    }
+
+    async fn buy(
+        &self,
+        spec: &PromptQl,
+        turn: u32,
+        prompt: &str,
+        earlier: &[Interaction],
+    ) -> Result<Result<Bought<Value>, crate::runs::provider::Fault>, Halt> {
+        let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
+        let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
+        let look = |name: &str| self.crew.keys.get(name).map(|key| key.expose().to_owned());
+        let request = codec::encode(&question, &look);
+        Question {
+            crew: self.crew,
+            path: &self.job.path,
+            journal: self.desk.journal.clone(),
+            from: self.file.facts().journal.unwrap_or(0),
+            turn,
+            provider: Provider::OpenAi,
+            model: "promptql",
+            key: Some(&spec.key),
+            // Without the secrets that its headers may hold.
+            hash: hash(&codec::encode(&question, &|_| None)),
+            request,
+        }
+        .ask(codec::decode)
+        .await
+    }
+
+    async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {
+        let clean = |value: Value| self.crew.redactor.clean_value(value);
+        let (output, error) = (output.map(clean), error.map(clean));
+        let mut facts = self.file.facts();
+        facts.finished = Some(clock::written(clock::now_ms()));
+        let ended = match (&error, &output) {
+            (Some(error), output) => {
+                self.file.failed(error, output.as_ref());
+                facts.journal = Some(self.desk.journal.lines());
+                let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
+                (Ending::Error, why)
+            }
+            (None, output) => {
+                let nothing = Value::Null;
+                self.file.answered(output.as_ref().unwrap_or(&nothing), self.job.slot.task.artifact.as_deref());
+                (if self.file.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None)
+            }
+        };
+        self.file.set_facts(&facts);
+        self.desk.write(self.file.write()).await?;
+        Ok(ended)
+    }
+
+    fn tell(&self, what: What) {
+        self.crew.teller.tell(Some(&self.job.path), what);
+    }
+}
+
+/// The artifacts that a reply made, to be given back with the next question.
+fn made(output: &Value) -> Vec<Value> {
+    output.get("modified_artifacts").map(Value::items).unwrap_or_default().to_vec()
+}
+
+/// The file holds the reply as it came; where there were several, every interaction with its message.
+fn whole(earlier: Vec<Interaction>, last: Option<Interaction>) -> Option<Value> {
+    let mut all = earlier;
+    all.extend(last);
+    if all.len() <= 1 {
+        return all.pop().map(|one| one.output);
+    }
+    let interactions = all.into_iter().map(|Interaction { prompt, output }| {
+        let message = Value::Map(vec![("text".into(), Value::Text(prompt))]);
+        let said = [("user_message".into(), message)];
+        Value::Map(said.into_iter().chain(output.entries().iter().cloned()).collect())
+    });
+    Some(Value::Map(vec![("interactions".into(), Value::List(interactions.collect()))]))
+}

@@ -1,0 +1,38 @@
+//! `nudge`: a message added to a run, and the run continued.
+use super::{Dirs, Outcome, folder, watch};
+use crate::Surroundings;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use touchstone_engine::error::{AppError, Code};
+
+/// What `nudge` takes.
+#[derive(Debug, Args)]
+pub(super) struct Nudge {
+    /// The transcript
+    file: PathBuf,
+    /// What to say to the model
+    message: String,
+    #[command(flatten)]
+    dirs: Dirs,
+    /// Print one event a line as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
+    let file = &asked.file;
+    let full = std::fs::canonicalize(file).map_err(|why| {
+        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
+    })?;
+    let place = folder::chosen(Some(workspace_of(&full)), asked.dirs.clone()).unwrap_or_else(|| PathBuf::from(".").into());
+    let app = folder::read(&place, here)?;
+    let id = app.run_of(&full)?;
+    watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))
+}
+
+/// The nearest folder above with a workspace file, because it names the tools; else the folder of the file.
+fn workspace_of(file: &Path) -> PathBuf {
+    let above = file.ancestors().skip(1);
+    let named = above.clone().find(|dir| dir.join("touchstone.yaml").is_file());
+    named.or_else(|| above.clone().next()).unwrap_or(file).to_path_buf()
+}

@@ -1,0 +1,205 @@
+//! `plan` and `run`: what is owed, and doing it.
+use super::{
+    Ended, Outcome, Where, folder,
+    terminal::{Columns, Head, Paint, one_line},
+    watch,
+};
+use crate::Surroundings;
+use clap::Args;
+use std::io::{self, Write};
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{Act, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Shard},
+};
+
+/// Which runs.
+#[derive(Debug, Args)]
+struct Which {
+    #[command(flatten)]
+    place: Where,
+    /// System: `promptql`, `tool_calling`, `tool_calling_python`; several with commas
+    #[arg(short, long, value_delimiter = ',', required = true)]
+    system: Vec<String>,
+    /// Model; several with commas
+    #[arg(short, long, value_delimiter = ',', required = true)]
+    model: Vec<String>,
+    /// Tasks: ids, or patterns such as `billing/*`; all when left out
+    #[arg(short, long, value_delimiter = ',')]
+    task: Vec<String>,
+    /// Variations, from 0; all when left out
+    #[arg(long, value_delimiter = ',')]
+    variation: Vec<u32>,
+    /// How often each is run
+    #[arg(long)]
+    repeat: Option<u32>,
+    /// Run again from the start; what is there is moved aside first
+    #[arg(long)]
+    force: bool,
+    /// Continue runs even where the file does not match the task any more
+    #[arg(long)]
+    anyway: bool,
+    /// Only one part of the runs, for several machines: `2/10`
+    #[arg(long, value_parser = shard)]
+    shard: Option<Shard>,
+}
+
+/// What `plan` takes.
+#[derive(Debug, Args)]
+pub(super) struct Plan {
+    #[command(flatten)]
+    which: Which,
+    /// Print the plan as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+pub(super) struct Run {
+    #[command(flatten)]
+    which: Which,
+    /// Only say what would be done
+    #[arg(long)]
+    plan: bool,
+    /// Runs at the same time
+    #[arg(long)]
+    concurrency: Option<u32>,
+    /// Dollars after which nothing new is begun
+    #[arg(long)]
+    max_cost: Option<f64>,
+    /// Print one event a line as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match parts {
+        Some((index, count)) if (1..=count).contains(&index) => Ok(Shard { index, count }),
+        _ => Err("write it as `2/10`: the second of ten parts".to_owned()),
+    }
+}
+
+impl Which {
+    fn request(&self) -> LaunchRequest {
+        LaunchRequest {
+            tasks: self.task.clone(),
+            systems: self.system.clone(),
+            models: self.model.clone(),
+            variations: self.variation.clone(),
+            repeats: self.repeat,
+            start_over: self.force,
+            anyway: self.anyway,
+            shard: self.shard,
+            ..LaunchRequest::default()
+        }
+    }
+
+    /// An engine that has read the folder. The output directory is made when it is not there: a first run has none.
+    fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
+        if let Some(dir) = &self.place.dirs.output_dir {
+            std::fs::create_dir_all(dir).map_err(|why| {
+                AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display()))
+            })?;
+        }
+        // Models and tools are in the workspace file of the current folder, also when both directories are named.
+        let folder = self.place.folder.clone().or_else(|| Some(".".into()));
+        folder::ready(Where { folder, dirs: self.place.dirs.clone() }, here)
+    }
+}
+
+pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
+    let app = asked.which.ready(here)?;
+    say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
+}
+
+pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
+    let app = asked.which.ready(here)?;
+    let request =
+        LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
+    if asked.plan {
+        return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
+    }
+    watch::launch(&app, asked.json, |listeners| app.start_launch_with(&request, listeners))
+}
+
+fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write(&mut out, plan, paint)?;
+    }
+    Ok(Ended::Well)
+}
+
+fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()> {
+    writeln!(out, "{}", paint.bold(&format!("{} owed, {} not", plan.owed_total, plan.skipped_total)))?;
+    for (runs, total) in [(&plan.owed, plan.owed_total), (&plan.skipped, plan.skipped_total)] {
+        if runs.is_empty() {
+            continue;
+        }
+        writeln!(out)?;
+        let head = |title: &'static str| Head { title: title.into(), right: false };
+        let mut table = Columns::new(vec![head("run"), head("act"), head("why")]);
+        for run in runs {
+            table.row(vec![one_line(&run.path).into_owned(), act(run.act).to_owned(), one_line(&why(run)).into_owned()]);
+        }
+        table.write(out, "", paint, &|_, text| text.to_owned())?;
+        if (runs.len() as u64) < total {
+            writeln!(out, "… and {} more", total - runs.len() as u64)?;
+        }
+    }
+    if plan.owed_total > 0 {
+        writeln!(out, "\n{}", estimate(&plan.estimate, plan.owed_total))?;
+    }
+    Ok(())
+}
+
+fn why(run: &PlannedRun) -> String {
+    match &run.differs {
+        Some(differs) => format!("{} {differs}", run.why),
+        None => run.why.clone(),
+    }
+}
+
+fn act(act: Act) -> &'static str {
+    match act {
+        Act::Start => "start",
+        Act::StartOver => "start over",
+        Act::Continue => "continue",
+        Act::Nothing => "complete",
+        Act::Damaged => "damaged",
+        Act::Elsewhere => "running elsewhere",
+        Act::Refused => "refused",
+    }
+}
+
+fn estimate(estimate: &Estimate, owed: u64) -> String {
+    let Estimate { known, calls, tokens, cost } = estimate;
+    if *known == 0 {
+        return "No past run says what this will take.".to_owned();
+    }
+    let parts = [
+        calls.map(|calls| format!("{calls} requests")),
+        tokens.map(|tokens| format!("{tokens} tokens")),
+        cost.map(|cost| format!("${cost:.2}")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("About {} for {known} of {owed} runs, going by past runs of the same tasks.", parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_one_of_that_many() {
+        assert_eq!(shard("2/10"), Ok(Shard { index: 2, count: 10 }));
+        for wrong in ["0/3", "4/3", "1", "a/b", "1/0", "-1/2"] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a line for programs. Ctrl-C lets
+//! what is in flight finish; a second one gives it up.
+use super::{Ended, Outcome, terminal::one_line};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{self, IsTerminal as _, Write as _};
+use std::time::Duration;
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{LaunchState, LaunchView, Launched, Span},
+    runs::{
+        event::{Ending, RunEvent, What},
+        launch::Listener,
+    },
+};
+
+/// How often the signal is looked at.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// Starts a launch and stays until it is over.
+pub(super) fn launch(
+    app: &App,
+    json: bool,
+    start: impl FnOnce(Vec<Listener>) -> Result<Launched, AppError>,
+) -> Outcome {
+    let bar = if json { None } else { Some(bar()) };
+    let listener: Listener = match &bar {
+        None => Box::new(|event| print(event)),
+        Some(bar) => {
+            let bar = bar.clone();
+            Box::new(move |event| draw(&bar, event))
+        }
+    };
+    let interrupts = Interrupts::listen()?;
+    let launched = start(vec![listener])?;
+    let mut pressed = 0;
+    while !app.wait_launch(&launched.launch, GLANCE)? {
+        let now = interrupts.count();
+        if now > pressed {
+            pressed = now;
+            app.stop_launch(&launched.launch, pressed > 1)?;
+            let words = if pressed > 1 { "Stopping now." } else { "Stopping: calls in flight finish first. Press Ctrl-C again to give them up." };
+            match &bar {
+                Some(bar) => bar.println(words),
+                None => drop(writeln!(io::stderr(), "{words}")),
+            }
+        }
+    }
+    if let Some(bar) = &bar {
+        bar.finish_and_clear();
+    }
+    let view = app.launch(&launched.launch, Span { offset: 0, limit: 0 })?;
+    if !json {
+        writeln!(io::stdout(), "{}", summary(&view))?;
+    }
+    let well = view.state == LaunchState::Done && view.failed == 0;
+    Ok(if well { Ended::Well } else { Ended::WithFailures })
+}
+
+/// Signals that ask for an end, counted on a thread of their own.
+struct Interrupts(std::sync::Arc<std::sync::atomic::AtomicU32>);
+
+impl Interrupts {
+    fn listen() -> Result<Self, AppError> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let count = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let counted = std::sync::Arc::clone(&count);
+        let broken = |why: io::Error| AppError::new(Code::Failed, format!("Signals cannot be listened to: {why}."));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
+        let entered = runtime.enter();
+        let mut interrupted = signal(SignalKind::interrupt()).map_err(broken)?;
+        let mut terminated = signal(SignalKind::terminate()).map_err(broken)?;
+        drop(entered);
+        std::thread::spawn(move || {
+            runtime.block_on(async {
+                loop {
+                    tokio::select! {
+                        _ = interrupted.recv() => {}
+                        _ = terminated.recv() => {}
+                    }
+                    counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                }
+            });
+        });
+        Ok(Self(count))
+    }
+
+    fn count(&self) -> u32 {
+        self.0.load(std::sync::atomic::Ordering::Relaxed)
+    }
+}
+
+fn bar() -> ProgressBar {
+    let target = if io::stderr().is_terminal() { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {elapsed}  {msg}");
+    ProgressBar::with_draw_target(Some(0), target).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// One event a line.
+fn print(event: &RunEvent) {
+    if let Ok(line) = serde_json::to_string(event) {
+        let _ = writeln!(io::stdout().lock(), "{line}");
+    }
+}
+
+fn draw(bar: &ProgressBar, event: &RunEvent) {
+    let path = event.run.as_deref().map(one_line).unwrap_or_default();
+    match &event.what {
+        What::Began { runs } => bar.set_length(*runs),
+        What::Ended { how, why } => {
+            bar.inc(1);
+            let why = why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
+            say(bar, &format!("{:<9} {path}{why}", word(*how)));
+        }
+        What::Retrying { wait_ms, why, .. } => {
+            bar.set_message(format!("{path} waits {} s: {}", wait_ms / 1000, one_line(why)));
+        }
+        What::Stopping { why } => say(bar, &one_line(why)),
+        What::Asking { turn } => bar.set_message(format!("{path} turn {turn}")),
+        _ => {}
+    }
+}
+
+/// Lines stand above the bar; without a terminal there is no bar, but still the lines.
+fn say(bar: &ProgressBar, line: &str) {
+    if bar.is_hidden() {
+        let _ = writeln!(io::stderr().lock(), "{line}");
+    } else {
+        bar.println(line);
+    }
+}
+
+fn word(how: Ending) -> &'static str {
+    match how {
+        Ending::Answered => "answered",
+        Ending::NoAnswer => "no answer",
+        Ending::Error => "error",
+        Ending::Stopped => "stopped",
+        Ending::Elsewhere => "elsewhere",
+    }
+}
+
+fn summary(view: &LaunchView) -> String {
+    let LaunchView { total, done, failed, stopped, tokens, cost, unpriced, .. } = view;
+    let unpriced = if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
+    let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
+    format!("{total} runs: {done} done, {failed} failed, {stopped} stopped. {tokens} tokens, ${cost:.4}{unpriced}.{why}")
+}
