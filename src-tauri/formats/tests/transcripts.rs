@@ -145,6 +145,8 @@ fn usage_of_each_model_and_times_in_other_spellings_are_read() {
     let usage = |usage: &str| transcript::outline(format!("conversation: []\nrun: {{{usage}}}\n").as_bytes()).unwrap();
     assert_eq!(usage("usage: {o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6}}").tokens, Some(12));
     assert_eq!(usage("usage: {input: 5, output: 6}").tokens, Some(11));
+    let cached = "usage: {input_tokens: 5, output_tokens: 6, cache_read_tokens: 7, cache_write_tokens: 8}";
+    assert_eq!(usage(cached).tokens, Some(26));
     assert_eq!(usage("started: 1740096727, finished: 1740096737.5").seconds, Some(10.5));
     assert_eq!(usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds, Some(60.0));
 }
@@ -194,6 +196,7 @@ fn calls_belong_to_the_turn_they_name_or_to_the_message_they_follow() {
         ),
         (format!("{assistant}{second}"), vec![(Assistant, 1), (ToolCall, 2)]),
         (format!("{bare}{user}{bare}"), vec![(ToolCall, 1), (User, 2), (ToolCall, 3)]),
+        (format!("{}{assistant}", call(", turn: 18446744073709551615")), vec![(ToolCall, 1), (Assistant, 2)]),
     ] {
         assert_eq!(turns(&items), expected, "{items}");
     }

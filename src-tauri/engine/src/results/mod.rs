@@ -23,7 +23,7 @@ pub mod query;
 mod reconcile;
 mod record;
 pub mod roots;
-mod scan;
+pub(crate) mod scan;
 mod seal;
 mod search;
 #[cfg(test)]

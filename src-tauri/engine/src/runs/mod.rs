@@ -1,8 +1,16 @@
 //! Runs: what is owed, and doing exactly that. Owns the plan, the conversation with a provider, the tools, the journal and the
 //! transcript file; knows nothing of the index and of whoever looks on.
 
+pub mod disk;
 pub mod event;
+mod fault;
+pub mod journal;
+pub mod lock;
+pub mod nudge;
 pub mod provider;
+pub mod publish;
+pub mod reply;
+pub mod script;
 pub mod spec;
 pub mod talk;
 pub mod tools;

@@ -125,7 +125,7 @@ impl<'t, S: Sink<'t>> Walker<'_, S> {
 
     fn begin_turn(&mut self) {
         self.turn += 1;
-        self.assistants += 1;
+        self.assistants = self.assistants.saturating_add(1);
         self.call_turn = None;
         self.open = true;
     }

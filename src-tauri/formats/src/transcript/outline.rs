@@ -169,6 +169,8 @@ pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
                 "output_tokens",
                 "cache_creation_input_tokens",
                 "cache_read_input_tokens",
+                "cache_read_tokens",
+                "cache_write_tokens",
                 "prompt_tokens",
                 "completion_tokens",
                 "input",

@@ -1,0 +1,279 @@
+//! The way into an output directory for whoever writes there: folder by folder, never through a link, with errors that say what
+//! to do. Owns no name and no format of what is written.
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::io::{Errno, retry_on_intr};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+/// Our own folder in an output directory.
+pub(super) const SIDECARS: &str = ".touchstone";
+/// Folders of results are for everybody whom the person's umask lets in.
+pub(super) const PUBLIC: Mode = Mode::from_raw_mode(0o777);
+/// What we keep beside them is for this person.
+pub(super) const PRIVATE: Mode = Mode::from_raw_mode(0o700);
+
+const INTO: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+const PLAIN: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
+
+/// Why something could not be written or read in an output directory.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{path}: {why}")]
+pub struct DiskError {
+    /// What follows from it.
+    pub kind: DiskErrorKind,
+    /// Which file or folder.
+    pub path: String,
+    /// Why, with the next step.
+    pub why: String,
+}
+
+/// What follows from such an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskErrorKind {
+    /// No room, or over quota: nothing new is bought; what is in memory is written again when there is room.
+    Full,
+    /// The disk itself fails: what was written last may be lost.
+    Failing,
+    /// Writing is not permitted.
+    NotPermitted,
+    /// A link, a folder or something else is where a file or folder has to be.
+    InTheWay,
+    /// The path is none of a run.
+    BadPath,
+    /// Anything else.
+    Other,
+}
+
+impl DiskError {
+    pub(super) fn of(path: &Path, error: Errno) -> Self {
+        use DiskErrorKind::{Failing, Full, InTheWay, NotPermitted, Other};
+        let (kind, why) = match error {
+            Errno::NOSPC | Errno::DQUOT => (Full, "the disk is full. Make room, then go on.".to_owned()),
+            Errno::IO => (Failing, "the disk reports an error. Look at it before going on.".to_owned()),
+            Errno::ACCESS | Errno::PERM | Errno::ROFS => {
+                (NotPermitted, "writing here is not permitted. Make the folder writable or choose another.".to_owned())
+            }
+            Errno::LOOP | Errno::NOTDIR | Errno::ISDIR => (InTheWay, IN_THE_WAY.to_owned()),
+            other => (Other, format!("{}.", std::io::Error::from(other))),
+        };
+        Self { kind, path: path.display().to_string(), why }
+    }
+
+    pub(super) fn in_the_way(path: &Path) -> Self {
+        Self { kind: DiskErrorKind::InTheWay, path: path.display().to_string(), why: IN_THE_WAY.to_owned() }
+    }
+
+    /// True when there is no room.
+    pub fn is_full(&self) -> bool {
+        self.kind == DiskErrorKind::Full
+    }
+}
+
+const IN_THE_WAY: &str =
+    "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
+
+/// Reads a file below an output directory, when it is there and no longer than the limit.
+pub fn read(output_dir: &Path, path: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
+    let (folders, name) = split(path)?;
+    match Folder::find(output_dir, &folders)? {
+        Some(folder) => folder.read(name, limit),
+        None => Ok(None),
+    }
+}
+
+/// The folders and the file name of a run, which must be a plain path below the output directory.
+pub(super) fn split(path: &str) -> Result<(Vec<&str>, &str), DiskError> {
+    let plain = |part: &&str| !matches!(*part, "" | "." | ".." | SIDECARS) && !part.contains('\0');
+    let mut parts: Vec<&str> = path.split('/').collect();
+    match parts.iter().all(plain).then(|| parts.pop()).flatten() {
+        Some(name) => Ok((parts, name)),
+        None => Err(DiskError {
+            kind: DiskErrorKind::BadPath,
+            path: path.to_owned(),
+            why: "this is no path of a run below the output directory. Rename the task.".to_owned(),
+        }),
+    }
+}
+
+/// An open folder.
+pub(super) struct Folder {
+    fd: OwnedFd,
+    pub(super) path: PathBuf,
+}
+
+impl Folder {
+    /// The folder below an output directory, which is made when it is missing.
+    pub(super) fn make(output_dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
+        if !output_dir.is_dir() {
+            fs_err::create_dir_all(output_dir)
+                .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::ACCESS)))?;
+        }
+        let mut folder = Self::root(output_dir)?;
+        for part in parts {
+            folder = folder.enter(part, Some(mode))?;
+        }
+        Ok(folder)
+    }
+
+    /// The same, when it is there.
+    pub(super) fn find(output_dir: &Path, parts: &[&str]) -> Result<Option<Self>, DiskError> {
+        let step = |folder: Self, part: &&str| folder.enter(part, None);
+        match Self::root(output_dir).and_then(|root| parts.iter().try_fold(root, step)) {
+            Err(error) if error.why == GONE => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
+    fn root(dir: &Path) -> Result<Self, DiskError> {
+        let fd = rustix::fs::open(dir, INTO, Mode::empty()).map_err(|error| gone_or(dir, error))?;
+        Ok(Self { fd, path: dir.to_owned() })
+    }
+
+    fn enter(&self, name: &str, make: Option<Mode>) -> Result<Self, DiskError> {
+        let path = self.path.join(name);
+        let open = || rustix::fs::openat(&self.fd, name, INTO | OFlags::NOFOLLOW, Mode::empty());
+        let fd = match (open(), make) {
+            (Err(Errno::NOENT), Some(mode)) => {
+                match rustix::fs::mkdirat(&self.fd, name, mode) {
+                    Ok(()) => self.sync()?,
+                    Err(Errno::EXIST) => {}
+                    Err(error) => return Err(DiskError::of(&path, error)),
+                }
+                open()
+            }
+            (tried, _) => tried,
+        };
+        Ok(Self { fd: fd.map_err(|error| gone_or(&path, error))?, path })
+    }
+
+    /// What a name stands for: a plain file, nothing, or an error for everything else.
+    pub(super) fn plain_file(&self, name: &str) -> Result<Option<Stat>, DiskError> {
+        match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => Ok(Some(stat)),
+            Ok(_) => Err(DiskError::in_the_way(&self.path.join(name))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(self.error(name, error)),
+        }
+    }
+
+    /// Opens a plain file.
+    pub(super) fn open(&self, name: &str, flags: OFlags, mode: Mode) -> Result<OwnedFd, Errno> {
+        let fd = rustix::fs::openat(&self.fd, name, flags | PLAIN, mode)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&fd)?.st_mode);
+        if kind == FileType::RegularFile { Ok(fd) } else { Err(Errno::LOOP) }
+    }
+
+    /// The content of a plain file, when there is one.
+    pub(super) fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, DiskError> {
+        use std::io::Read as _;
+        let fd = match self.open(name, OFlags::RDONLY, Mode::empty()) {
+            Err(Errno::NOENT) => return Ok(None),
+            opened => opened.map_err(|error| self.error(name, error))?,
+        };
+        let mut bytes = Vec::new();
+        let read = fs_err::File::from_parts(fd.into(), self.path.join(name)).take(limit + 1).read_to_end(&mut bytes);
+        let failed = |why: String| DiskError { kind: DiskErrorKind::Other, path: self.shown(name), why };
+        read.map_err(|error| failed(format!("{error}.")))?;
+        if bytes.len() as u64 > limit {
+            return Err(failed(format!("it is larger than the {limit} bytes that are read.")));
+        }
+        Ok(Some(bytes))
+    }
+
+    pub(super) fn rename(&self, from: &str, to: &str) -> Result<(), Errno> {
+        rustix::fs::renameat(&self.fd, from, &self.fd, to)
+    }
+
+    /// Moves a file to where nothing is yet; false when something is.
+    pub(super) fn move_to(&self, from: &str, folder: &Folder, to: &str) -> Result<bool, Errno> {
+        match rustix::fs::renameat_with(&self.fd, from, &folder.fd, to, RenameFlags::NOREPLACE) {
+            Ok(()) => Ok(true),
+            Err(Errno::EXIST) => Ok(false),
+            // Some file systems do not know the flag; a second name for the file is refused just the same where one is.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                match rustix::fs::linkat(&self.fd, from, &folder.fd, to, AtFlags::empty()) {
+                    Ok(()) => rustix::fs::unlinkat(&self.fd, from, AtFlags::empty()).map(|()| true),
+                    Err(Errno::EXIST) => Ok(false),
+                    Err(error) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn remove(&self, name: &str) -> Result<(), Errno> {
+        rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
+    }
+
+    /// Names of what is in it that begin so.
+    pub(super) fn names(&self, begin: &str) -> Vec<String> {
+        let entries = Dir::read_from(&self.fd).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| Some(entry.file_name().to_str().ok()?.to_owned()));
+        names.filter(|name| name.starts_with(begin)).collect()
+    }
+
+    /// Makes durable which names there are in it.
+    pub(super) fn sync(&self) -> Result<(), DiskError> {
+        match retry_on_intr(|| rustix::fs::fsync(&self.fd)) {
+            // Some file systems cannot sync a folder, and need not.
+            Ok(()) | Err(Errno::INVAL | Errno::NOTSUP) => Ok(()),
+            Err(error) => Err(DiskError::of(&self.path, error)),
+        }
+    }
+
+    pub(super) fn error(&self, name: &str, error: Errno) -> DiskError {
+        DiskError::of(&self.path.join(name), error)
+    }
+
+    fn shown(&self, name: &str) -> String {
+        self.path.join(name).display().to_string()
+    }
+}
+
+const GONE: &str = "it is not there.";
+
+fn gone_or(path: &Path, error: Errno) -> DiskError {
+    match error {
+        Errno::NOENT => {
+            DiskError { kind: DiskErrorKind::Other, path: path.display().to_string(), why: GONE.to_owned() }
+        }
+        other => DiskError::of(path, other),
+    }
+}
+
+/// Writes everything.
+pub(super) fn write_all(fd: &OwnedFd, mut bytes: &[u8]) -> Result<(), Errno> {
+    while !bytes.is_empty() {
+        match retry_on_intr(|| rustix::io::write(fd, bytes))? {
+            0 => return Err(Errno::IO),
+            written => bytes = bytes.get(written..).unwrap_or_default(),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_and_a_failing_disk_are_told_from_one_another() {
+        // The device that is always full: the error path of a full disk without filling one.
+        let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
+        let error = DiskError::of(Path::new("a.yaml"), write_all(&full, b"x").unwrap_err());
+        assert!(error.is_full());
+        insta::assert_snapshot!(error, @"a.yaml: the disk is full. Make room, then go on.");
+        assert_eq!(DiskError::of(Path::new("a"), Errno::IO).kind, DiskErrorKind::Failing);
+        assert_eq!(DiskError::of(Path::new("a"), Errno::ROFS).kind, DiskErrorKind::NotPermitted);
+        let fine = rustix::fs::open("/dev/null", OFlags::WRONLY, Mode::empty()).unwrap();
+        assert_eq!(write_all(&fine, b"x"), Ok(()));
+    }
+
+    #[test]
+    fn only_plain_paths_below_the_output_directory_are_paths_of_runs() {
+        assert_eq!(split("a/b/c.yaml"), Ok((vec!["a", "b"], "c.yaml")));
+        for path in ["", "/a", "a/", "a//b", "../a", "a/../b", ".", "./a", ".touchstone/journal/a", "a\0b"] {
+            assert_eq!(split(path).map_err(|error| error.kind), Err(DiskErrorKind::BadPath), "{path}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The journal of a run: everything that was paid for, durable before anything acts on it. One line for each reply and each tool
+//! that was run, appended and never changed. Owns the file; `record` owns what a line says.
+mod record;
+
+pub use record::{Attempt, Body, Ran, Record, call_hash, request_hash, worth_keeping};
+
+use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
+use super::talk::{Call, Outcome};
+use super::{fault, publish};
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, retry_on_intr};
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+const OWN: Mode = Mode::from_raw_mode(0o600);
+const APPEND: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
+/// A longer journal is none that a run wrote.
+const MOST: u64 = 1 << 30;
+
+/// The journal of one run. Only for whoever holds the lock of the run.
+#[derive(Clone)]
+pub struct Journal {
+    inner: Arc<Mutex<Inner>>,
+}
+
+struct Inner {
+    folder: Folder,
+    name: String,
+    fd: OwnedFd,
+    /// Bytes that are known to be whole.
+    length: u64,
+    records: Vec<Record>,
+    /// True when the system could not say that what was written is on the disk. Asking again would get a wrong yes.
+    doubtful: bool,
+}
+
+impl Journal {
+    /// Opens the journal of a run, by the path of its transcript, or makes an empty one. A torn end is moved to a file beside it.
+    /// Reads from the disk: call it where waiting is allowed.
+    pub fn open(output_dir: &Path, path: &str) -> Result<Self, DiskError> {
+        let path = publish::journal_of(path);
+        let (folders, name) = split(&path)?;
+        let folders = [&[SIDECARS, "journal"], folders.as_slice()].concat();
+        let folder = Folder::make(output_dir, &folders, PRIVATE)?;
+        let bytes = folder.read(name, MOST)?;
+        let is_new = bytes.is_none();
+        let bytes = bytes.unwrap_or_default();
+        let fd = folder.open(name, APPEND, OWN).map_err(|error| folder.error(name, error))?;
+        if is_new {
+            folder.sync()?;
+        }
+        let (records, length) = record::recover(&bytes);
+        if let Some(torn) = bytes.get(length..).filter(|torn| !torn.is_empty()) {
+            keep_torn(&folder, name, torn)
+                .and_then(|()| {
+                    rustix::fs::ftruncate(&fd, length as u64)?;
+                    sync(&fd)
+                })
+                .map_err(|error| folder.error(name, error))?;
+        }
+        let (name, length) = (name.to_owned(), length as u64);
+        let inner = Inner { folder, name, fd, length, records, doubtful: false };
+        Ok(Self { inner: Arc::new(Mutex::new(inner)) })
+    }
+
+    /// Appends a record. It is durable when this returns; when it fails, the record is still the caller's and may be appended
+    /// again, as soon as there is room. Dropping the future does not undo it.
+    pub async fn append(&self, record: Record) -> Result<(), DiskError> {
+        let inner = Arc::clone(&self.inner);
+        let done = tokio::task::spawn_blocking(move || lock(&inner).append(record)).await;
+        done.unwrap_or_else(|_| Err(self.other("writing the journal was given up.".to_owned())))
+    }
+
+    /// The same, for whoever may wait.
+    pub fn append_now(&self, record: Record) -> Result<(), DiskError> {
+        lock(&self.inner).append(record)
+    }
+
+    /// How many lines there are. A run that ends in an error notes it, so that going on from there does not take the reply that
+    /// led to the error for new.
+    pub fn lines(&self) -> usize {
+        lock(&self.inner).records.len()
+    }
+
+    /// The latest usable reply to a request, in the lines from this one on.
+    pub fn find(&self, hash: &str, from: usize) -> Option<Attempt> {
+        let inner = lock(&self.inner);
+        let attempts = inner.records.iter().skip(from).rev().filter_map(|record| match record {
+            Record::Reply(attempt) if attempt.hash == hash && attempt.is_usable() => Some(attempt),
+            _ => None,
+        });
+        attempts.take(1).next().cloned()
+    }
+
+    /// What came of a call of an assistant turn, when it was run already.
+    pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<Outcome> {
+        let hash = call_hash(call);
+        let inner = lock(&self.inner);
+        inner.records.iter().rev().find_map(|record| match record {
+            Record::Tool(ran) if ran.turn == turn && ran.id == call.id && ran.hash == hash => ran.outcome(),
+            _ => None,
+        })
+    }
+
+    /// All attempts, in order: each may have cost something.
+    pub fn attempts(&self) -> Vec<Attempt> {
+        let attempt = |record: &Record| match record {
+            Record::Reply(attempt) => Some(attempt.clone()),
+            _ => None,
+        };
+        lock(&self.inner).records.iter().filter_map(attempt).collect()
+    }
+
+    fn other(&self, why: String) -> DiskError {
+        let inner = lock(&self.inner);
+        let path = inner.folder.path.join(&inner.name).display().to_string();
+        DiskError { kind: DiskErrorKind::Other, path, why }
+    }
+}
+
+impl Inner {
+    fn append(&mut self, record: Record) -> Result<(), DiskError> {
+        let line = record::line(&record).map_err(|error| DiskError {
+            kind: DiskErrorKind::Other,
+            path: self.name.clone(),
+            why: format!("the record cannot be written as JSON: {error}."),
+        })?;
+        if self.doubtful {
+            self.renew(&line)?;
+        } else {
+            self.add(&line)?;
+        }
+        self.length += line.len() as u64;
+        self.records.push(record);
+        Ok(())
+    }
+
+    fn add(&mut self, line: &[u8]) -> Result<(), DiskError> {
+        fault::point!("journal.before_write");
+        #[cfg(feature = "failpoints")]
+        if fault::is_due("journal.mid_write") {
+            let _ = write_all(&self.fd, &line[..line.len() / 2]);
+            fault::die("journal.mid_write");
+        }
+        if let Err(error) = write_all(&self.fd, line) {
+            // Half a line in the middle would hide every line after it.
+            self.doubtful = rustix::fs::ftruncate(&self.fd, self.length).is_err();
+            return Err(self.folder.error(&self.name, error));
+        }
+        fault::point!("journal.after_write");
+        if let Err(error) = sync(&self.fd) {
+            self.doubtful = true;
+            return Err(self.folder.error(&self.name, error));
+        }
+        fault::point!("journal.after_sync");
+        Ok(())
+    }
+
+    /// Writes everything that is in memory to a new file: what the old one holds is not known any more.
+    fn renew(&mut self, line: &[u8]) -> Result<(), DiskError> {
+        let mut bytes = Vec::new();
+        for record in &self.records {
+            bytes.extend(record::line(record).unwrap_or_default());
+        }
+        self.length = bytes.len() as u64;
+        bytes.extend(line);
+        publish::put(&self.folder, &self.name, &bytes, OWN)?;
+        self.fd = self.folder.open(&self.name, APPEND, OWN).map_err(|error| self.folder.error(&self.name, error))?;
+        self.doubtful = false;
+        Ok(())
+    }
+}
+
+fn keep_torn(folder: &Folder, name: &str, torn: &[u8]) -> Result<(), Errno> {
+    let fd = folder.open(&format!("{name}.torn"), APPEND, OWN)?;
+    write_all(&fd, torn)?;
+    sync(&fd)
+}
+
+fn sync(fd: &OwnedFd) -> Result<(), Errno> {
+    retry_on_intr(|| rustix::fs::fdatasync(fd))
+}
+
+fn lock(inner: &Mutex<Inner>) -> MutexGuard<'_, Inner> {
+    inner.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

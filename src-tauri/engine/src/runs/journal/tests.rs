@@ -1,0 +1,169 @@
+//! What was appended is there, whatever happened to the process, the file or the disk.
+use super::*;
+use fs_err as fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::PathBuf;
+use touchstone_formats::value::Value;
+
+const RUN: &str = "a/t-promptql-o1-variation0.yaml";
+
+fn reply(hash: &str, status: u16, body: &str) -> Record {
+    let (hash, body) = (hash.to_owned(), Body::of(body.as_bytes()));
+    Record::Reply(Attempt { turn: 1, hash, status, headers: vec![], body, whole: true, ms: 1, attempt: 1, at_ms: 0 })
+}
+
+fn file(dir: &Path) -> PathBuf {
+    dir.join(".touchstone/journal/a/t-promptql-o1-variation0.jsonl")
+}
+
+fn bodies(journal: &Journal) -> Vec<String> {
+    journal.attempts().iter().map(|attempt| String::from_utf8(attempt.body.bytes()).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn what_was_appended_is_there_for_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    for (hash, status, body) in [("a", 200, "first"), ("a", 200, "second"), ("b", 529, "busy"), ("a", 500, "broken")] {
+        journal.append(reply(hash, status, body)).await.unwrap();
+    }
+    let again = Journal::open(dir.path(), RUN).unwrap();
+    for journal in [journal, again] {
+        assert_eq!(bodies(&journal), ["first", "second", "busy", "broken"]);
+        assert_eq!(journal.find("a", 0).map(|found| found.body), Some(Body::of(b"second")));
+        assert_eq!(journal.find("a", 2), None);
+        assert_eq!(journal.find("b", 0), None);
+        assert_eq!(journal.lines(), 4);
+    }
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&file(dir.path())), mode(file(dir.path()).parent().unwrap())), (0o600, 0o700));
+}
+
+#[test]
+fn a_reply_that_did_not_come_to_its_end_is_not_used() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    let Record::Reply(attempt) = reply("a", 200, "half") else { panic!("no reply") };
+    journal.append_now(Record::Reply(Attempt { whole: false, ..attempt })).unwrap();
+    assert_eq!(journal.find("a", 0), None);
+}
+
+#[test]
+fn a_tool_that_was_run_is_not_run_again_unless_the_call_was_edited() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    let call = Call { id: "c".into(), name: "t".into(), params: Value::Map(vec![]), outcome: None };
+    let outcome = Outcome::Error("no such table".into());
+    journal.append_now(Record::Tool(Ran::new(3, &call, &outcome, 1, 2))).unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    assert_eq!(journal.find_outcome(3, &call), Some(outcome));
+    assert_eq!(journal.find_outcome(2, &call), None);
+    assert_eq!(journal.find_outcome(3, &Call { name: "u".into(), ..call }), None);
+}
+
+#[test]
+fn a_torn_end_is_moved_beside_the_journal_and_appending_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    journal.append_now(reply("a", 200, "first")).unwrap();
+    let whole = fs::read(file(dir.path())).unwrap();
+    for turn in 1..=2 {
+        fs::write(file(dir.path()), [whole.as_slice(), b"{\"sum\":\"0123"].concat()).unwrap();
+        let journal = Journal::open(dir.path(), RUN).unwrap();
+        assert_eq!(bodies(&journal), ["first"]);
+        assert_eq!(fs::read(file(dir.path())).unwrap(), whole);
+        let torn = fs::read_to_string(file(dir.path()).with_extension("jsonl.torn")).unwrap();
+        assert_eq!(torn, "{\"sum\":\"0123".repeat(turn));
+        journal.append_now(reply("b", 200, "second")).unwrap();
+        assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second"]);
+    }
+}
+
+#[test]
+fn after_a_doubtful_write_everything_is_written_to_a_new_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    journal.append_now(reply("a", 200, "first")).unwrap();
+    let before = fs::metadata(file(dir.path())).unwrap().ino();
+    lock(&journal.inner).doubtful = true;
+    journal.append_now(reply("b", 200, "second")).unwrap();
+    journal.append_now(reply("c", 200, "third")).unwrap();
+    assert_ne!(fs::metadata(file(dir.path())).unwrap().ino(), before);
+    assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second", "third"]);
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_the_same_record_goes_in_when_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    journal.append_now(reply("a", 200, "first")).unwrap();
+    let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
+    let disk = std::mem::replace(&mut lock(&journal.inner).fd, full);
+    for _ in 0..2 {
+        assert!(journal.append_now(reply("b", 200, "second")).is_err_and(|error| error.is_full()));
+        assert_eq!(bodies(&journal), ["first"]);
+        // The device has no length to be cut back to, so its content is in doubt. A disk has one.
+        lock(&journal.inner).doubtful = false;
+    }
+    lock(&journal.inner).fd = disk;
+    journal.append_now(reply("b", 200, "second")).unwrap();
+    assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second"]);
+}
+
+#[test]
+fn a_disk_that_fills_up_keeps_what_fitted_and_takes_the_rest_when_there_is_room() {
+    let Some(disk) = publish::tests::Mounted::of("256k") else { return };
+    let dir = disk.path();
+    let journal = Journal::open(dir, RUN).unwrap();
+    publish::replace(dir, RUN, &vec![b'x'; 60_000]).unwrap();
+    let mut kept = 0;
+    let error = loop {
+        match journal.append_now(reply("a", 200, &"y".repeat(10_000))) {
+            Ok(()) => kept += 1,
+            Err(error) => break error,
+        }
+        assert!(kept < 100, "the disk never fills");
+    };
+    assert!(error.is_full() && kept > 5, "{error} after {kept}");
+    assert!(publish::replace(dir, RUN, &vec![b'z'; 60_000]).is_err_and(|error| error.is_full()));
+    assert_eq!(fs::read(dir.join(RUN)).unwrap(), vec![b'x'; 60_000]);
+    assert_eq!(fs::read_dir(dir.join("a")).unwrap().count(), 1);
+    assert_eq!(Journal::open(dir, RUN).unwrap().lines(), kept);
+    assert!(!file(dir).with_extension("jsonl.torn").exists());
+    fs::remove_file(dir.join(RUN)).unwrap();
+    journal.append_now(reply("b", 200, "there is room again")).unwrap();
+    assert_eq!(Journal::open(dir, RUN).unwrap().lines(), kept + 1);
+}
+
+#[test]
+fn a_link_in_the_place_of_the_journal_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(file(dir.path()).parent().unwrap()).unwrap();
+    fs::write(dir.path().join("victim"), "x").unwrap();
+    std::os::unix::fs::symlink(dir.path().join("victim"), file(dir.path())).unwrap();
+    assert_eq!(Journal::open(dir.path(), RUN).err().map(|error| error.kind), Some(DiskErrorKind::InTheWay));
+    assert_eq!(fs::read_to_string(dir.path().join("victim")).unwrap(), "x");
+}
+
+/// `cargo test -p touchstone-engine --lib how_fast_journals_are -- --ignored --nocapture`
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "it measures"]
+async fn how_fast_journals_are() {
+    const FILES: usize = 100;
+    const EACH: usize = 40;
+    let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).unwrap();
+    let journals: Vec<Journal> = (0..FILES).map(|n| Journal::open(dir.path(), &format!("{n}.yaml")).unwrap()).collect();
+    let began = std::time::Instant::now();
+    let runs = journals.into_iter().map(|journal| {
+        tokio::spawn(async move {
+            for _ in 0..EACH {
+                journal.append(reply("a", 200, &"x".repeat(4_000))).await.unwrap();
+            }
+        })
+    });
+    for run in runs.collect::<Vec<_>>() {
+        run.await.unwrap();
+    }
+    let rate = (FILES * EACH) as u128 * 1_000 / began.elapsed().as_millis();
+    eprintln!("{rate} durable appends a second over {FILES} files");
+}

@@ -1,0 +1,31 @@
+//! **Pure.** Driving a run on: the model stopped, but tools that it has to use were never called.
+use touchstone_scoring::missing_calls;
+
+/// The message that is due; none when every expected tool was called. A call that failed counts.
+pub fn message(expected: &[String], called: &[String]) -> Option<String> {
+    let missing = missing_calls(expected, called);
+    match missing.as_slice() {
+        [] => None,
+        [one] => Some(format!("actually use the {one} tool to get the answer")),
+        many => Some(format!("actually use the {} tools to get the answer", many.join(", "))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_name_what_was_never_called() {
+        let names = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        for (expected, called, words) in [
+            ("", "", None),
+            ("a b", "b x a", None),
+            ("a b", "b", Some("actually use the a tool to get the answer")),
+            ("a b", "", Some("actually use the a, b tools to get the answer")),
+            ("a b c a", "c", Some("actually use the a, b tools to get the answer")),
+        ] {
+            assert_eq!(message(&names(expected), &names(called)).as_deref(), words, "{expected} / {called}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! **Pure.** The transcript of a `PromptQL` run: what the API returned, whole, and the answer out of it.
+use super::script::{self, Facts};
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+
+/// A `PromptQL` transcript that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplyFile {
+    document: Document,
+}
+
+impl Default for ReplyFile {
+    fn default() -> Self {
+        Self { document: Document::reply() }
+    }
+}
+
+impl From<Document> for ReplyFile {
+    fn from(document: Document) -> Self {
+        Self { document }
+    }
+}
+
+impl ReplyFile {
+    /// Writes what the API returned, and the `data` of the last artifact of that name as the answer. No such artifact is no answer.
+    pub fn answered(&mut self, output: &Value, artifact: Option<&str>) {
+        self.document.remove("error");
+        self.document.set("output", script::fit(output));
+        let answer = artifact.and_then(|name| last_artifact(output, name));
+        self.document.set_answer(answer.map(script::fit));
+    }
+
+    /// Writes that it failed, with what was returned all the same.
+    pub fn failed(&mut self, error: &Value, output: Option<&Value>) {
+        match output {
+            Some(output) => self.document.set("output", script::fit(output)),
+            None => self.document.remove("output"),
+        }
+        self.document.set("error", script::fit(error));
+        self.document.set_answer(None);
+    }
+
+    /// What the file says about the run.
+    pub fn facts(&self) -> Facts {
+        script::facts_of(&self.document)
+    }
+
+    /// Writes what is known about the run; what is none stays as it is.
+    pub fn set_facts(&mut self, facts: &Facts) {
+        script::set_facts(&mut self.document, facts);
+    }
+
+    /// True when it has an answer.
+    pub fn has_answer(&self) -> bool {
+        self.document.get("answer").is_some()
+    }
+
+    /// The file's text.
+    pub fn write(&self) -> String {
+        self.document.write()
+    }
+}
+
+/// The `data` of the last artifact of a name, in one reply or in a list of interactions. Identifiers may repeat: the last counts.
+fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Value> {
+    let interactions = output.get("interactions").map_or(&[][..], Value::items);
+    let mut replies = output.items().iter().chain(interactions).chain([output]).rev();
+    let is_named = |artifact: &&Value| artifact.get("identifier").and_then(Value::text) == Some(name);
+    let artifact = replies.find_map(|reply| reply.get("modified_artifacts")?.items().iter().rev().find(is_named))?;
+    artifact.get("data").filter(|value| **value != Value::Null)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::json;
+    use touchstone_formats::run::Standing;
+
+    #[test]
+    fn the_last_artifact_of_the_name_is_the_answer() {
+        for (output, answer) in [
+            (
+                r#"{"modified_artifacts":[{"identifier":"a","data":[1]},{"identifier":"b","data":2},{"identifier":"a","data":[3]}]}"#,
+                Some("[3]"),
+            ),
+            (r#"{"interactions":[{"modified_artifacts":[{"identifier":"a","data":"x"}]}]}"#, Some("\"x\"")),
+            (
+                r#"[{"modified_artifacts":[{"identifier":"a","data":1}]},{"modified_artifacts":[{"identifier":"a","data":2}]}]"#,
+                Some("2"),
+            ),
+            (r#"{"modified_artifacts":[{"identifier":"b","data":2}]}"#, None),
+            (r#"{"modified_artifacts":[{"identifier":"a","data":null}]}"#, None),
+            (r"{}", None),
+        ] {
+            let mut file = ReplyFile::default();
+            file.failed(&"before".into(), None);
+            file.answered(&json::read(output).unwrap(), Some("a"));
+            let answer = answer.map(|answer| json::read(answer).unwrap());
+            let document = Document::read(format!("{}run: {{}}\n", file.write()).as_bytes()).unwrap();
+            assert_eq!(document.get("answer"), answer.as_ref(), "{output}");
+            assert_eq!(file.has_answer(), answer.is_some());
+        }
+    }
+
+    #[test]
+    fn a_failure_is_a_file_with_an_error_and_no_answer() {
+        let mut file = ReplyFile::default();
+        file.answered(&json::read(r#"{"modified_artifacts":[{"identifier":"a","data":2}]}"#).unwrap(), Some("a"));
+        file.failed(&json::read(r#"{"status":503,"body":"busy"}"#).unwrap(), None);
+        file.set_facts(&Facts { model: Some("o1".into()), cost: Some(0.25), ..Facts::default() });
+        insta::assert_snapshot!(file.write(), @r"
+        error:
+          status: 503
+          body: busy
+        run:
+          model: o1
+          cost: 0.25
+        ");
+        let run = Document::read(file.write().as_bytes()).unwrap().run().unwrap();
+        assert_eq!(run.outline().standing, Standing::Error);
+        assert_eq!(file.facts().cost, Some(0.25));
+    }
+}

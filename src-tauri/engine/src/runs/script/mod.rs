@@ -1,0 +1,355 @@
+//! **Pure.** A tool-calling transcript while it is written: read into turns, gone on with, closed. Everything that the file says
+//! and we do not know stays where it is. Owns no file and no provider.
+mod facts;
+mod fit;
+pub(super) mod walk;
+
+pub use facts::{Facts, ForkedFrom};
+
+use super::provider::Reply;
+use super::talk::{Call, Outcome, Said, Turn};
+use std::collections::HashSet;
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+use touchstone_formats::{answer, json};
+use walk::{Group, KINDS, Kind, Spoken, whole, word};
+
+pub(super) use facts::{get as facts_of, set as set_facts};
+pub(super) use fit::value as fit;
+
+/// A transcript that is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    document: Document,
+}
+
+/// What a conversation ends in: it decides what is owed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum End {
+    /// Nobody has said anything yet.
+    AbsentFirstMessage,
+    /// A message of the person, or a nudge.
+    User,
+    /// An assistant turn with calls that were not run yet.
+    OpenCalls,
+    /// An assistant turn whose calls all came back.
+    CallsDone,
+    /// A message of the model.
+    Assistant,
+    /// A system error.
+    Error {
+        /// What the file says about it.
+        error: Value,
+    },
+}
+
+/// A call that was not run yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OpenCall {
+    /// Which item of the conversation it is.
+    pub index: usize,
+    /// The assistant turn it belongs to, from 1.
+    pub turn: u32,
+    /// The call.
+    pub call: Call,
+}
+
+impl From<Document> for Script {
+    fn from(document: Document) -> Self {
+        Self { document }
+    }
+}
+
+impl Script {
+    /// A conversation that begins with this message.
+    pub fn new(first_user_message: &str) -> Self {
+        let mut script = Self { document: Document::conversation() };
+        script.nudge(first_user_message);
+        script
+    }
+
+    /// The file.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// The file's text.
+    pub fn write(&self) -> String {
+        self.document.write()
+    }
+
+    /// What was said and called, in order. Before a model is asked every call in it needs an outcome: [`Script::open_calls`].
+    pub fn turns(&self) -> Vec<Turn> {
+        let pieces = walk::pieces(self.document.items());
+        let mut ids = Ids::default();
+        let (groups, _) = walk::group(&pieces);
+        let turns = groups.iter().map(|group| match group {
+            Group::User(message) => Turn::User(shown(message.value)),
+            Group::Assistant(spoken) => {
+                let text = spoken.message.map(|message| shown(message.value)).filter(|text| !text.is_empty());
+                let calls = spoken.calls.iter().map(|call| ids.call(call.item, call.value)).collect();
+                Turn::Assistant(Said { text, kept: self.thinking(spoken.number), calls })
+            }
+        });
+        // A reply without a word and a call is in the file, but no provider takes it back.
+        turns.filter(|turn| !matches!(turn, Turn::Assistant(said) if *said == Said::default())).collect()
+    }
+
+    /// The number of the next assistant turn.
+    pub fn next_turn(&self) -> u32 {
+        let (_, last) = walk::group(&walk::pieces(self.document.items()));
+        u32::try_from(last).unwrap_or(u32::MAX).saturating_add(1)
+    }
+
+    /// Appends what a model said; returns the number of its turn. A reply of nothing is an empty message, so that it is seen.
+    pub fn say(&mut self, reply: &Reply) -> u32 {
+        let turn = self.next_turn();
+        let number = || Value::Number(turn.to_string());
+        if reply.text.is_some() || reply.calls.is_empty() {
+            let text = fit::text(reply.text.as_deref().unwrap_or_default());
+            self.document.push("assistant_message", Value::Text(text));
+        }
+        for call in &reply.calls {
+            let entries = [
+                ("id", Value::Text(call.id.clone())),
+                ("name", Value::Text(fit::text(&call.name))),
+                ("params", fit::value(&call.params)),
+                ("turn", number()),
+            ];
+            self.document.push("tool_call", Value::Map(entries.map(|(key, value)| (key.into(), value)).into()));
+        }
+        // They are signed: changed ones are worth nothing.
+        if !reply.kept.is_empty() && reply.kept.iter().all(fit::is_fit) {
+            let mut all = self.run("thinking").map_or_else(Vec::new, |thinking| thinking.items().to_vec());
+            let blocks = Value::List(reply.kept.clone());
+            all.push(Value::Map(vec![("turn".into(), number()), ("blocks".into(), blocks)]));
+            self.document.set_run("thinking", Value::List(all));
+        }
+        turn
+    }
+
+    /// Every call that was not run yet, in order, also those that somebody left open in the middle.
+    pub fn open_calls(&self) -> Vec<OpenCall> {
+        let pieces = walk::pieces(self.document.items());
+        let mut ids = Ids::default();
+        let mut open = Vec::new();
+        for group in walk::group(&pieces).0 {
+            let Group::Assistant(Spoken { number, calls, .. }) = group else { continue };
+            for piece in calls {
+                let call = ids.call(piece.item, piece.value);
+                if call.outcome.is_none() {
+                    let turn = u32::try_from(number).unwrap_or(u32::MAX);
+                    open.push(OpenCall { index: piece.item, turn, call });
+                }
+            }
+        }
+        open
+    }
+
+    /// Writes what came of a call into its item.
+    pub fn close_call(&mut self, index: usize, outcome: &Outcome, seconds: f64) {
+        let Some(Value::Map(entries)) = self.document.item_mut(index) else { return };
+        let Some((_, call)) = entries.iter_mut().find(|(key, _)| key.text() == Some("tool_call")) else { return };
+        if !matches!(call, Value::Map(_)) {
+            // A call that was written by hand as nothing but its name.
+            *call = Value::Map(vec![("name".into(), call.clone())]);
+        }
+        let Value::Map(entries) = call else { return };
+        let (key, value) = match outcome {
+            Outcome::Result(value) => ("result", value),
+            Outcome::Error(value) => ("error", value),
+        };
+        entries.retain(|(key, value)| !(key.text() == Some("error") && *value == Value::Null));
+        put(entries, key, fit::value(value));
+        put(entries, "seconds", Value::Number(format!("{}", (seconds * 1e3).round() / 1e3)));
+    }
+
+    /// Appends a message of the person, or one that drives the run on.
+    pub fn nudge(&mut self, text: &str) {
+        self.document.push("user_message", Value::Text(fit::text(text)));
+    }
+
+    /// Ends the run in a system error.
+    pub fn fail(&mut self, error: &Value) {
+        self.document.push("error", fit::value(error));
+    }
+
+    /// Takes away what says that the run has ended, so that it can go on: an error at its end, and when it finished.
+    pub fn resume(&mut self) {
+        self.drop_error();
+        self.forget("finished");
+    }
+
+    /// Takes the error at the end away. What stands beside it and is unknown to us stays.
+    pub fn drop_error(&mut self) {
+        if self.document.get("error").is_some() {
+            self.document.remove("error");
+        }
+        let items = self.document.items();
+        let pieces = walk::pieces(items);
+        let talk = |kind| matches!(kind, Kind::User | Kind::Assistant | Kind::Call);
+        let last = pieces.iter().rposition(|piece| talk(piece.kind)).map_or(0, |at| at + 1);
+        let errors = pieces.iter().skip(last).filter(|piece| piece.kind == Kind::Error);
+        let errors: HashSet<usize> = errors.map(|piece| piece.item).collect();
+        if !errors.is_empty() {
+            let left = items
+                .iter()
+                .enumerate()
+                .filter_map(|(at, item)| if errors.contains(&at) { without_error(item) } else { Some(item.clone()) });
+            let left = left.collect();
+            self.document.set("conversation", Value::List(left));
+        }
+    }
+
+    /// What it ends in.
+    pub fn end(&self) -> End {
+        if let Some(error) = self.document.get("error").filter(|error| **error != Value::Null) {
+            return End::Error { error: error.clone() };
+        }
+        let pieces = walk::pieces(self.document.items());
+        let last = pieces.iter().rev().find(|piece| !matches!(piece.kind, Kind::System | Kind::Unknown));
+        match last.map(|piece| (piece.kind, piece.value)) {
+            Some((Kind::Error, error)) => End::Error { error: error.clone() },
+            Some((Kind::User, _)) => End::User,
+            Some((Kind::Assistant, _)) => End::Assistant,
+            Some((Kind::Call, _)) => match walk::group(&pieces).0.last() {
+                Some(Group::Assistant(spoken)) if spoken.calls.iter().any(|call| outcome(call.value).is_none()) => {
+                    End::OpenCalls
+                }
+                _ => End::CallsDone,
+            },
+            _ => End::AbsentFirstMessage,
+        }
+    }
+
+    /// The first message of the person.
+    pub fn first_message(&self) -> Option<String> {
+        let pieces = walk::pieces(self.document.items());
+        pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
+    }
+
+    /// Names of all tools that were called, in order. A call that failed did happen.
+    pub fn called(&self) -> Vec<String> {
+        let pieces = walk::pieces(self.document.items());
+        pieces.iter().filter(|piece| piece.kind == Kind::Call).map(|piece| name_of(piece.value)).collect()
+    }
+
+    /// What the file says about the run.
+    pub fn facts(&self) -> Facts {
+        facts::get(&self.document)
+    }
+
+    /// Writes what is known about the run; what is none stays as it is.
+    pub fn set_facts(&mut self, facts: &Facts) {
+        facts::set(&mut self.document, facts);
+    }
+
+    /// Removes a fact: a cost that is not known any more, an end that is none.
+    pub fn forget(&mut self, fact: &str) {
+        facts::forget(&mut self.document, fact);
+    }
+
+    /// Writes the answer that the model gave, when the conversation has come to its end; else there is none, and no key.
+    pub fn finish(&mut self, result_tag: Option<&str>) {
+        let found = match self.end() {
+            End::Assistant => {
+                let pieces = walk::pieces(self.document.items());
+                let said = pieces.iter().filter(|piece| piece.kind == Kind::Assistant);
+                let messages: Vec<&str> = said.filter_map(|piece| piece.value.text()).collect();
+                answer::extract(&messages, result_tag)
+            }
+            _ => None,
+        };
+        let lenient = found.as_ref().is_some_and(|answer| answer.lenient);
+        self.document.set_answer(found.map(|answer| fit::value(&answer.value)));
+        if lenient {
+            self.document.set_run("answer_lenient", Value::Bool(true));
+        } else {
+            self.forget("answer_lenient");
+        }
+    }
+
+    /// True when the file has an answer.
+    pub fn has_answer(&self) -> bool {
+        self.document.get("answer").is_some()
+    }
+
+    fn run(&self, key: &str) -> Option<&Value> {
+        self.document.get("run")?.get(key)
+    }
+
+    /// The blocks that belong to an assistant turn.
+    fn thinking(&self, turn: u64) -> Vec<Value> {
+        let all = self.run("thinking").map_or(&[][..], Value::items);
+        let of_turn = all.iter().find(|entry| entry.get("turn").and_then(whole) == Some(turn));
+        of_turn.and_then(|entry| entry.get("blocks")).map_or_else(Vec::new, |blocks| blocks.items().to_vec())
+    }
+}
+
+/// Sets a key in place, or before `turn:`, so that what a call returned stands beside what it was asked.
+fn put(entries: &mut Vec<(Value, Value)>, key: &str, value: Value) {
+    if let Some((_, old)) = entries.iter_mut().find(|(known, _)| known.text() == Some(key)) {
+        *old = value;
+        return;
+    }
+    let end = entries.iter().position(|(known, _)| known.text() == Some("turn")).unwrap_or(entries.len());
+    entries.insert(end, (key.into(), value));
+}
+
+/// What is left of an item that was an error; nothing when that was all.
+fn without_error(item: &Value) -> Option<Value> {
+    let ours = |key: &Value| {
+        key.text().is_some_and(|key| KINDS.iter().any(|(kind, _)| *kind == key) || matches!(key, "seconds" | "tokens"))
+    };
+    let said = |(key, value): &(Value, Value)| {
+        let is_error = key.text() == Some("error");
+        !is_error && (!ours(key) || *value != Value::Null)
+    };
+    let left: Vec<(Value, Value)> = item.entries().iter().filter(|entry| said(entry)).cloned().collect();
+    left.iter().any(|(key, _)| !matches!(key.text(), Some("seconds" | "tokens"))).then_some(Value::Map(left))
+}
+
+/// A message as text; one that somebody wrote as something else is shown as JSON.
+fn shown(message: &Value) -> String {
+    match message {
+        Value::Null => String::new(),
+        other => word(other).unwrap_or_else(|| json::write(other, false)),
+    }
+}
+
+fn name_of(call: &Value) -> String {
+    word(call).or_else(|| call.get("name").and_then(word)).unwrap_or_default()
+}
+
+fn outcome(call: &Value) -> Option<Outcome> {
+    match call.get("error").filter(|error| **error != Value::Null) {
+        Some(error) => Some(Outcome::Error(error.clone())),
+        None => call.get("result").cloned().map(Outcome::Result),
+    }
+}
+
+/// Gives every call an id of its own: files may have none, and some models say the same one again and again.
+#[derive(Default)]
+struct Ids {
+    seen: HashSet<String>,
+}
+
+impl Ids {
+    fn call(&mut self, item: usize, call: &Value) -> Call {
+        let mut id =
+            call.get("id").and_then(word).filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{item}"));
+        // What stands before decides alone, so that going on does not change what was sent before.
+        while !self.seen.insert(id.clone()) {
+            id = format!("{id}_{item}");
+        }
+        let params = match call.get("params") {
+            None | Some(Value::Null) => Value::Map(Vec::new()),
+            Some(params @ (Value::Map(_) | Value::Text(_))) => params.clone(),
+            Some(other) => Value::Text(json::write(other, false)),
+        };
+        Call { id, name: name_of(call), params, outcome: outcome(call) }
+    }
+}
+
+#[cfg(test)]
+mod tests;
