@@ -48,4 +48,4 @@ ui/node_modules/.built: ui/node_modules/.package-lock.json $(UI_SOURCES)
 	@touch $@
 
 clean: ## delete everything that was built or installed in this folder
-	rm -rf target ui/dist ui/node_modules .tools gen permissions
+	rm -rf target ui/dist ui/node_modules tests/mcp-server/node_modules .tools gen permissions

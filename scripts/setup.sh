@@ -112,6 +112,14 @@ cargo_tool() {
   CARGO_PROFILE_DEV_DEBUG=false cargo install --quiet --locked --debug --root .tools --target-dir target/tools --version "$version" "$name" >&2
 }
 
+# A public server of the Model Context Protocol that the tests of the engine talk to; nothing of it is run while it is installed.
+mcp_server_for_tests() {
+  if cmp -s tests/mcp-server/package-lock.json tests/mcp-server/node_modules/.installed; then return 0; fi
+  say "Installing a public MCP server for the tests into tests/mcp-server."
+  npm --prefix tests/mcp-server ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  cp tests/mcp-server/package-lock.json tests/mcp-server/node_modules/.installed
+}
+
 browser_for_tests() {
   browser && return 0
   say "No Chromium was found: fetching the one that Playwright keeps, into .tools/browsers."
@@ -128,5 +136,6 @@ page_tools
 if [ "$for_tests" = yes ]; then
   cargo_tool cargo-machete 0.9.2
   cargo_tool cargo-deny 0.20.2
+  mcp_server_for_tests
   browser_for_tests
 fi

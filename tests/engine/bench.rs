@@ -218,6 +218,11 @@ pub(crate) fn try_hits(app: &App, words: &str) -> Result<Vec<String>, AppError> 
     Ok(app.list_runs(request)?.rows.into_iter().map(|row| row.path).collect())
 }
 
+/// A path in the folder of the project.
+pub(crate) fn beside_the_project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
 /// Waits until something is there.
 pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;

@@ -8,6 +8,7 @@ mod folders;
 mod index;
 mod layers;
 mod listing;
+mod mcp;
 mod opening;
 mod real_folders;
 mod search;

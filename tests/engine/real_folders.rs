@@ -1,11 +1,6 @@
 //! Rules over whole folders: the sample data, and real benchmark runs where they lie beside the project.
-use crate::bench::Bench;
-use std::path::{Path, PathBuf};
+use crate::bench::{Bench, beside_the_project};
 use touchstone_engine::rows::{RunState, RunView, Span, StepKind};
-
-fn beside_the_project(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
-}
 
 fn opened(bench: &Bench) -> Vec<RunView> {
     bench.rows().iter().map(|row| bench.app().open_run(&row.id).unwrap()).collect()

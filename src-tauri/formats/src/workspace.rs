@@ -181,13 +181,14 @@ impl Reader<'_> {
 
     /// Looks for keys and tokens anywhere. What was found is not repeated: the excerpt stays empty.
     fn refuse_secrets(&self, node: Item<'_>) -> Result<(), ReadError> {
-        if node.word().is_some_and(|word| MARKS.iter().any(|mark| word.starts_with(mark) && word.len() > 20)) {
+        let marked = |word: &str| MARKS.iter().any(|mark| word.starts_with(mark) && word.len() > 20);
+        if node.word().is_some_and(|word| marked(word) && !only_names_one(word)) {
             return Err(self.secret(node));
         }
         for (key, value) in node.entries() {
             let name = key.word().unwrap_or_default().to_ascii_lowercase().replace('-', "_");
             let names_one = NAMES.iter().any(|secret| name == *secret || name.ends_with(&format!("_{secret}")));
-            if names_one && value.word().is_some_and(|word| !word.is_empty()) {
+            if names_one && value.word().is_some_and(|word| !word.is_empty() && !only_names_one(word)) {
                 return Err(self.secret(value));
             }
         }
@@ -199,6 +200,13 @@ impl Reader<'_> {
         let advice = "Remove it, and set the environment variable of the provider or store the key in the keyring.";
         ReadError { excerpt: None, ..fault }.advise(advice)
     }
+}
+
+/// True for `${NAME}`, also with the kind of the key before it: it says where a key is, and holds none.
+fn only_names_one(word: &str) -> bool {
+    let name = ["Bearer ", "Basic ", "Token "].iter().find_map(|kind| word.strip_prefix(kind)).unwrap_or(word);
+    let name = name.strip_prefix("${").and_then(|name| name.strip_suffix('}'));
+    name.is_some_and(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
 }
 
 const NAMES: [&str; 7] = ["api_key", "apikey", "secret", "password", "access_token", "auth_token", "authorization"];

@@ -208,6 +208,19 @@ fn a_key_in_a_workspace_file_is_refused_and_not_repeated() {
 }
 
 #[test]
+fn the_name_of_a_key_in_braces_is_no_key() {
+    let with = |value: &str| {
+        format!("tools:\n  x: {{ headers: {{ Authorization: '{value}' }}, env: {{ API_KEY: '{value}' }} }}\n")
+    };
+    for name in ["Bearer ${A_RATHER_LONG_NAME_1}", "${TOKEN}", "Basic ${A}"] {
+        assert!(workspace::read(&with(name)).is_ok(), "{name}");
+    }
+    for key in ["Bearer ${A}b0123456789abcdef0", "${A}0123", "${}", "${a key}", "x${A}"] {
+        assert!(workspace::read(&with(key)).is_err(), "{key}");
+    }
+}
+
+#[test]
 fn a_query_set_is_many_tasks() {
     let text = r#"[{"api_list": [{"tool_name": "t", "api_name": "a"}], "query": "find {x}", "relevant APIs": [["t", "a"]], "query_id": 588},
                   {"query": "second"}]"#;

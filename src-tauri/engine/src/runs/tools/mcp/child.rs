@@ -1,0 +1,152 @@
+//! A server that was started: its process with everything it starts, and the end of what it said on standard error. Owns its life:
+//! when this is dropped, all of it is killed.
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use std::{env, io};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+/// Variables that a server gets besides those that the workspace file names. No key is among them.
+const PASSED_ON: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
+/// Bytes of standard error that are remembered.
+const REMEMBERED: usize = 8 << 10;
+/// Lines of it that are told.
+const TOLD: usize = 6;
+/// How long a server may take to end by itself.
+const MOMENT: Duration = Duration::from_secs(2);
+
+/// A server that was started.
+pub(super) struct Server {
+    child: Child,
+    /// Its process group; none once it was killed.
+    group: Option<Pid>,
+    errors: Arc<Mutex<Vec<u8>>>,
+    listening: JoinHandle<()>,
+}
+
+/// What is spoken over.
+pub(super) type Pipes = (LineBound<ChildStdout>, ChildStdin);
+
+impl Server {
+    /// Starts a program in `base`, in a process group of its own.
+    pub(super) fn start(command: &[String], env: &[(String, String)], base: &Path) -> io::Result<(Self, Pipes)> {
+        let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut child = Command::new(whole(program, base))
+            .args(arguments)
+            .current_dir(base)
+            .env_clear()
+            .envs(PASSED_ON.iter().filter_map(|name| Some((name, env::var_os(name)?))))
+            .envs(env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let group = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let missing = || io::Error::other("a pipe to it is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = child.stderr.take().ok_or_else(missing)?;
+        let errors = Arc::default();
+        let listening = tokio::spawn(remember(stderr, Arc::clone(&errors)));
+        Ok((Self { child, group, errors, listening }, (LineBound::new(stdout), stdin)))
+    }
+
+    /// How it ended and what it said last, after its output has ended: `It ended with exit status 3. It said: …`.
+    pub(super) async fn last_words(&mut self) -> String {
+        let ended = match tokio::time::timeout(MOMENT, self.child.wait()).await {
+            Ok(Ok(status)) => format!("It ended with {status}."),
+            _ => "It did not end.".to_owned(),
+        };
+        self.kill();
+        let _ = tokio::time::timeout(MOMENT, &mut self.listening).await;
+        let errors = self.errors.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&errors);
+        let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.trim().is_empty()).collect();
+        match lines.get(lines.len().saturating_sub(TOLD)..) {
+            Some(last) if !last.is_empty() => format!("{ended} It said: {}", last.join("\n")),
+            _ => ended,
+        }
+    }
+
+    /// Lets it end, now that its input has ended, and kills what is left.
+    pub(super) async fn end(mut self) {
+        let _ = tokio::time::timeout(MOMENT, self.child.wait()).await;
+        self.kill();
+        let _ = self.child.wait().await;
+    }
+
+    /// Kills all processes of the group. One that has left the group has left our reach.
+    fn kill(&mut self) {
+        if let Some(group) = self.group.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+        self.listening.abort();
+    }
+}
+
+/// `./server` is meant below the folder it runs in; a bare name is looked for in PATH.
+fn whole(program: &str, base: &Path) -> PathBuf {
+    if program.contains('/') { base.join(program) } else { PathBuf::from(program) }
+}
+
+/// Keeps the end of what is said, and reads all of it so that nobody waits to be heard.
+async fn remember(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
+    let mut piece = vec![0; 4 << 10];
+    while let Ok(count @ 1..) = stderr.read(&mut piece).await {
+        let mut errors = errors.lock().unwrap_or_else(PoisonError::into_inner);
+        errors.extend_from_slice(&piece[..count]);
+        let excess = errors.len().saturating_sub(REMEMBERED);
+        errors.drain(..excess);
+    }
+}
+
+/// Ends a stream in which a line is longer than a message may be: memory is bounded, and whoever waits for the line hears of it.
+pub(super) struct LineBound<R> {
+    inner: R,
+    line: usize,
+    exceeded: Arc<AtomicBool>,
+}
+
+impl<R> LineBound<R> {
+    fn new(inner: R) -> Self {
+        Self { inner, line: 0, exceeded: Arc::default() }
+    }
+
+    /// Becomes true when a line was too long.
+    pub(super) fn exceeded(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.exceeded)
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for LineBound<R> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = into.filled().len();
+        let polled = Pin::new(&mut self.inner).poll_read(context, into);
+        let new = into.filled().get(before..).unwrap_or_default();
+        self.line = match new.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => new.len() - at - 1,
+            None => self.line + new.len(),
+        };
+        if self.line > super::link::LARGEST {
+            self.exceeded.store(true, Ordering::Relaxed);
+            return Poll::Ready(Err(io::Error::other("a message is too long")));
+        }
+        polled
+    }
+}

@@ -1,0 +1,243 @@
+//! One connection to a server: making it, asking over it, ending it. Owns the bounds of what is sent to whom and of what comes back.
+use super::child::Server;
+use super::reply;
+use super::settings::{Reach, Settings};
+use reqwest::Url;
+use reqwest::header::{HeaderName, HeaderValue};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, Implementation, PaginatedRequestParams,
+    Tool,
+};
+use rmcp::service::RunningService;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
+use rmcp::{RoleClient, ServiceError, ServiceExt as _};
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Bytes of one message.
+pub(super) const LARGEST: usize = 64 << 20;
+/// Tools of a server, and pages they come in.
+const TOOLS: usize = 1000;
+const PAGES: usize = 100;
+/// How long reaching an address may take.
+const REACHING: Duration = Duration::from_secs(5);
+/// How long ending takes at most before what is left is killed.
+const ENDING: Duration = Duration::from_secs(2);
+
+/// Why there is no connection or no reply. Without secrets.
+pub(super) struct Lost {
+    pub(super) message: String,
+    pub(super) fix: Option<String>,
+    /// True when the connection is of no use any more.
+    pub(super) gone: bool,
+}
+
+/// One connection.
+pub(super) struct Link {
+    // First, so that it is told of the end before its server is killed.
+    client: RunningService<RoleClient, ClientConfig>,
+    server: Option<Server>,
+    exceeded: Arc<AtomicBool>,
+}
+
+impl Link {
+    /// Starts or reaches the server and greets it.
+    pub(super) async fn join(settings: &Settings) -> Result<Self, Lost> {
+        match &settings.reach {
+            Reach::Command { command, env, base } => {
+                let program = command.first().map_or("", String::as_str);
+                let (mut server, (stdout, stdin)) = Server::start(command, env, base).map_err(|error| Lost {
+                    message: reply::hide(&format!("`{program}` could not be started: {error}."), &settings.secrets),
+                    fix: Some("Install it, or correct `command` in touchstone.yaml.".to_owned()),
+                    gone: true,
+                })?;
+                let exceeded = stdout.exceeded();
+                let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LARGEST);
+                match greet(transport, settings.patience).await {
+                    Ok(client) => Ok(Self { client, server: Some(server), exceeded }),
+                    Err(None) => Err(lost(&late(settings), settings)),
+                    Err(Some(why)) => Err(lost(&format!("{why} {}", server.last_words().await), settings)),
+                }
+            }
+            Reach::Url { url, headers, secret } => {
+                let transport = http(url, headers, *secret).map_err(|why| lost(&why, settings))?;
+                let client = greet(transport, settings.patience).await;
+                let client = client.map_err(|why| lost(&why.unwrap_or_else(|| late(settings)), settings))?;
+                Ok(Self { client, server: None, exceeded: Arc::default() })
+            }
+        }
+    }
+
+    /// All tools, from all pages.
+    pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, Lost> {
+        let listing = async {
+            let (mut tools, mut cursor) = (Vec::new(), None);
+            for _ in 0..PAGES {
+                let page = PaginatedRequestParams::default().with_cursor(cursor);
+                let page = self.client.list_tools(Some(page)).await.map_err(|error| self.lost(&error, settings))?;
+                tools.extend(page.tools);
+                cursor = page.next_cursor;
+                if cursor.is_none() && tools.len() <= TOOLS {
+                    return Ok(tools);
+                }
+            }
+            Err(lost(&format!("It has more than {TOOLS} tools, or no end of them."), settings))
+        };
+        tokio::time::timeout(settings.patience, listing).await.unwrap_or_else(|_| Err(lost(&late(settings), settings)))
+    }
+
+    /// Calls a tool. A server that takes too long is given up: what it is doing cannot be known.
+    pub(super) async fn call(
+        &self,
+        settings: &Settings,
+        tool: &str,
+        arguments: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<CallToolResult, Lost> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        match tokio::time::timeout(settings.patience, self.client.call_tool(params)).await {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(self.lost(&error, settings)),
+            Err(_) => Err(lost(&late(settings), settings)),
+        }
+    }
+
+    /// False once the other side has gone.
+    pub(super) fn is_up(&self) -> bool {
+        !self.client.is_closed() && !self.client.is_transport_closed()
+    }
+
+    /// Says goodbye, and lets a server that was started end.
+    pub(super) async fn close(mut self) {
+        let _ = self.client.close_with_timeout(ENDING).await;
+        if let Some(server) = self.server.take() {
+            server.end().await;
+        }
+    }
+
+    fn lost(&self, error: &ServiceError, settings: &Settings) -> Lost {
+        match error {
+            ServiceError::McpError(error) => Lost { gone: false, ..lost(&format!("{}.", error.message), settings) },
+            _ if self.exceeded.load(Ordering::Relaxed) => {
+                lost(&format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20), settings)
+            }
+            ServiceError::TransportClosed => lost("It ended before it answered.", settings),
+            other => lost(&sentence(other), settings),
+        }
+    }
+}
+
+/// Says who we are; nothing was answered in time when the error says nothing.
+async fn greet<T, E, A>(
+    transport: T,
+    patience: Duration,
+) -> Result<RunningService<RoleClient, ClientConfig>, Option<String>>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: Error + Send + Sync + 'static,
+{
+    let who = Implementation::new("touchstone", env!("CARGO_PKG_VERSION"));
+    let greeting = ClientConfig::new(ClientCapabilities::default(), who).serve(transport);
+    match tokio::time::timeout(patience, Box::pin(greeting)).await {
+        Ok(joined) => joined.map_err(|error| Some(sentence(&error))),
+        Err(_) => Err(None),
+    }
+}
+
+fn http(
+    url: &str,
+    headers: &[(String, String)],
+    secret: bool,
+) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    let url = address(url, secret)?;
+    let mut named = HashMap::new();
+    for (name, value) in headers {
+        let key = HeaderName::try_from(name).map_err(|_| format!("`{name}` is no name of a header."))?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| format!("The header `{name}` has a value that cannot be sent."))?;
+        value.set_sensitive(true);
+        named.insert(key, value);
+    }
+    // The whole program uses one provider of cryptography; whoever comes first names it.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(REACHING);
+    if is_loopback(&url) {
+        // What is meant for this machine is not shown to a proxy.
+        client = client.no_proxy();
+    }
+    let client = client.build().map_err(|error| sentence(&error))?;
+    let mut retry = ExponentialBackoff::default();
+    retry.max_times = Some(3);
+    let mut config =
+        StreamableHttpClientTransportConfig::with_uri(url.as_str()).custom_headers(named).max_sse_event_size(LARGEST);
+    config.retry_config = Arc::new(retry);
+    Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// An address that may be asked: a secret is only sent where nobody on the way can read it.
+fn address(url: &str, secret: bool) -> Result<Url, String> {
+    let url = Url::parse(url).map_err(|_| "`url` is no address.".to_owned())?;
+    let secret = secret || !url.username().is_empty() || url.password().is_some();
+    match url.scheme() {
+        "https" => Ok(url),
+        "http" if !secret || is_loopback(&url) => Ok(url),
+        "http" => Err("A key is only sent by https, or to this machine itself.".to_owned()),
+        _ => Err("`url` has to begin with https:// or http://.".to_owned()),
+    }
+}
+
+fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+fn late(settings: &Settings) -> String {
+    format!("It did not answer within {} seconds.", settings.patience.as_secs())
+}
+
+fn lost(message: &str, settings: &Settings) -> Lost {
+    Lost { message: reply::hide(message, &settings.secrets), fix: None, gone: true }
+}
+
+/// What an error says, and the deepest reason for it.
+fn sentence(error: &dyn Error) -> String {
+    let mut said: String = error.to_string().chars().take(300).collect();
+    let mut deepest = error;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    let reason = deepest.to_string();
+    if !said.contains(&reason) {
+        said = format!("{said}: {}", reason.chars().take(300).collect::<String>());
+    }
+    said.trim_end_matches('.').to_owned() + "."
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_only_goes_to_https_or_to_this_machine() {
+        for (url, with_key, without) in [
+            ("https://a.example/mcp", true, true),
+            ("http://127.0.0.1:80/mcp", true, true),
+            ("http://127.9.9.9/mcp", true, true),
+            ("http://[::1]:80/mcp", true, true),
+            ("http://localhost/mcp", true, true),
+            ("http://localhost.example/mcp", false, true),
+            ("http://10.0.0.1/mcp", false, true),
+            ("http://me:word@10.0.0.1/mcp", false, false),
+            ("file:///etc/passwd", false, false),
+            ("no address", false, false),
+        ] {
+            assert_eq!(address(url, true).is_ok(), with_key, "{url} with a key");
+            assert_eq!(address(url, false).is_ok(), without, "{url} without");
+        }
+    }
+}
