@@ -76,3 +76,21 @@ fn what_is_no_transcript_is_not_rewritten() {
     assert!(Document::read(b"a: 1\n").is_err());
     assert!(Document::read(b"conversation: [").is_err());
 }
+
+#[test]
+fn what_a_conversation_holds_has_the_turns_that_its_readers_see() {
+    for text in [
+        "conversation:\n- user_message: a\n- assistant_message: b\n- tool_call: {name: x, turn: 1}\n- tool_call: {name: y, turn: 2}\n",
+        "conversation:\n- tool_call: {name: x}\n- error: e\n- tool_call: {name: y}\n- note: n\n- system_message: s\nerror: late\n",
+        "conversation:\n- {assistant_message: b, tool_call: {name: x}, usage: 1}\n- {user_message: null, error: e}\n- plain\n",
+        "conversation: null\n",
+        "output: {assistant_actions: []}\n",
+    ] {
+        let document = Document::read(text.as_bytes()).unwrap();
+        let said: Vec<_> = document.said().iter().map(|said| (said.kind, said.turn)).collect();
+        let run = document.run().unwrap();
+        let steps: Vec<_> = run.steps.iter().map(|step| (step.kind, step.turn)).collect();
+        assert_eq!(said, steps[..said.len()], "{text}");
+        assert!(steps.len() - said.len() <= 1, "only an error of the whole file is no item: {text}");
+    }
+}

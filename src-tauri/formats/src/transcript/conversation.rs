@@ -6,11 +6,8 @@ use crate::run::StepKind;
 
 /// Walks over a whole file.
 pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
-    let mut walker = Walker { sink, turn: 0, assistants: 0, call_turn: None, open: false, users: 0 };
     let items = root.get("conversation");
-    for item in items.into_iter().flat_map(N::items) {
-        walker.item(item);
-    }
+    let mut walker = walk_items(items.into_iter().flat_map(N::items), sink);
     if let Some(error) = root.given("error") {
         walker.error(error);
     }
@@ -19,6 +16,16 @@ pub(crate) fn walk_file<'t, N: Node<'t>>(root: N, sink: &mut impl Sink<'t>) {
         Some(value) => sink.answer(value, "answer"),
         None => find_answer(items, root, sink),
     }
+}
+
+/// Walks over the items of a conversation.
+pub(crate) fn walk_items<'t, 's, N: Node<'t>, S: Sink<'t>>(
+    items: impl Iterator<Item = N>,
+    sink: &'s mut S,
+) -> Walker<'s, S> {
+    let mut walker = Walker { sink, turn: 0, assistants: 0, call_turn: None, open: false, users: 0 };
+    items.for_each(|item| walker.item(item));
+    walker
 }
 
 /// A file without `answer:` whose conversation has come to its end with a message that holds one counts as answered: programs
@@ -56,7 +63,7 @@ pub(crate) fn facts<'t, N: Node<'t>>(root: N, except: &[&str], sink: &mut impl S
 }
 
 /// The keys of an item that say what it is. Some programs write all of them and set one: a null beside another one says nothing.
-fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
+pub(crate) fn known_keys<'t, N: Node<'t>>(item: N) -> impl Iterator<Item = (StepKind, N)> {
     let all = move || item.entries().filter_map(|(key, value)| Some((kind(key.text()?)?, value)));
     let set = all().any(|(_, value)| !value.is_null());
     all().filter(move |(_, value)| !set || !value.is_null())
@@ -73,7 +80,7 @@ fn kind(key: &str) -> Option<StepKind> {
     })
 }
 
-struct Walker<'s, S> {
+pub(crate) struct Walker<'s, S> {
     sink: &'s mut S,
     turn: u32,
     /// Assistant turns so far.

@@ -1,10 +1,43 @@
 //! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is. Comments and the way scalars
 //! were quoted do not survive; values, keys and their order do.
-use super::layout;
+use super::sink::{Head, Role, Sink};
+use super::{conversation, layout};
 use crate::error::{ReadError, text_of};
-use crate::run::Run;
+use crate::node::Node;
+use crate::run::{Answer, Run, StepKind};
 use crate::value::Value;
 use crate::yaml;
+
+/// One thing that a conversation holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said<'d> {
+    /// What it is; what we do not know is `Unknown`.
+    pub kind: StepKind,
+    /// Turn, from 1. A message of the model and the calls of the same turn have the same.
+    pub turn: u32,
+    /// The text of a message, the map of a call; all of an item that we do not know.
+    pub value: &'d Value,
+    /// The item that it stands in.
+    pub item: &'d Value,
+}
+
+/// Listens to a walk for the turn of every step.
+#[derive(Default)]
+struct Turns(Vec<u32>);
+
+impl<'t> Sink<'t> for Turns {
+    fn step(&mut self, head: Head<'t>) {
+        self.0.push(head.turn);
+    }
+
+    fn part<N: Node<'t>>(&mut self, _label: &str, _role: Role, _value: N) {}
+
+    fn fact<N: Node<'t>>(&mut self, _key: &str, _value: N) {}
+
+    fn answer<N: Node<'t>>(&mut self, _value: N, _source: &str) {}
+
+    fn found(&mut self, _answer: Answer) {}
+}
 
 /// A transcript file as keys and items.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,6 +84,17 @@ impl Document {
     /// Items of the conversation.
     pub fn items(&self) -> &[Value] {
         self.get("conversation").map_or(&[], Value::items)
+    }
+
+    /// What the conversation holds, in order, with its turn: the same turns that a reader of the run sees.
+    pub fn said(&self) -> Vec<Said<'_>> {
+        let mut turns = Turns::default();
+        conversation::walk_items(self.items().iter(), &mut turns);
+        let values = self.items().iter().flat_map(|item| {
+            let known: Vec<_> = conversation::known_keys(item).map(|(kind, value)| (kind, value, item)).collect();
+            if known.is_empty() { vec![(StepKind::Unknown, item, item)] } else { known }
+        });
+        values.zip(turns.0).map(|((kind, value, item), turn)| Said { kind, turn, value, item }).collect()
     }
 
     /// Appends an item to the conversation.

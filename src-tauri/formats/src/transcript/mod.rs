@@ -8,7 +8,7 @@ mod reason;
 pub(crate) mod reply;
 pub(crate) mod sink;
 
-pub use document::Document;
+pub use document::{Document, Said};
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};

@@ -5,6 +5,8 @@ use crate::runs::spec::Model;
 use serde::{Deserialize, Serialize};
 use touchstone_formats::value::Value;
 
+pub mod replay;
+
 /// One question to a model: everything that its reply depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct Ask<'a> {
