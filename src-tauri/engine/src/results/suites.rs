@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 #[derive(Debug)]
 pub struct Task {
     /// What its suite says.
-    pub suite: suite::Task,
+    pub suite: Arc<suite::Task>,
     /// The file of the suite, or its folder when it is a folder of loose prompts.
     pub file: FileId,
 }
@@ -137,7 +137,7 @@ impl Shelving {
     fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
         let (tasks, problems) = match suite {
             Ok(suite) => {
-                let tasks = suite.tasks.into_iter().map(|suite| Arc::new(Task { suite, file: file.clone() }));
+                let tasks = suite.tasks.into_iter().map(|suite| Arc::new(Task { suite: Arc::new(suite), file: file.clone() }));
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
                     line: warning.line,
                     column: warning.column,

@@ -17,6 +17,10 @@ pub type Listener = Box<dyn FnMut(&RunEvent) + Send>;
 pub struct Launch {
     /// Its id.
     pub id: String,
+    /// Dollars after which it stops.
+    pub max_cost: Option<f64>,
+    /// The jobs it was made of, to launch again what did not come to its end.
+    pub jobs: Vec<Job>,
     shared: Arc<Shared>,
 }
 
@@ -62,18 +66,19 @@ impl Launch {
     /// Begins. The runtime it is called on does the work.
     pub fn start(
         id: String,
+        max_cost: Option<f64>,
         crew: Arc<Crew>,
         jobs: Vec<Job>,
         events: mpsc::UnboundedReceiver<RunEvent>,
         listeners: Vec<Listener>,
     ) -> Self {
-        let progress = Progress::of(jobs.iter().map(|job| job.path.clone()));
+        let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
         let standing = Mutex::new(Standing { progress, over: false });
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops: crew.stops.clone() });
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
-        tokio::spawn(work_off(crew, jobs));
-        Self { id, shared }
+        tokio::spawn(work_off(crew, jobs.clone()));
+        Self { id, max_cost, jobs, shared }
     }
 
     /// How it stands.
@@ -129,7 +134,7 @@ impl Queue {
     fn new(jobs: Vec<Job>) -> Self {
         let mut models: Vec<(String, VecDeque<Job>, usize)> = Vec::new();
         for job in jobs {
-            let name = &job.coordinates.model;
+            let name = &job.slot.at.model;
             match models.iter_mut().find(|(known, ..)| known == name) {
                 Some((_, waiting, _)) => waiting.push_back(job),
                 None => models.push((name.clone(), VecDeque::from([job]), 0)),
@@ -162,16 +167,25 @@ async fn work_off(crew: Arc<Crew>, jobs: Vec<Job>) {
             tracing::error!("a run ended by a panic");
         }
     }
-    crew.close().await;
-    crew.teller.tell(None, What::Finished);
+    let teller = crew.teller.clone();
+    if let Some(crew) = Arc::into_inner(crew) {
+        crew.toolbox.close().await;
+    }
+    teller.tell(None, What::Finished);
 }
 
 async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
     let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let Some(job) = lock().next() else { return };
-        let (path, model) = (job.path.clone(), job.coordinates.model.clone());
-        let (how, why) = if crew.stops.soft.is_cancelled() { (Ending::Stopped, None) } else { drive(&crew, job).await };
+        let (path, model) = (job.slot.path.clone(), job.slot.at.model.clone());
+        let (how, why) = if crew.stops.soft.is_cancelled() {
+            (Ending::Stopped, None)
+        } else {
+            // On a task of its own, so that a mistake of ours ends this run and no other.
+            let broken = |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));
+            tokio::spawn(drive(Arc::clone(&crew), job)).await.unwrap_or_else(broken)
+        };
         crew.teller.tell(Some(&path), What::Ended { how, why });
         lock().done(&model);
     }

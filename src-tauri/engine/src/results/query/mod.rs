@@ -158,6 +158,26 @@ pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>
     Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
 }
 
+/// What past runs took: task, system, model, turns, tokens, dollars.
+pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
+
+/// What the runs of some tasks took that came to an end.
+pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
+    const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
+                        WHERE task = ? AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
+    let mut query = index.prepare_cached(TOOK)?;
+    let mut all = Vec::new();
+    for task in tasks {
+        let mut rows = query.query([task])?;
+        while let Some(row) = rows.next()? {
+            let tokens: Option<i64> = row.get(3)?;
+            let tokens = tokens.and_then(|tokens| u64::try_from(tokens).ok());
+            all.push(((*task).to_owned(), row.get(0)?, row.get(1)?, row.get(2)?, tokens, row.get(4)?));
+        }
+    }
+    Ok(all)
+}
+
 fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
     Ok(index.prepare_cached("SELECT key FROM runs WHERE id = ?")?.query_row([id], |row| row.get(0))?)
 }

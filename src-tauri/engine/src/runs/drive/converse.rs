@@ -2,7 +2,7 @@
 //! said its last word. Owns the order of these; what a file may hold is in `script`.
 use super::ask::{self, Bought, Question};
 use super::desk::Desk;
-use super::{Crew, Ended, Halt, Job, prompt};
+use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
 use crate::runs::event::{Ending, What};
 use crate::runs::journal::{Ran, Record};
@@ -124,13 +124,13 @@ impl Talk<'_> {
         self.count(&reply, cost);
         let why = match &reply.stop {
             Stop::Done | Stop::Calls => {
-                self.script.say(&self.crew.redactor.clean_reply(&reply));
+                self.script.say(&clean::reply(&self.crew.redactor, reply));
                 return Ok(None);
             }
             // The model would not, in its own words: that is what it answered.
             Stop::Refused(Some(words)) if reply.calls.is_empty() => {
                 let reply = Reply { text: Some(words.clone()), ..reply };
-                self.script.say(&self.crew.redactor.clean_reply(&reply));
+                self.script.say(&clean::reply(&self.crew.redactor, reply));
                 return Ok(None);
             }
             Stop::Refused(_) => "The model refused to go on.".to_owned(),
@@ -199,7 +199,7 @@ impl Talk<'_> {
             return Err(Halt::Stopped);
         }
         let outcome = match called {
-            Ok(value) => Outcome::Result(self.crew.redactor.clean_value(value)),
+            Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
             Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.clean(&failure.message).into_owned())),
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -247,7 +247,7 @@ impl Talk<'_> {
         facts.finished = Some(clock::written(clock::now_ms()));
         facts.journal = Some(self.desk.journal.lines());
         self.script.set_facts(&facts);
-        let error = self.crew.redactor.clean_value(error);
+        let error = clean::value(&self.crew.redactor, error);
         let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
         self.script.fail(&error);
         self.save().await?;

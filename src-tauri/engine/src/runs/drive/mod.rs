@@ -1,6 +1,7 @@
 //! Making one run: takes its lock, looks again what is owed, and does exactly that. Owns nothing of what a conversation or a reply
 //! means; `converse` and `promptql` do.
 mod ask;
+mod clean;
 mod converse;
 mod desk;
 mod prompt;
@@ -9,33 +10,49 @@ mod toolbox;
 
 pub use toolbox::Toolbox;
 
+use super::disk::{self, DiskError};
 use super::event::{Ending, What};
 use super::http::client::Client;
-use super::http::keys::Keys;
+use super::http::keys::ApiKey;
 use super::http::limiter::Limiters;
 use super::http::redact::Redactor;
+use super::journal::Journal;
 use super::launch::{Stops, Teller};
-use super::lock::{self, RunLock};
-use super::plan::{Owed, Slot};
+use super::lock::{LockError, RunLock};
+use super::plan::{self, Decision, File, OnDisk, Slot, Step};
+use super::provider::replay::{self, Recording};
+use super::publish;
+use super::reply::ReplyFile;
+use super::script::{Facts, Script};
 use super::setup::Setup;
-use super::{disk, plan};
+use super::spec::{Model, Provider};
+use crate::clock;
+use converse::Talk;
 use desk::Desk;
+use promptql::Asking;
+use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_formats::names::Coordinates;
+use touchstone_formats::transcript::Document;
+
+/// A longer transcript is not gone on with.
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
 /// What all runs of a launch share.
 pub struct Crew {
     /// Where transcripts go.
     pub output_dir: PathBuf,
+    /// Where the workspace file is.
+    pub base: PathBuf,
     /// Models, systems, rules.
     pub setup: Setup,
-    /// Keys.
-    pub keys: Keys,
+    /// Keys by name, looked up once.
+    pub keys: HashMap<String, ApiKey>,
     /// Connections.
     pub client: Client,
     /// How many requests each provider takes.
-    pub limiters: Limiters,
+    pub limiters: Arc<Limiters>,
     /// Takes secrets out of whatever is written.
     pub redactor: Redactor,
     /// Tools.
@@ -53,12 +70,8 @@ pub struct Crew {
 pub struct Job {
     /// Which run, of which task.
     pub slot: Slot,
-    /// Its output file, relative to the output directory.
-    pub path: String,
-    /// From the start, with what is there moved aside.
-    pub start_over: bool,
-    /// Continue even where the file does not match the task.
-    pub anyway: bool,
+    /// What the person allows.
+    pub rules: plan::Rules,
     /// A message of a person, added first.
     pub message: Option<String>,
 }
@@ -95,11 +108,6 @@ impl Crew {
             self.teller.tell(None, What::Stopping { why: self.redactor.clean(why).into_owned() });
         }
     }
-
-    /// Ends what was started for the launch.
-    pub async fn close(&self) {
-        self.toolbox.close().await;
-    }
 }
 
 /// How a run ended, and why when that needs a word.
@@ -110,35 +118,150 @@ pub type Ended = (Ending, Option<String>);
 enum Halt {
     /// It was stopped and can be continued.
     Stopped,
+    /// Another process has it.
+    Elsewhere(String),
     /// Something of ours is in the way: the disk, a tool, a lock.
     Broken(String),
 }
 
+impl From<DiskError> for Halt {
+    fn from(error: DiskError) -> Self {
+        Halt::Broken(error.to_string())
+    }
+}
+
+impl From<LockError> for Halt {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Held { by } => Halt::Elsewhere(format!("Another process is at it ({by}).")),
+            other => Halt::Broken(other.to_string()),
+        }
+    }
+}
+
 /// Makes one run.
-pub async fn drive(crew: &Crew, job: &Job) -> Ended {
-    match attempt(crew, job).await {
+pub async fn drive(crew: Arc<Crew>, job: Job) -> Ended {
+    match attempt(&crew, &job).await {
         Ok(ended) => ended,
         Err(Halt::Stopped) => (Ending::Stopped, None),
+        Err(Halt::Elsewhere(why)) => (Ending::Elsewhere, Some(why)),
         Err(Halt::Broken(why)) => (Ending::Error, Some(crew.redactor.clean(&why).into_owned())),
     }
 }
 
-async fn attempt(crew: &Crew, job: &Job) -> Result<Ended, Halt> {
-    let (dir, path) = (crew.output_dir.clone(), job.path.clone());
-    let taken = blocking(move || RunLock::take(&dir, &path)).await?;
-    let _lock = match taken {
-        Ok(lock) => lock,
-        Err(lock::Refused::Held { by }) => return Ok((Ending::Elsewhere, Some(format!("{by} is at it.")))),
-        Err(other) => return Err(Halt::Broken(other.to_string())),
+/// What was found on disk under the lock, and what is owed because of it.
+struct Taken {
+    /// Held for as long as the run is made.
+    _lock: RunLock,
+    decision: Decision,
+    document: Option<Document>,
+    journal: Journal,
+}
+
+async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
+    let (dir, taking) = (crew.output_dir.clone(), job.clone());
+    let taken = blocking(move || take(&dir, &taking)).await??;
+    let Some(step) = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some()) else {
+        return Ok(nothing_owed(&taken));
     };
-    // The plan may be old by now: another process may have made this run in the meantime.
-    let (dir, path) = (crew.output_dir.clone(), job.path.clone());
-    let found = blocking(move || disk::look(&dir, &path)).await?;
-    let (owed, document) = plan::owed(&job.slot, found, job.start_over, job.anyway);
-    todo!("{owed:?}")
+    let model = crew.setup.model(&job.slot.at.model);
+    let model = model.ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
+    let recording = recording(crew, job, model).await?;
+    let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
+    crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
+    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), taken.journal.clone());
+    if job.slot.at.system == "promptql" {
+        let mut file = ReplyFile::default();
+        file.set_facts(&begun(job, model));
+        return Asking { crew, job, model, recording, desk, file }.hold().await;
+    }
+    let mut script = match taken.document.filter(|_| resumed) {
+        Some(document) => Script::from(document),
+        None => Script::new(&job.slot.prompt()),
+    };
+    let facts = script.facts();
+    script.set_facts(&Facts { started: facts.started.clone().or_else(|| begun(job, model).started), ..begun(job, model) });
+    script.forget("finished");
+    if let Some(message) = &job.message {
+        script.drop_error();
+        script.nudge(message);
+    }
+    let started = script.facts().started.unwrap_or_default();
+    let python = job.slot.at.system == "tool_calling_python";
+    let offers = crew.toolbox.offers(job.slot.task.tools.as_deref(), python);
+    let offers = offers.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))?;
+    let system = converse::instructions(crew, job, &started).await?;
+    Talk { crew, job, model, system, offers: Arc::new(offers), recording, desk, script }.hold().await
+}
+
+/// Takes the lock, then looks at the file: the plan may be old by now, because another process made this run in the meantime.
+fn take(dir: &std::path::Path, job: &Job) -> Result<Taken, Halt> {
+    let path = &job.slot.path;
+    let lock = RunLock::take(dir, path)?;
+    publish::sweep(dir, path)?;
+    let bytes = disk::read(dir, path, MOST_BYTES)?;
+    let file = bytes.as_deref().map_or(File::Absent, File::of);
+    let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
+    if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing {
+        decision.step = Some(Step::Answer);
+    }
+    if decision.step == Some(Step::BeginAnew) {
+        publish::start_over(dir, path)?;
+    }
+    let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
+    let journal = Journal::open(dir, path)?;
+    Ok(Taken { _lock: lock, decision, document, journal })
+}
+
+/// Somebody else did it in the meantime, or it cannot be done.
+fn nothing_owed(taken: &Taken) -> Ended {
+    use crate::rows::Act;
+    match taken.decision.act {
+        Act::Nothing => (Ending::Elsewhere, Some("Another process made it in the meantime.".to_owned())),
+        _ => (Ending::Error, Some(taken.decision.why.clone())),
+    }
+}
+
+/// What the file says of a run from its first moment on.
+fn begun(job: &Job, model: &Model) -> Facts {
+    Facts {
+        system: Some(job.slot.at.system.clone()),
+        model: Some(job.slot.at.model.clone()),
+        model_id: Some(model.model_id.clone()),
+        started: Some(clock::written(clock::now_ms())),
+        version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        ..Facts::default()
+    }
+}
+
+/// The recording that answers in place of a provider.
+async fn recording(crew: &Crew, job: &Job, model: &Model) -> Result<Option<Recording>, Halt> {
+    if model.provider != Provider::Replay {
+        return Ok(None);
+    }
+    let named = model.setting("recordings").and_then(touchstone_formats::value::Value::text);
+    let dir = named.map_or_else(|| crew.output_dir.clone(), |named| crew.base.join(named));
+    let (at, recorded) = (job.slot.at.clone(), model.model_id.clone());
+    blocking(move || find(&dir, &at, &recorded)).await?.map(Some)
+}
+
+/// The recording of these coordinates, or of their first repeat.
+fn find(dir: &std::path::Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt> {
+    let paths = replay::recording_paths(at, recorded);
+    for path in &paths {
+        if let Some(bytes) = disk::read(dir, path, MOST_BYTES)? {
+            let document = Document::read(&bytes).map_err(|error| error.to_string());
+            return document.and_then(|document| Recording::read(&document)).map_err(|why| {
+                Halt::Broken(format!("The recording {path} cannot be replayed: {why}"))
+            });
+        }
+    }
+    let wanted = paths.first().map(String::as_str).unwrap_or_default();
+    Err(Halt::Broken(format!("There is no recording of this run to replay ({wanted} in {}).", dir.display())))
 }
 
 /// Does what blocks on a thread where it may.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Halt> {
-    tokio::task::spawn_blocking(work).await.map_err(|_| Halt::Broken("A mistake in Touchstone ended this run.".to_owned()))
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|_| Halt::Broken("A mistake in Touchstone ended this run.".to_owned()))
 }

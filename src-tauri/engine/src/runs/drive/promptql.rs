@@ -2,7 +2,7 @@
 //! codec, the file in `reply`.
 use super::ask::{self, Bought, Question};
 use super::desk::Desk;
-use super::{Crew, Ended, Halt, Job};
+use super::{Crew, Ended, Halt, Job, clean};
 use crate::clock;
 use crate::runs::event::{Ending, What};
 use crate::runs::provider::promptql::{self as codec, Interaction, PromptQl};
@@ -95,7 +95,7 @@ impl Asking<'_> {
     }
 
     async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {
-        let clean = |value: Value| self.crew.redactor.clean_value(value);
+        let clean = |value: Value| clean::value(&self.crew.redactor, value);
         let (output, error) = (output.map(clean), error.map(clean));
         let mut facts = self.file.facts();
         facts.finished = Some(clock::written(clock::now_ms()));

@@ -1,5 +1,4 @@
 //! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a tool does is in its own room.
-use crate::runs::http::keys::Keys;
 use crate::runs::provider::Offer;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::mcp::McpTool;
@@ -25,10 +24,10 @@ enum Tool {
 impl Toolbox {
     /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened is kept with the reason: only
     /// runs that need it are refused.
-    pub async fn open(setup: &Setup, base: &Path, keys: &Keys, cache: &Path, with_python: bool) -> Self {
+    pub async fn open(setup: &Setup, base: &Path, secret: &(dyn Fn(&str) -> Option<String> + Sync), cache: &Path, with_python: bool) -> Self {
         let mut tools = Vec::new();
         for entry in &setup.tools {
-            tools.push((entry.name.clone(), open(entry, base, keys).await));
+            tools.push((entry.name.clone(), open(entry, base, secret).await));
         }
         let python = if with_python { Some(PythonTool::open(cache, PythonLimits::default()).await) } else { None };
         Self { tools, python }
@@ -98,21 +97,29 @@ impl Toolbox {
         Err(ToolFailure::new(format!("`{name}` cannot be called.")))
     }
 
+    /// Ends what was started for it.
+    pub async fn close(self) {
+        for (_, tool) in self.tools {
+            if let Ok(Tool::Mcp(tool)) = tool {
+                tool.close().await;
+            }
+        }
+    }
+
     fn wanted<'a>(&'a self, wanted: Option<&'a [String]>) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
         let passes = move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
         self.tools.iter().map(|(name, tool)| (name.as_str(), tool)).filter(move |(name, _)| passes(name))
     }
 }
 
-async fn open(entry: &ToolEntry, base: &Path, keys: &Keys) -> Result<Tool, Unusable> {
-    let secret = |name: &str| keys.get(name).map(|key| key.expose().to_owned());
+async fn open(entry: &ToolEntry, base: &Path, secret: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<Tool, Unusable> {
     match entry.kind.as_str() {
         "sql" => {
-            let tool = SqlTool::open(&entry.name, &entry.settings, base, &secret)?;
+            let tool = SqlTool::open(&entry.name, &entry.settings, base, secret)?;
             tool.check().await?;
             Ok(Tool::Sql { tool, schema: OnceCell::new() })
         }
-        "mcp" => McpTool::open(&entry.name, &entry.settings, base, &secret).await.map(Tool::Mcp),
+        "mcp" => McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp),
         other => Err(Unusable {
             message: format!("it has the kind `{other}`, which Touchstone does not know."),
             fix: Some("Write `kind: sql` or `kind: mcp`.".to_owned()),

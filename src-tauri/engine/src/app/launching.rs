@@ -1,0 +1,159 @@
+//! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person becomes jobs; what is owed is decided
+//! in `runs::plan`, and which runs a request means is gathered in `wishes`.
+use super::launches::unfinished;
+use super::wishes::Wished;
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::results;
+use crate::results::query;
+use crate::results::roots::{FileId, Root};
+use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
+use crate::runs::drive::{Crew, Job, Purse, Toolbox};
+use crate::runs::http::redact::Redactor;
+use crate::runs::launch::{Launch, Listener, Stops, Teller};
+use crate::runs::plan::{self, Past, Plan, Planned};
+use crate::runs::setup::Setup;
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Rows of a plan that are shown; the counts are of all.
+const SHOWN: usize = 1000;
+
+impl App {
+    /// What a request comes to. Nothing is sent.
+    pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
+        let open = self.opened()?;
+        let plan = self.plan(&open, request)?.1;
+        let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
+        let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
+        let past: Vec<Past> = past
+            .map(|(task, system, model, turns, tokens, cost)| Past { task, system, model, turns, tokens, cost })
+            .collect();
+        let rows = |list: &[Planned]| list.iter().take(SHOWN).map(|planned| planned.row(id_of(&planned.slot.path))).collect();
+        Ok(LaunchPlan {
+            owed: rows(&plan.owed),
+            owed_total: plan.owed.len() as u64,
+            skipped: rows(&plan.skipped),
+            skipped_total: plan.skipped.len() as u64,
+            estimate: plan::estimate(&past, plan.owed.iter().map(|planned| &planned.slot.at)),
+        })
+    }
+
+    /// Begins what a request comes to.
+    pub fn start_launch(&self, request: &LaunchRequest) -> Result<Launched, AppError> {
+        self.start_launch_with(request, Vec::new())
+    }
+
+    /// The same, with someone who is told of every event.
+    pub fn start_launch_with(&self, request: &LaunchRequest, listeners: Vec<Listener>) -> Result<Launched, AppError> {
+        let open = self.opened()?;
+        let (mut setup, plan) = self.plan(&open, request)?;
+        if let Some(concurrency) = request.concurrency {
+            setup.rules.concurrency = concurrency.clamp(1, 1000);
+        }
+        setup.rules.max_cost = request.max_cost.or(setup.rules.max_cost);
+        let rules = rules(request);
+        let jobs: Vec<Job> =
+            plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
+        self.begin(&open, setup, jobs, listeners)
+    }
+
+    /// Launches again what failed or was stopped.
+    pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
+        let open = self.opened()?;
+        let old = self.found_launch(id)?;
+        if !old.is_over() {
+            let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
+            return Err(error.hint("Stop it first, or wait until it is done."));
+        }
+        let left: BTreeSet<String> = unfinished(&old).into_iter().collect();
+        let jobs: Vec<Job> = old.jobs.iter().filter(|job| left.contains(&job.slot.path)).cloned().collect();
+        // What was asked to begin anew has begun; it goes on from where it is now. A message was added then, too.
+        let again = |job: Job| Job { rules: plan::Rules { start_over: false, ..job.rules }, message: None, ..job };
+        let mut setup = self.setup()?;
+        setup.rules.max_cost = old.max_cost;
+        self.begin(&open, setup, jobs.into_iter().map(again).collect(), Vec::new())
+    }
+
+    /// The open folder's plan of a request, with what the runs are made with.
+    fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
+        let setup = self.setup()?;
+        let Wished { matrix, mut refused } = self.wished(open, &setup, request)?;
+        let dir = &open.flow.roots.output_dir;
+        let mut plan = plan::outstanding(matrix, |slot| super::wishes::on_disk(dir, &slot.path), rules(request));
+        plan.skipped.append(&mut refused);
+        Ok((setup, plan))
+    }
+
+    /// Begins these runs, on the runtime of launches.
+    pub(super) fn begin(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        jobs: Vec<Job>,
+        mut listeners: Vec<Listener>,
+    ) -> Result<Launched, AppError> {
+        if jobs.is_empty() {
+            let error = AppError::new(Code::BadRequest, "Nothing is owed, so there is nothing to run.");
+            return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
+        }
+        let runtime = self.inner.launches.runtime()?;
+        let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
+        let id = self.inner.launches.next_id();
+        let poster = self.inner.bulletin.poster();
+        listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
+        listeners.extend(log(&open.flow.roots.output_dir, &id));
+        let max_cost = setup.rules.max_cost;
+        let (teller, events) = Teller::new();
+        let crew = Arc::new(runtime.block_on(self.crew(open, setup, &jobs, teller)));
+        let launch = {
+            let _inside = runtime.enter();
+            Launch::start(id.clone(), max_cost, crew, jobs, events, listeners)
+        };
+        self.inner.launches.add(Arc::new(launch));
+        self.inner.bulletin.post(Stale::Launches);
+        Ok(Launched { launch: id, run })
+    }
+
+    async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
+        let base = open.flow.roots.folder.clone();
+        let keys: HashMap<_, _> = setup
+            .secrets()
+            .into_iter()
+            .filter_map(|name| Some((name.clone(), self.inner.keys.get(&name).ok()??)))
+            .collect();
+        let redactor = Redactor::new(keys.values().map(crate::runs::http::keys::ApiKey::expose));
+        let secret = |name: &str| keys.get(name).map(|key| key.expose().to_owned());
+        let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
+        let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
+        let cache = &self.inner.config.cache_dir;
+        let toolbox = if with_tools {
+            Toolbox::open(&setup, &base, &secret, cache, with_python).await
+        } else {
+            Toolbox::default()
+        };
+        Crew {
+            output_dir: open.flow.roots.output_dir.clone(),
+            base,
+            keys,
+            client: self.inner.launches.client().clone(),
+            limiters: self.inner.launches.limiters(),
+            redactor,
+            toolbox,
+            teller,
+            stops: Stops::default(),
+            purse: Purse::new(setup.rules.max_cost),
+            setup,
+        }
+    }
+}
+
+fn rules(request: &LaunchRequest) -> plan::Rules {
+    plan::Rules { start_over: request.start_over, anyway: request.anyway }
+}
+
+/// The id that a run has or will have in the list.
+pub(super) fn id_of(path: &str) -> String {
+    results::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}

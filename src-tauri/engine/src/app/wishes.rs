@@ -1,0 +1,203 @@
+//! Which runs a request means, and what there is to choose from. Owns gathering tasks, models and files; decides nothing about them.
+use super::launching::id_of;
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::paths;
+use crate::results::query;
+use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
+use crate::runs::drive::MOST_BYTES;
+use crate::runs::plan::{self, Decision, File, Matrix, OnDisk, Planned, Shard, Slot, Wish};
+use crate::runs::setup::Setup;
+use crate::runs::spec::{Model, Provider};
+use crate::runs::tools::python;
+use crate::runs::{disk, lock};
+use std::path::Path;
+use std::sync::Arc;
+use touchstone_formats::names::{Coordinates, SYSTEMS};
+use touchstone_formats::suite::Task;
+use touchstone_formats::workspace::Workspace;
+
+/// Runs of a matrix, and what cannot be one of it.
+pub(super) struct Wished {
+    pub(super) matrix: Matrix,
+    pub(super) refused: Vec<Planned>,
+}
+
+impl App {
+    /// What runs of the open folder are made with, as its workspace file says now.
+    pub(super) fn setup(&self) -> Result<Setup, AppError> {
+        let open = self.opened()?;
+        match paths::workspace(&open.flow.roots.folder) {
+            None => Ok(Setup::of(&Workspace::default())),
+            Some(Ok(workspace)) => Ok(Setup::of(&workspace)),
+            Some(Err(error)) => {
+                let error = AppError::new(Code::Failed, format!("touchstone.yaml cannot be read: {error}"));
+                Err(error.hint("Mend it; Problems shows the line. Until then nothing can be run."))
+            }
+        }
+    }
+
+    /// What a launch can be made of. `may_run` is false for a front door that may only look.
+    pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
+        let open = self.opened()?;
+        let setup = self.setup()?;
+        let tasks = open.flow.shelf.tasks();
+        let task = |task: &Arc<crate::results::suites::Task>| TaskChoice {
+            id: task.suite.id.clone(),
+            name: task.suite.name.clone(),
+            tags: task.suite.tags.clone(),
+            variations: task.suite.variations.iter().map(touchstone_formats::suite::Variation::label).collect(),
+            repeat: task.suite.repeat,
+        };
+        let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
+        let why_not = self.why_not(may_run, tasks.is_empty());
+        Ok(LaunchOptions {
+            why_not,
+            systems: SYSTEMS.iter().map(|system| self.system(system, &setup)).collect(),
+            models: setup.models.iter().map(|model| self.model(model)).collect(),
+            tools: setup.tools.iter().map(|tool| choice(&tool.name, &tool.kind, None)).collect(),
+            concurrency: setup.rules.concurrency,
+            max_cost: setup.rules.max_cost,
+            wrong: setup.wrong,
+            tasks,
+        })
+    }
+
+    fn why_not(&self, may_run: bool, no_tasks: bool) -> Option<Trouble> {
+        let trouble = |message: &str, fix: &str| Trouble { message: message.to_owned(), fix: Some(fix.to_owned()) };
+        if !may_run {
+            return Some(trouble(
+                "This page may look, but not run anything.",
+                "Serve it so that it may: touchstone serve --allow-run FOLDER",
+            ));
+        }
+        no_tasks.then(|| {
+            trouble(
+                "There are no tasks here to run.",
+                "Open a folder that has tasks beside its results, or name both in touchstone.yaml (`input_dir`, `output_dir`).",
+            )
+        })
+    }
+
+    fn system(&self, name: &str, setup: &Setup) -> Choice {
+        let (detail, why_not) = match name {
+            "promptql" => {
+                let read = crate::runs::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&touchstone_formats::value::Value::Null));
+                let trouble = read.err().map(|message| Trouble {
+                    message,
+                    fix: Some("Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.".to_owned()),
+                });
+                ("the PromptQL API", trouble)
+            }
+            "tool_calling_python" => {
+                let tried = self.inner.launches.runtime().and_then(|runtime| {
+                    let opened = python::PythonTool::open(&self.inner.config.cache_dir, python::PythonLimits::default());
+                    runtime.block_on(opened).map_err(|why| AppError { hint: why.fix, ..AppError::new(Code::Failed, why.message) })
+                });
+                let trouble = tried.err().map(|error| Trouble { message: error.message, fix: error.hint });
+                ("the model calls tools, and runs Python in a sandbox", trouble)
+            }
+            _ => ("the model calls tools", None),
+        };
+        choice(name, detail, why_not)
+    }
+
+    fn model(&self, model: &Model) -> Choice {
+        let detail = match model.provider {
+            Provider::Anthropic => format!("Anthropic, {}", model.model_id),
+            Provider::OpenAi => format!("OpenAI wire, {}", model.model_id),
+            Provider::Replay => crate::runs::provider::replay::SAYS.to_owned(),
+        };
+        let missing = model.key.as_deref().filter(|name| !matches!(self.inner.keys.get(name), Ok(Some(_))));
+        let why_not = missing.map(|name| Trouble {
+            message: format!("Its key {name} is not set."),
+            fix: Some(self.inner.keys.missing(name)),
+        });
+        choice(&model.name, &detail, why_not)
+    }
+
+    /// Gathers what a request means.
+    pub(super) fn wished(&self, open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Wished, AppError> {
+        if !request.runs.is_empty() {
+            return named(open, setup, &request.runs);
+        }
+        for name in &request.models {
+            if setup.model(name).is_none() {
+                return Err(super::keys::no_model(setup, name));
+            }
+        }
+        if request.systems.is_empty() || request.models.is_empty() {
+            let error = AppError::new(Code::BadRequest, "A launch needs at least one system and one model.");
+            return Err(error.hint("Choose them in the launch sheet, or give --system and --model."));
+        }
+        if let Some(other) = request.systems.iter().find(|system| !SYSTEMS.contains(&system.as_str())) {
+            let error = AppError::new(Code::BadRequest, format!("There is no system named `{other}`."));
+            return Err(error.hint(format!("There are: {}.", SYSTEMS.join(", "))));
+        }
+        let tasks: Vec<Arc<Task>> = open.flow.shelf.tasks().all().map(|task| Arc::clone(&task.suite)).collect();
+        let wish = Wish {
+            tasks: request.tasks.clone(),
+            systems: request.systems.clone(),
+            models: request.models.clone(),
+            variations: request.variations.clone(),
+            repeats: request.repeats,
+            shard: request.shard.map(|shard| Shard { part: shard.index.into(), of: shard.count.into() }),
+        };
+        let matrix = plan::matrix(&tasks, &wish);
+        if let Some(pattern) = matrix.unmatched.first() {
+            let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
+            return Err(error.hint("Tasks are named by their path below the input directory, without extension; `*` stands for any part."));
+        }
+        Ok(Wished { matrix, refused: Vec::new() })
+    }
+}
+
+/// Runs that were named one by one.
+fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, AppError> {
+    let mut wished = Wished { matrix: Matrix::default(), refused: Vec::new() };
+    for id in ids {
+        let row = open.ask(|index| query::row_by_key(index, id))?;
+        let row = row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))?;
+        let path = row.path.clone();
+        match slot(open, setup, row) {
+            Ok(slot) => wished.matrix.slots.push(slot),
+            Err(why) => wished.refused.push(refused(path, why)),
+        }
+    }
+    Ok(wished)
+}
+
+/// The run that a row is, as one that can be made.
+pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
+    let (Some(task), Some(system), Some(model), Some(variation)) = (row.task, row.system, row.model, row.variation) else {
+        return Err("The name of the file does not say which run it is, so it cannot be made again.".to_owned());
+    };
+    let known = open.flow.shelf.tasks().get(&task).map(|task| Arc::clone(&task.suite));
+    let known = known.ok_or_else(|| format!("Its task `{task}` is not in the input directory."))?;
+    if setup.model(&model).is_none() {
+        return Err(format!("Its model `{model}` is not known. Add it under `models:` in touchstone.yaml."));
+    }
+    let at = Coordinates { task, system, model, variation, repeat: row.repeat };
+    // The file may be named in one of the other ways that are read; it is gone on with where it is.
+    Ok(Slot { path: row.path, ..Slot::new(known, at) })
+}
+
+fn refused(path: String, why: String) -> Planned {
+    let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
+    let slot = Slot { path, ..Slot::new(Arc::default(), at) };
+    Planned { slot, decision: Decision { act: crate::rows::Act::Refused, step: None, why, differs: None } }
+}
+
+/// What is on disk of a run.
+pub(super) fn on_disk(dir: &Path, path: &str) -> OnDisk {
+    let file = match disk::read(dir, path, MOST_BYTES) {
+        Ok(None) => File::Absent,
+        Ok(Some(bytes)) => File::of(&bytes),
+        Err(error) => File::Damaged(error.to_string()),
+    };
+    OnDisk { file, locked_by: lock::held_by(dir, path) }
+}
+
+fn choice(name: &str, detail: &str, why_not: Option<Trouble>) -> Choice {
+    Choice { name: name.to_owned(), detail: detail.to_owned(), why_not }
+}

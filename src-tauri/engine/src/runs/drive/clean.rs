@@ -1,0 +1,58 @@
+//! **Pure.** Takes secrets out of what goes into a transcript, text by text, so that the file around them stays sound.
+use crate::runs::http::redact::Redactor;
+use crate::runs::provider::Reply;
+use touchstone_formats::value::Value;
+
+/// A value without secrets. Keys are cleaned too: a tool may answer with anything.
+pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(text_of(redactor, text)),
+        Value::List(items) => Value::List(items.into_iter().map(|item| self::value(redactor, item)).collect()),
+        Value::Map(entries) => {
+            let clean = |(key, item)| (self::value(redactor, key), self::value(redactor, item));
+            Value::Map(entries.into_iter().map(clean).collect())
+        }
+        other => other,
+    }
+}
+
+/// A reply without secrets. Signed blocks stay as they are unless a secret is in them; then they are worth nothing and are left out.
+pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
+    let kept = reply.kept.into_iter().filter(|block| value(redactor, block.clone()) == *block).collect();
+    let calls = reply.calls.into_iter().map(|mut call| {
+        call.name = text_of(redactor, call.name);
+        call.params = value(redactor, call.params);
+        call
+    });
+    Reply { text: reply.text.map(|text| text_of(redactor, text)), kept, calls: calls.collect(), ..reply }
+}
+
+fn text_of(redactor: &Redactor, text: String) -> String {
+    match redactor.clean(&text) {
+        std::borrow::Cow::Borrowed(_) => text,
+        std::borrow::Cow::Owned(clean) => clean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_taken_out_wherever_it_stands() {
+        let redactor = Redactor::new(["correct-horse-battery"]);
+        let secret = || Value::from("a correct-horse-battery b");
+        let nested = Value::List(vec![secret(), Value::Map(vec![(secret(), secret())]), Value::Number("1".to_owned())]);
+        let clean = value(&redactor, nested);
+        assert!(!format!("{clean:?}").contains("horse"));
+        assert_eq!(clean.items()[2], Value::Number("1".to_owned()));
+    }
+
+    #[test]
+    fn a_signed_block_is_kept_whole_or_not_at_all() {
+        let redactor = Redactor::new(["correct-horse-battery"]);
+        let kept = vec![Value::from("fine"), Value::from("correct-horse-battery")];
+        let clean = reply(&redactor, Reply { kept, ..Reply::default() });
+        assert_eq!(clean.kept, [Value::from("fine")]);
+    }
+}
