@@ -4,9 +4,12 @@
 pub mod disk;
 pub mod event;
 mod fault;
+pub mod fork;
 pub mod journal;
 pub mod lock;
+pub mod look;
 pub mod nudge;
+pub mod plan;
 pub mod provider;
 pub mod publish;
 pub mod reply;

@@ -222,6 +222,12 @@ impl Script {
         }
     }
 
+    /// True when anybody has said or called anything.
+    pub fn is_spoken(&self) -> bool {
+        let pieces = walk::pieces(self.document.items());
+        pieces.iter().any(|piece| matches!(piece.kind, Kind::User | Kind::Assistant | Kind::Call))
+    }
+
     /// The first message of the person.
     pub fn first_message(&self) -> Option<String> {
         let pieces = walk::pieces(self.document.items());
@@ -321,7 +327,8 @@ fn name_of(call: &Value) -> String {
     word(call).or_else(|| call.get("name").and_then(word)).unwrap_or_default()
 }
 
-fn outcome(call: &Value) -> Option<Outcome> {
+/// What came of a call, as its item says.
+pub(super) fn outcome(call: &Value) -> Option<Outcome> {
     match call.get("error").filter(|error| **error != Value::Null) {
         Some(error) => Some(Outcome::Error(error.clone())),
         None => call.get("result").cloned().map(Outcome::Result),

@@ -29,6 +29,11 @@ pub(crate) const KINDS: [(&str, Kind); 5] = [
     ("error", Kind::Error),
 ];
 
+/// The key of a kind.
+pub(crate) fn key_of(kind: Kind) -> Option<&'static str> {
+    KINDS.iter().find(|(_, known)| *known == kind).map(|(key, _)| *key)
+}
+
 fn kind(key: &Value) -> Option<Kind> {
     KINDS.iter().find(|(known, _)| key.text() == Some(known)).map(|(_, kind)| *kind)
 }

@@ -1,0 +1,210 @@
+//! **Pure.** Going on differently from a step: a copy of the transcript up to there. The original stays as it is.
+use super::script::walk::{self, Group, Kind, Piece, whole};
+use super::script::{End, ForkedFrom, Script};
+use std::collections::HashSet;
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+
+/// Why a transcript cannot be gone on with from a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unforkable {
+    /// Only conversations can be copied in part.
+    #[error("Only a conversation can be continued from a step; run this one again instead.")]
+    NoConversation,
+    /// It has no such step.
+    #[error("The transcript has no such step any more. Open it again.")]
+    NoStep,
+    /// Nothing would be left to go on from.
+    #[error("Nothing is said before this step. Write a message to begin with.")]
+    Nothing,
+}
+
+/// What the original says about itself and the copy must not.
+const OWN: [&str; 7] = ["started", "finished", "turns", "usage", "cost", "nudges", "answer_lenient"];
+
+/// A copy of a transcript up to a step, by the index that steps have where they are shown. `file` is the path of the original.
+///
+/// With a message: it takes the place of the step when that is a message of the person, else it comes behind it. Without: the model
+/// is asked again at that place, so what it said there is left out. Calls of the turn that is cut which have no outcome are left
+/// out, for no model could go on with them.
+pub fn fork(original: &Document, file: &str, step: usize, message: Option<&str>) -> Result<Script, Unforkable> {
+    if original.get("conversation").is_none() {
+        return Err(Unforkable::NoConversation);
+    }
+    let items = original.items();
+    let pieces = walk::pieces(items);
+    let keep = kept(original, &pieces, step, message.is_some())?;
+    let open = open_calls(pieces.get(..keep).unwrap_or_default());
+    let mut document = original.clone();
+    document.set("conversation", Value::List(copy(items, &pieces, |at| at < keep && !open.contains(&at))));
+    document.remove("answer");
+    document.remove("error");
+    let mut script = Script::from(document);
+    script.drop_error();
+    OWN.iter().for_each(|fact| script.forget(fact));
+    match message {
+        Some(message) => script.nudge(message),
+        None => script = unanswered(script),
+    }
+    if !script.is_spoken() {
+        return Err(Unforkable::Nothing);
+    }
+    let before = Script::from(original.clone());
+    let was_edited = before.facts().forked_from.is_some_and(|from| from.edited);
+    let edited = was_edited || before.first_message() != script.first_message();
+    let from = ForkedFrom { file: file.to_owned(), step: step as u64, edited };
+    let mut facts = script.facts();
+    facts.forked_from = Some(from);
+    script.set_facts(&facts);
+    Ok(without_later_thinking(script))
+}
+
+/// How many pieces stay.
+fn kept(original: &Document, pieces: &[Piece<'_>], step: usize, has_message: bool) -> Result<usize, Unforkable> {
+    let Some(piece) = pieces.get(step) else {
+        // The error beside the conversation is shown as its last step.
+        let is_error = step == pieces.len() && original.get("error").is_some_and(|error| *error != Value::Null);
+        return if is_error { Ok(step) } else { Err(Unforkable::NoStep) };
+    };
+    Ok(match piece.kind {
+        Kind::User if has_message => step,
+        Kind::Assistant if !has_message => step,
+        Kind::Error => step,
+        _ => step + 1,
+    })
+}
+
+/// The calls without outcome of the last turn.
+fn open_calls(pieces: &[Piece<'_>]) -> HashSet<usize> {
+    let (groups, _) = walk::group(pieces);
+    let Some(Group::Assistant(last)) = groups.last() else { return HashSet::new() };
+    let open = last.calls.iter().filter(|call| super::script::outcome(call.value).is_none());
+    open.filter_map(|call| pieces.iter().position(|piece| piece == call)).collect()
+}
+
+/// The items with the pieces that stay. What else stands in an item stays with the first of them.
+fn copy(items: &[Value], pieces: &[Piece<'_>], stays: impl Fn(usize) -> bool) -> Vec<Value> {
+    let mut left = Vec::new();
+    for (at, item) in items.iter().enumerate() {
+        let of_item = || pieces.iter().enumerate().filter(|(_, piece)| piece.item == at);
+        if of_item().all(|(n, _)| !stays(n)) {
+            continue;
+        }
+        let gone: HashSet<&str> =
+            of_item().filter(|(n, _)| !stays(*n)).filter_map(|(_, piece)| walk::key_of(piece.kind)).collect();
+        left.push(match item {
+            Value::Map(entries) if !gone.is_empty() => {
+                let stays = |key: &Value| key.text().is_none_or(|key| !gone.contains(key));
+                Value::Map(entries.iter().filter(|(key, _)| stays(key)).cloned().collect())
+            }
+            other => other.clone(),
+        });
+    }
+    left
+}
+
+/// Leaves out messages of the model at the end, so that it is asked again.
+fn unanswered(mut script: Script) -> Script {
+    while script.end() == End::Assistant {
+        let mut document = script.document().clone();
+        let items = document.items().to_vec();
+        let pieces = walk::pieces(&items);
+        let Some(last) = pieces.iter().rposition(|piece| piece.kind == Kind::Assistant) else { break };
+        document.set("conversation", Value::List(copy(&items, &pieces, |at| at != last)));
+        script = Script::from(document);
+    }
+    script
+}
+
+/// What was thought in turns that are left out is left out too.
+fn without_later_thinking(mut script: Script) -> Script {
+    let last = u64::from(script.next_turn()).saturating_sub(1);
+    let mut document = script.document().clone();
+    let Some(thinking) = document.get("run").and_then(|run| run.get("thinking")) else { return script };
+    let of_turn = |entry: &&Value| entry.get("turn").and_then(whole).is_none_or(|turn| turn <= last);
+    let left: Vec<Value> = thinking.items().iter().filter(of_turn).cloned().collect();
+    if left.is_empty() {
+        script.forget("thinking");
+        return script;
+    }
+    document.set_run("thinking", Value::List(left));
+    Script::from(document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::json;
+
+    const ORIGINAL: &str = r"conversation:
+  - system_message: s
+  - user_message: a
+  - assistant_message: b
+  - tool_call: {id: x, name: t, result: 1, turn: 1}
+  - tool_call: {id: y, name: t, turn: 1}
+  - {user_message: c, by: me}
+  - {assistant_message: d, note: n, tool_call: {id: z, name: t, result: 2}}
+  - error: e
+answer: 5
+error: beside
+remark: stays
+run: {model: o1, started: 1, finished: 2, cost: 3, thinking: [{turn: 1, blocks: [q]}, {turn: 2, blocks: [r]}]}
+";
+
+    fn forked(step: usize, message: Option<&str>) -> Result<(String, Script), Unforkable> {
+        let original = Document::read(ORIGINAL.as_bytes()).unwrap();
+        let script = fork(&original, "o.yaml", step, message)?;
+        assert_eq!(Script::from(Document::read(script.write().as_bytes()).unwrap()), script);
+        let items = json::write(&Value::List(script.document().items().to_vec()), false);
+        Ok((items.replace(['"', ' '], ""), script))
+    }
+
+    #[test]
+    fn a_copy_goes_up_to_the_step_and_a_message_takes_the_place_of_a_message() {
+        let (s, a, b) = ("{system_message:s}", "{user_message:a}", "{assistant_message:b}");
+        let x = "{tool_call:{id:x,name:t,result:1,turn:1}}";
+        let y = "{tool_call:{id:y,name:t,turn:1}}";
+        let (c, m) = ("{user_message:c,by:me}", "{user_message:m}");
+        let d = "{assistant_message:d,note:n}";
+        let z = "{assistant_message:d,note:n,tool_call:{id:z,name:t,result:2}}";
+        for (step, message, items) in [
+            (0, Some("m"), vec![s, m]),
+            (1, Some("m"), vec![s, m]),
+            (1, None, vec![s, a]),
+            (2, Some("m"), vec![s, a, b, m]),
+            (2, None, vec![s, a]),
+            (3, Some("m"), vec![s, a, b, x, m]),
+            (3, None, vec![s, a, b, x]),
+            (4, Some("m"), vec![s, a, b, x, m]),
+            (4, None, vec![s, a, b, x]),
+            (5, Some("m"), vec![s, a, b, x, m]),
+            (5, None, vec![s, a, b, x, y, c]),
+            (6, Some("m"), vec![s, a, b, x, y, c, d, m]),
+            (6, None, vec![s, a, b, x, y, c]),
+            (7, Some("m"), vec![s, a, b, x, y, c, z, m]),
+            (7, None, vec![s, a, b, x, y, c, z]),
+            (8, None, vec![s, a, b, x, y, c, z]),
+            (9, Some("m"), vec![s, a, b, x, y, c, z, m]),
+        ] {
+            let (found, script) = forked(step, message).unwrap();
+            assert_eq!(found, format!("[{}]", items.join(",")), "{step} {message:?}");
+            assert!(matches!(script.end(), End::User | End::CallsDone), "{step} {message:?}");
+            assert_eq!(script.facts().forked_from.unwrap().edited, step < 2 && message.is_some());
+        }
+        assert_eq!(forked(0, None).map(drop), Err(Unforkable::Nothing));
+        assert_eq!(forked(10, Some("m")).map(drop), Err(Unforkable::NoStep));
+        let reply = Document::read(b"output: {}\nanswer: 1\n").unwrap();
+        assert_eq!(fork(&reply, "r", 0, None).map(drop), Err(Unforkable::NoConversation));
+    }
+
+    #[test]
+    fn steps_are_those_that_are_shown() {
+        let steps = Document::read(ORIGINAL.as_bytes()).unwrap().run().unwrap().steps;
+        assert_eq!(steps.len(), 10);
+    }
+
+    #[test]
+    fn a_copy_says_where_it_is_from_and_nothing_of_how_the_original_went() {
+        insta::assert_snapshot!(forked(2, Some("m")).unwrap().1.write(), @"");
+    }
+}

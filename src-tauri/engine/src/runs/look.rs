@@ -1,0 +1,42 @@
+//! Looks at what is on disk of a run, for the plan. Takes no lock and changes nothing.
+use super::plan::{File, OnDisk};
+use super::{disk, lock};
+use std::path::Path;
+
+/// A longer transcript is none that is gone on with.
+const MOST: u64 = 256 << 20;
+
+/// What is on disk of a run, by the path of its transcript.
+pub fn look(output_dir: &Path, path: &str) -> OnDisk {
+    let file = match disk::read(output_dir, path, MOST) {
+        Ok(None) => File::Absent,
+        Ok(Some(bytes)) => File::of(&bytes),
+        Err(error) => File::Damaged(error.why),
+    };
+    OnDisk { file, locked_by: lock::held_by(output_dir, path) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::lock::RunLock;
+    use fs_err as fs;
+
+    #[test]
+    fn a_run_is_absent_damaged_or_read_and_perhaps_locked() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(look(dir.path(), "a/r.yaml"), OnDisk::default());
+        assert_eq!(look(&dir.path().join("nowhere"), "a/r.yaml"), OnDisk::default());
+        let lock = RunLock::take(dir.path(), "a/r.yaml").unwrap();
+        fs::create_dir(dir.path().join("a")).unwrap();
+        fs::write(dir.path().join("a/r.yaml"), "conversation: [").unwrap();
+        let seen = look(dir.path(), "a/r.yaml");
+        assert!(matches!(seen.file, File::Damaged(_)) && seen.locked_by.is_some());
+        drop(lock);
+        fs::write(dir.path().join("a/r.yaml"), "conversation: []").unwrap();
+        let seen = look(dir.path(), "a/r.yaml");
+        assert!(matches!(seen.file, File::Read(_)) && seen.locked_by.is_none());
+        std::os::unix::fs::symlink("r.yaml", dir.path().join("a/l.yaml")).unwrap();
+        assert!(matches!(look(dir.path(), "a/l.yaml").file, File::Damaged(_)));
+    }
+}

@@ -1,0 +1,180 @@
+//! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
+use super::glob;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use touchstone_formats::names::{self, Coordinates, SYSTEMS};
+use touchstone_formats::suite::Task;
+use touchstone_formats::template;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// More repeats are a slip of the keyboard.
+const MOST_REPEATS: u32 = 1_000;
+
+/// One run that could be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slot {
+    /// Which run.
+    pub at: Coordinates,
+    /// Its output file, relative to the output directory.
+    pub path: String,
+    /// Its task.
+    pub task: Arc<Task>,
+}
+
+impl Slot {
+    /// The run at these coordinates.
+    pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
+        Self { path: names::write(&at), at, task }
+    }
+
+    /// Its first message: the prompt of the task with the parameters of the variation.
+    pub fn prompt(&self) -> String {
+        let variation = usize::try_from(self.at.variation).ok().and_then(|at| self.task.variations.get(at));
+        let parameters = variation.map_or(&[][..], |variation| variation.parameters.as_slice());
+        template::render(self.task.prompt(&self.at.system).unwrap_or_default(), parameters).0
+    }
+
+    /// Why it cannot be made at all, as a sentence.
+    pub fn why_not(&self) -> Option<String> {
+        let Coordinates { system, model, variation, .. } = &self.at;
+        if !SYSTEMS.contains(&system.as_str()) {
+            return Some(format!("There is no system `{system}`; there are {}.", SYSTEMS.join(", ")));
+        }
+        if self.task.prompt(system).is_none_or(|prompt| prompt.trim().is_empty()) {
+            return Some(format!("The task has no prompt for {system}."));
+        }
+        let count = self.task.variations.len();
+        if usize::try_from(*variation).is_ok_and(|variation| variation >= count) {
+            return Some(format!("The task has no variation {variation}; it has {count}, counted from 0."));
+        }
+        if model.is_empty() || model.contains(['/', '\0']) {
+            return Some(format!("`{model}` cannot stand in the name of a file. Give the model another name."));
+        }
+        None
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Wish {
+    /// Ids of tasks or patterns of them; none means all.
+    pub tasks: Vec<String>,
+    /// Systems.
+    pub systems: Vec<String>,
+    /// Models.
+    pub models: Vec<String>,
+    /// Variations, from 0; none means all.
+    pub variations: Vec<u32>,
+    /// How often each; none means as the suite says.
+    pub repeats: Option<u32>,
+    /// Only a part of it.
+    pub shard: Option<Shard>,
+}
+
+/// A part of a matrix, so that several machines share it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// Which part, from 1.
+    pub part: u64,
+    /// How many parts there are.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Reads `2/10`; none when it is no part of a whole.
+    pub fn read(text: &str) -> Option<Self> {
+        let (part, of) = text.split_once('/')?;
+        let shard = Shard { part: part.trim().parse().ok()?, of: of.trim().parse().ok()? };
+        (1..=shard.of).contains(&shard.part).then_some(shard)
+    }
+
+    /// True for the runs of this part. Which part a run belongs to depends on its path alone.
+    pub fn holds(self, path: &str) -> bool {
+        xxh3_64(path.as_bytes()) % self.of.max(1) == self.part.saturating_sub(1)
+    }
+}
+
+/// What a wish comes to, before anything on disk is looked at.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Matrix {
+    /// Runs, in order.
+    pub slots: Vec<Slot>,
+    /// What cannot be run, and why.
+    pub skipped: Vec<(Slot, String)>,
+    /// Patterns that no task goes by.
+    pub unmatched: Vec<String>,
+}
+
+/// All runs of a wish. Every task, system and model has its turn before any of them has a second one, so that a launch that is
+/// stopped early has seen a bit of everything, and no provider waits for another.
+pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
+    let wanted =
+        |task: &&Arc<Task>| wish.tasks.is_empty() || wish.tasks.iter().any(|glob| glob::matches(glob, &task.id));
+    let mut chosen: Vec<&Arc<Task>> = tasks.iter().filter(wanted).collect();
+    chosen.sort_by(|one, other| one.id.cmp(&other.id));
+    let unmatched = |glob: &&String| !tasks.iter().any(|task| glob::matches(glob, &task.id));
+    let mut matrix = Matrix { unmatched: wish.tasks.iter().filter(unmatched).cloned().collect(), ..Matrix::default() };
+    let (systems, models) = (once(&wish.systems), once(&wish.models));
+    let repeats = |task: &Task| wish.repeats.unwrap_or(task.repeat).clamp(1, MOST_REPEATS);
+    let variations: Vec<u32> = if wish.variations.is_empty() {
+        let most = chosen.iter().map(|task| task.variations.len()).max().unwrap_or(0);
+        (0..u32::try_from(most).unwrap_or(u32::MAX)).collect()
+    } else {
+        once(&wish.variations)
+    };
+    let mut paths = BTreeSet::new();
+    for repeat in 1..=chosen.iter().map(|task| repeats(task)).max().unwrap_or(0) {
+        for variation in &variations {
+            for task in chosen.iter().filter(|task| repeat <= repeats(task) && is_meant(task, *variation, wish)) {
+                for system in &systems {
+                    for model in &models {
+                        let (task_id, system, model) = (task.id.clone(), system.clone(), model.clone());
+                        let at = Coordinates { task: task_id, system, model, variation: *variation, repeat };
+                        matrix.add(Slot::new(Arc::clone(task), at), wish.shard, &mut paths);
+                    }
+                }
+            }
+        }
+    }
+    matrix
+}
+
+/// A variation that a task does not have is only worth a word when it was asked for.
+fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
+    !wish.variations.is_empty() || usize::try_from(variation).is_ok_and(|variation| variation < task.variations.len())
+}
+
+fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
+    let mut seen: Vec<T> = Vec::new();
+    all.iter().for_each(|one| {
+        if !seen.contains(one) {
+            seen.push(one.clone());
+        }
+    });
+    seen
+}
+
+impl Matrix {
+    fn add(&mut self, slot: Slot, shard: Option<Shard>, paths: &mut BTreeSet<String>) {
+        if shard.is_some_and(|shard| !shard.holds(&slot.path)) {
+            return;
+        }
+        match slot.why_not() {
+            Some(why) => self.skipped.push((slot, why)),
+            // `a.yaml` and `a.yml` are two tasks of one id.
+            None if !paths.insert(slot.path.clone()) => {
+                self.skipped.push((slot, "Another task has the same id, and so the same output file.".to_owned()));
+            }
+            None => self.slots.push(slot),
+        }
+    }
+}
+
+/// The coordinates of a copy of a run: the first repeat that is free and that the task itself does not use.
+pub fn next_repeat(at: &Coordinates, task_repeats: u32, is_taken: impl Fn(&str) -> bool) -> Coordinates {
+    let mut next = Coordinates { repeat: task_repeats.max(at.repeat).max(1).saturating_add(1), ..at.clone() };
+    while is_taken(&names::write(&next)) && next.repeat < u32::MAX {
+        next.repeat += 1;
+    }
+    next
+}

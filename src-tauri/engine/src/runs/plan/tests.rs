@@ -1,0 +1,258 @@
+//! What is owed, held against a table that was written down by itself, for everything that can be on disk.
+use super::*;
+use proptest::prelude::*;
+use std::sync::Arc;
+use touchstone_formats::names::{Coordinates, SYSTEMS};
+use touchstone_formats::suite::{Prompts, Task, Variation};
+
+fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
+    let variation =
+        |n: usize| Variation { parameters: vec![("n".into(), n.to_string().as_str().into())], ..Variation::default() };
+    let prompts =
+        Prompts { promptql: Some("ask {n}\n".into()), tool_calling: Some("call {n}\n".into()), ..Prompts::default() };
+    Arc::new(Task {
+        id: id.into(),
+        prompts,
+        variations: (0..variations).map(variation).collect(),
+        repeat,
+        ..Task::default()
+    })
+}
+
+fn slot(system: &str) -> Slot {
+    let (task, system, model) = (task("t", 1, 1), system.to_owned(), "o1".to_owned());
+    Slot::new(task, Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1 })
+}
+
+/// Every way a conversation can end, as a person or a crash may leave it, with what the table of the design says about it.
+const TALKS: [(&str, &str); 22] = [
+    ("{user_message: U}", "answer"),
+    ("{user_message: U}, {assistant_message: b}, {user_message: by hand}", "answer"),
+    ("{user_message: U}, {user_message: by hand}, {note: x}", "answer"),
+    ("{user_message: U, assistant_message: null}", "answer"),
+    ("{user_message: U}, {error: x}", "drop error"),
+    ("{user_message: U}, {assistant_message: b}, {error: {status: 529}}", "drop error"),
+    ("{user_message: U}, {tool_call: {name: t}}, {error: x}, {note: y}", "drop error"),
+    ("{user_message: U}]\nerror: [beside", "drop error"),
+    ("{user_message: U}, {assistant_message: b}, {tool_call: {name: t}}", "run calls"),
+    ("{user_message: U}, {tool_call: {name: t, error: null}}", "run calls"),
+    ("{user_message: U}, {tool_call: {name: t, turn: 1}}, {tool_call: {name: t, turn: 1, result: 1}}", "run calls"),
+    ("{user_message: U}, {tool_call: {name: t, result: 1}}", "ask again"),
+    ("{user_message: U}, {tool_call: {name: t, result: null}}", "ask again"),
+    ("{user_message: U}, {tool_call: {name: t, error: no}}", "ask again"),
+    ("{user_message: U}, {assistant_message: b}", "complete"),
+    ("{user_message: U}, {assistant_message: b}, {note: x}", "complete"),
+    ("{user_message: U}, {error: x}, {assistant_message: b}", "complete"),
+    ("{assistant_message: b}", "complete"),
+    ("", "nothing said"),
+    ("{note: x}", "nothing said"),
+    ("{error: x}", "nothing said"),
+    ("{user_message: U}, {assistant_message: b}]\nrun: {started: 1}\nz: [", "close"),
+];
+
+/// What the design says, as a table of words; nothing of it is taken from the code.
+fn oracle(system: &str, file: &str, locked: bool, force: bool, anyway: bool, same: bool) -> &'static str {
+    if locked {
+        return "elsewhere";
+    }
+    match (file, force) {
+        ("absent", _) => return "begin",
+        (_, true) => return "begin anew",
+        ("damaged", _) => return "damaged",
+        _ => {}
+    }
+    match (system == "promptql", file) {
+        (true, "reply") => "nothing",
+        (true, "failed reply") => "begin anew",
+        (true, _) | (false, "reply" | "failed reply") => "refused",
+        (false, "complete") => "nothing",
+        (false, "nothing said") => "begin anew",
+        (false, _) if !same && !anyway => "differs",
+        (false, "drop error") => "drop error",
+        (false, "answer") => "answer",
+        (false, "run calls") => "run calls",
+        (false, "ask again") => "ask again",
+        (false, "close") => "close",
+        _ => panic!("the table does not know {file}"),
+    }
+}
+
+fn in_words(decision: &Decision) -> &'static str {
+    match (decision.act, decision.step, &decision.differs) {
+        (Act::Elsewhere, None, None) => "elsewhere",
+        (Act::Start, Some(Step::Begin), None) => "begin",
+        (Act::StartOver, Some(Step::BeginAnew), None) => "begin anew",
+        (Act::Damaged, None, None) => "damaged",
+        (Act::Nothing, None, None) => "nothing",
+        (Act::Refused, None, None) => "refused",
+        (Act::Refused, None, Some(_)) => "differs",
+        (Act::Continue, Some(Step::DropError), None) => "drop error",
+        (Act::Continue, Some(Step::Answer), None) => "answer",
+        (Act::Continue, Some(Step::RunCalls), None) => "run calls",
+        (Act::Continue, Some(Step::AskAgain), None) => "ask again",
+        (Act::Continue, Some(Step::Close), None) => "close",
+        _ => "no sense",
+    }
+}
+
+/// Every file there can be, with what it is in the words of the table.
+fn files(same: bool) -> Vec<(String, File, &'static str)> {
+    let mut files = vec![
+        ("no file".to_owned(), File::Absent, "absent"),
+        ("half a file".to_owned(), File::of(b"conversation: ["), "damaged"),
+        ("another file".to_owned(), File::of(b"a: 1\n"), "damaged"),
+    ];
+    for (text, what) in [
+        ("output: {thread_id: x}\nanswer: 1\n", "reply"),
+        ("output: {thread_id: x}\nerror: null\nanswer: 1\n", "reply"),
+        ("output: {thread_id: x}\nerror: {status: 500}\nanswer: 1\n", "failed reply"),
+        ("error: down\n", "failed reply"),
+    ] {
+        files.push((text.to_owned(), File::of(text.as_bytes()), what));
+    }
+    for (items, what) in TALKS {
+        let text =
+            format!("conversation: [{items}]\n").replace(": U", if same { ": \"call 0\\n\"" } else { ": other" });
+        files.push((text.clone(), File::of(text.as_bytes()), what));
+    }
+    files
+}
+
+#[test]
+fn every_file_under_every_wish_is_decided_as_the_table_says() {
+    let mut cases = 0;
+    for bits in 0..16 {
+        let [locked, force, anyway, same] = [1, 2, 4, 8].map(|bit| bits & bit != 0);
+        for system in SYSTEMS {
+            for (text, file, what) in files(same) {
+                let on_disk = OnDisk { file, locked_by: locked.then(|| "process 1".to_owned()) };
+                let decision = decide(&slot(system), &on_disk, Rules { start_over: force, anyway });
+                let expected = oracle(system, what, locked, force, anyway, same);
+                assert_eq!(
+                    in_words(&decision),
+                    expected,
+                    "{system} {text} locked {locked} force {force} anyway {anyway} same {same}: {decision:?}"
+                );
+                assert!(decision.why.ends_with(['.', 'x']) || decision.why.contains("error: "), "{}", decision.why);
+                cases += 1;
+            }
+        }
+    }
+    assert_eq!(cases, 16 * 3 * 29);
+}
+
+#[test]
+fn what_differs_is_shown_line_by_line() {
+    let refused = |text: &str| {
+        decide(&slot("tool_calling"), &OnDisk { file: File::of(text.as_bytes()), locked_by: None }, Rules::default())
+    };
+    let differs = |text: &str| refused(text).differs.unwrap_or_default();
+    insta::assert_snapshot!(differs("conversation: [{user_message: \"call 1\\nmore\"}]\nrun: {model: claude, system: tool_calling_python}\n"), @"");
+    insta::assert_snapshot!(differs("conversation: [{tool_call: {name: t}}]\n"), @"");
+    for same in ["call 0", "call 0\\n", "call 0\\n\\n", "call 0\\r\\n"] {
+        assert_eq!(
+            differs(&format!("conversation: [{{user_message: \"{same}\"}}]\nrun: {{model: o1}}\n")),
+            "",
+            "{same}"
+        );
+    }
+    let edited = "conversation: [{user_message: else}]\nrun: {forked_from: {file: a, step: 0, edited: true}}\n";
+    assert_eq!(refused(edited).act, Act::Continue);
+    assert!(differs(&format!("conversation: [{{user_message: \"{}\"}}]\n", "é\\n".repeat(9_000))).len() < 5_000);
+}
+
+#[test]
+fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
+    let reasons = |system: &str, model: &str, variation: u32| {
+        let at = Coordinates { task: "t".into(), system: system.into(), model: model.into(), variation, repeat: 1 };
+        let decision = decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default());
+        (decision.act, decision.why)
+    };
+    assert_eq!(reasons("tool_calling", "o1", 0).0, Act::Start);
+    insta::assert_snapshot!(reasons("tool_calling", "o1", 1).1, @"The task has no variation 1; it has 1, counted from 0.");
+    insta::assert_snapshot!(reasons("other", "o1", 0).1, @"There is no system `other`; there are promptql, tool_calling, tool_calling_python.");
+    insta::assert_snapshot!(reasons("tool_calling", "a/b", 0).1, @"`a/b` cannot stand in the name of a file. Give the model another name.");
+    let mut bare = (*task("t", 1, 1)).clone();
+    bare.prompts.promptql = None;
+    let wish =
+        Wish { systems: vec!["promptql".into(), "tool_calling".into()], models: vec!["o1".into()], ..Wish::default() };
+    let matrix = matrix(&[Arc::new(bare)], &wish);
+    assert_eq!(matrix.slots.len(), 1);
+    insta::assert_snapshot!(matrix.skipped[0].1, @"The task has no prompt for promptql.");
+}
+
+fn names(all: &[&str]) -> Vec<String> {
+    all.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn everybody_has_a_turn_before_anybody_has_a_second_one() {
+    let tasks = [task("b", 1, 2), task("a", 2, 1)];
+    let wish = Wish { systems: names(&["tool_calling"]), models: names(&["o1", "claude"]), ..Wish::default() };
+    let paths: Vec<String> = matrix(&tasks, &wish).slots.into_iter().map(|slot| slot.path).collect();
+    insta::assert_snapshot!(paths.join("\n"), @"");
+    let narrow = Wish { tasks: names(&["?", "c*"]), variations: vec![1], repeats: Some(2), ..wish };
+    let found = matrix(&tasks, &narrow);
+    assert_eq!((found.slots.len(), found.skipped.len(), found.unmatched), (4, 4, names(&["c*"])));
+    let twice = matrix(
+        &[task("a", 1, 1), task("a", 1, 1)],
+        &Wish { repeats: None, variations: vec![], tasks: vec![], ..narrow },
+    );
+    assert_eq!((twice.slots.len(), twice.skipped.len()), (2, 2));
+}
+
+#[test]
+fn a_shard_is_a_part_of_a_whole() {
+    assert_eq!(Shard::read("2/10"), Some(Shard { part: 2, of: 10 }));
+    for wrong in ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", ""] {
+        assert_eq!(Shard::read(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn a_copy_takes_a_repeat_that_nobody_uses() {
+    let at = slot("tool_calling").at;
+    assert_eq!(next_repeat(&at, 1, |_| false).repeat, 2);
+    assert_eq!(next_repeat(&at, 3, |path| path.contains("-run4")).repeat, 5);
+    assert_eq!(next_repeat(&Coordinates { repeat: 7, ..at }, 1, |_| false).repeat, 8);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn a_plan_is_the_same_every_time_and_each_run_is_in_it_once_and_in_one_shard(
+        tasks in prop::collection::btree_map("[a-c]{1,2}", (1..4usize, 1..3u32), 0..5),
+        order in any::<prop::sample::Index>(),
+        models in prop::sample::subsequence(vec!["o1", "o3-mini", "claude"], 0..3),
+        systems in prop::sample::subsequence(SYSTEMS.to_vec(), 0..3),
+        variations in prop::collection::vec(0..4u32, 0..3),
+        repeats in prop::option::of(1..3u32),
+        of in 1..5u64,
+        seed in any::<usize>(),
+    ) {
+        let mut tasks: Vec<_> = tasks.iter().map(|(id, (variations, repeat))| task(id, *variations, *repeat)).collect();
+        let wish = Wish { models: names(&models), systems: names(&systems), variations, repeats, ..Wish::default() };
+        let all = files(true);
+        let disk = |slot: &Slot| OnDisk { file: all[(slot.path.len() + seed % 97) % all.len()].1.clone(), locked_by: None };
+        let plan = |tasks: &[Arc<Task>], shard| outstanding(matrix(tasks, &Wish { shard, ..wish.clone() }), disk, Rules::default());
+        let whole = plan(&tasks, None);
+        if !tasks.is_empty() {
+            let by = order.index(tasks.len());
+            tasks.rotate_left(by);
+        }
+        prop_assert_eq!(&plan(&tasks, None), &whole);
+        let paths = |plan: &Plan| -> Vec<String> {
+            plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.path.clone()).collect()
+        };
+        let mut every = paths(&whole);
+        every.sort();
+        let mut once = every.clone();
+        once.dedup();
+        prop_assert_eq!(&once, &every);
+        let parts = (1..=of).map(|part| plan(&tasks, Some(Shard { part, of })));
+        let mut together: Vec<String> = parts.flat_map(|plan| paths(&plan)).collect();
+        together.sort();
+        prop_assert_eq!(together, every);
+    }
+}
