@@ -1,9 +1,18 @@
 //! **Pure.** What is asked of a model and what comes back, and the codecs between that and HTTP. Owns no connection, no clock
 //! and no key: a request says where a key belongs, never what it is.
+pub mod anthropic;
+mod fault;
+pub mod openai;
+pub mod price;
+pub mod promptql;
+pub mod sse;
+mod wire;
+
 use super::talk::{Call, Turn};
-use crate::runs::spec::Model;
+use crate::runs::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
 use touchstone_formats::value::Value;
+use xxhash_rust::xxh3::Xxh3;
 
 pub mod replay;
 
@@ -150,3 +159,40 @@ pub enum FaultKind {
     /// The key is missing or wrong: the whole launch stops.
     Key,
 }
+
+/// The request of a question. What recordings answer is never sent, but it is hashed, so it is a request too, to nowhere.
+pub fn encode(ask: &Ask) -> HttpRequest {
+    match ask.model.provider {
+        Provider::Anthropic => anthropic::encode(ask),
+        Provider::OpenAi => openai::encode(ask),
+        Provider::Replay => {
+            let request = openai::encode(ask);
+            HttpRequest { url: format!("replay:{}", ask.model.name), auth: Auth::None, ..request }
+        }
+    }
+}
+
+/// What a reply says, or why it is none.
+pub fn decode(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
+    match provider {
+        Provider::Anthropic => anthropic::decode(reply),
+        Provider::OpenAi => openai::decode(reply),
+        Provider::Replay => {
+            let message = "Recordings answer without a wire, so there is nothing to read.".to_owned();
+            Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
+        }
+    }
+}
+
+/// What the reply of a request is found again by: its address and its body, not its headers.
+pub fn hash(request: &HttpRequest) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(request.url.as_bytes());
+    // No address has this byte, so none can run into a body.
+    hash.update(&[0]);
+    hash.update(&request.body);
+    format!("{:032x}", hash.digest128())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! **Pure.** What follows from a reply that is none: by its status, and by what the provider says is wrong. Owns the wording and
+//! takes care that no key gets into it; whether to wait and for how long is decided elsewhere.
+use super::{Fault, FaultKind, HttpReply};
+use regex::Regex;
+use std::fmt;
+use std::sync::LazyLock;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Most bytes of a provider's own words that are kept.
+const WORDS: usize = 4096;
+/// Most bytes of a body that are looked at for them.
+const LOOKED_AT: usize = 64 * 1024;
+
+/// Shapes of keys and tokens. Providers repeat parts of a wrong key in their messages.
+static KEYS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let shapes = [
+        r"\b(?:sk|pk|rk|key|pql)-[A-Za-z0-9_*.\-]{4,}",
+        r"\bBearer\s+[^\s,;]{4,}",
+        r"\bgh[a-z]_[A-Za-z0-9]{8,}",
+        r"\bAIza[A-Za-z0-9_\-]{8,}",
+        r"\beyJ[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]+)*",
+        r"\b(?:AKIA|xai-|gsk_|hf_)[A-Za-z0-9_\-]{8,}",
+        r"[A-Za-z0-9_\-]*\*{4,}[A-Za-z0-9_\-]*",
+    ];
+    Regex::new(&format!("(?i:{})", shapes.join("|"))).ok()
+});
+
+/// Whom a message speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Who {
+    Anthropic,
+    /// `OpenAI` itself or anything that speaks as it does.
+    OpenAi,
+    PromptQl,
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Who::Anthropic => "the Anthropic API",
+            Who::OpenAi => "the model server",
+            Who::PromptQl => "PromptQL",
+        })
+    }
+}
+
+/// What a provider says is wrong.
+#[derive(Debug, Default)]
+struct Said {
+    /// Its names for it: type, code, and the code inside `details`.
+    names: Vec<String>,
+    words: String,
+}
+
+/// The fault of a reply whose status is not 2xx.
+pub(super) fn of(who: Who, reply: &HttpReply) -> Fault {
+    let head = &reply.body[..reply.body.len().min(LOOKED_AT)];
+    let text = String::from_utf8_lossy(head);
+    let said = match json::read(text.trim_start_matches('\u{feff}').trim()) {
+        Ok(body) => said(&body),
+        Err(_) => Said { names: Vec::new(), words: quoted(&text) },
+    };
+    let kind = by_names(&said).unwrap_or_else(|| by_status(reply.status, &said));
+    Fault { kind, message: sentence(who, kind, reply.status, &said), status: Some(reply.status) }
+}
+
+/// The fault that a body of status 2xx, or an event of a stream, tells of.
+pub(super) fn inside(who: Who, status: u16, body: &Value) -> Fault {
+    let said = said(body);
+    // Some gateways give the status of whom they asked as a number.
+    let relayed = said.names.iter().find_map(|name| name.parse::<u16>().ok()).filter(|code| (400..600).contains(code));
+    let kind = by_names(&said).or_else(|| relayed.map(|code| by_status(code, &said))).unwrap_or_else(|| by_type(&said));
+    Fault { kind, message: sentence(who, kind, status, &said), status: Some(status) }
+}
+
+/// A fault of a stream that ended too early.
+pub(super) fn cut(who: Who, status: u16, why: &str) -> Fault {
+    Fault { kind: FaultKind::Truncated, message: format!("The stream of {who} {why}"), status: Some(status) }
+}
+
+fn said(body: &Value) -> Said {
+    let error = body.get("error").filter(|error| **error != Value::Null).unwrap_or(body);
+    if let Value::Text(words) = error {
+        return Said { names: Vec::new(), words: quoted(words) };
+    }
+    let details = error.get("details").unwrap_or(&Value::Null);
+    let names = [error.get("type"), error.get("code"), error.get("status"), details.get("error_code")];
+    let names = names.into_iter().flatten().filter_map(|name| match name {
+        Value::Text(text) | Value::Number(text) if !text.is_empty() && text.len() <= 80 => Some(quoted(text)),
+        _ => None,
+    });
+    let words = error.get("message").or_else(|| error.get("detail")).or_else(|| error.get("error_description"));
+    let words = match words {
+        Some(Value::Text(text)) => quoted(text),
+        Some(Value::Null) | None => quoted(&json::write(body, false)),
+        Some(other) => quoted(&json::write(other, false)),
+    };
+    Said { names: names.collect(), words }
+}
+
+/// What follows from the provider's own names, whatever the status is.
+fn by_names(said: &Said) -> Option<FaultKind> {
+    let named = |known: &[&str]| said.names.iter().any(|name| known.contains(&name.as_str()));
+    let words = said.words.to_lowercase();
+    if named(&EXHAUSTED) || words.contains("credit balance is too low") {
+        Some(FaultKind::Exhausted)
+    } else if named(&["authentication_error", "invalid_api_key", "missing_api_key", "invalid_authentication"])
+        || (named(&["permission_error"]) && words.contains("key"))
+    {
+        Some(FaultKind::Key)
+    } else if words.contains("not valid json") && words.contains("unexpected end of data") {
+        // Anthropic says 400 when the request was cut on its way there.
+        Some(FaultKind::Passing)
+    } else {
+        None
+    }
+}
+
+/// What follows where no status tells: most of what goes wrong in the middle of a reply passes.
+fn by_type(said: &Said) -> FaultKind {
+    let lasting = |name: &String| LASTING.contains(&name.as_str());
+    if said.names.iter().any(lasting) { FaultKind::Refused } else { FaultKind::Passing }
+}
+
+const EXHAUSTED: [&str; 7] = [
+    "insufficient_quota",
+    "credit_balance_exhausted",
+    "enforced_spend_limit_reached",
+    "billing_error",
+    "billing_hard_limit_reached",
+    "billing_not_active",
+    "insufficient_credits",
+];
+
+const LASTING: [&str; 5] =
+    ["invalid_request_error", "not_found_error", "request_too_large", "permission_error", "model_not_found"];
+
+fn by_status(status: u16, said: &Said) -> FaultKind {
+    match status {
+        401 => FaultKind::Key,
+        402 => FaultKind::Exhausted,
+        403 if said.words.to_lowercase().contains("api key") => FaultKind::Key,
+        408 | 409 | 425 | 429 | 500.. => FaultKind::Passing,
+        _ => FaultKind::Refused,
+    }
+}
+
+fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
+    let mut name = who.to_string();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let what = match kind {
+        FaultKind::Passing | FaultKind::Truncated => "could not answer this time",
+        FaultKind::Refused if (300..400).contains(&status) => {
+            "sends us elsewhere, which is not followed (check its `base_url`)"
+        }
+        FaultKind::Refused => "refused the request",
+        FaultKind::Exhausted => "says that money or quota is used up (raise the limit there, then continue)",
+        FaultKind::Key => "does not accept the key (mend it, then continue)",
+    };
+    let names = said.names.iter().flat_map(|name| [", ", name]).collect::<String>();
+    let words = if said.words.is_empty() { "no reason was given" } else { said.words.as_str() };
+    let end = if words.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+    format!("{name} {what}, status {status}{names}: {words}{end}")
+}
+
+/// Foreign words as they may stand in a sentence: one line, no key, no markup, and not more than is read.
+pub(super) fn quoted(text: &str) -> String {
+    let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let text = if text.trim_start().starts_with('<') { title(text) } else { text };
+    let line = text.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    // Without the shapes nothing can be told from a key, so nothing is shown.
+    let Some(keys) = KEYS.as_ref() else { return String::new() };
+    let line = keys.replace_all(&line, "[key]");
+    if line.len() <= WORDS {
+        return line.into_owned();
+    }
+    format!("{}…", &line[..line.floor_char_boundary(WORDS)])
+}
+
+/// The title of a page for people.
+fn title(page: &str) -> &str {
+    let lower = page.to_ascii_lowercase();
+    let inside = lower.find("<title>").map(|at| at + "<title>".len()).and_then(|from| {
+        let to = lower[from..].find("</title>")? + from;
+        page.get(from..to)
+    });
+    inside.unwrap_or("a web page")
+}
