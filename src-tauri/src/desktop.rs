@@ -10,8 +10,9 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView,
-        Sort, Span, Status, StepPage, TextPiece,
+        Check, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
+        ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView, Sort, Span, Status, StepPage,
+        TextPiece,
     },
 };
 

@@ -13,16 +13,23 @@ use crate::results::query::Lists;
 use crate::rows::{
     AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status, WatchMeans, Watching,
 };
+use crate::runs::http::keys::Keys;
 use bulletin::Bulletin;
+use launches::Launches;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 mod bulletin;
 mod doctor;
+mod keys;
+mod launches;
+mod launching;
 mod listing;
+mod nudging;
 mod problems;
 mod reading;
+mod wishes;
 
 pub use bulletin::Subscription;
 
@@ -58,6 +65,8 @@ struct Inner {
     recent: Recent,
     open: Mutex<Option<Arc<OpenFolder>>>,
     bulletin: Bulletin,
+    launches: Launches,
+    keys: Keys,
 }
 
 /// A folder that is open, with everything that is read from it.
@@ -74,7 +83,16 @@ impl App {
     /// A program with no folder open.
     pub fn new(config: AppConfig) -> Self {
         let recent = Recent::new(&config.state_dir);
-        Self { inner: Arc::new(Inner { config, recent, open: Mutex::default(), bulletin: Bulletin::start() }) }
+        Self {
+            inner: Arc::new(Inner {
+                config,
+                recent,
+                open: Mutex::default(),
+                bulletin: Bulletin::start(),
+                launches: Launches::default(),
+                keys: Keys::system(),
+            }),
+        }
     }
 
     /// Opens a folder in place of the one that is open.

@@ -55,7 +55,9 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
         None => by_names(folder),
         Some(Ok(workspace)) => by_workspace(folder, workspace),
         // The names of the subfolders are the next best thing.
-        Some(Err(error)) => Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) },
+        Some(Err(error)) => {
+            Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) }
+        }
     })
 }
 

@@ -21,10 +21,10 @@ pub(super) struct Nudge {
 
 pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let full = std::fs::canonicalize(file).map_err(|why| {
-        AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display()))
-    })?;
-    let place = folder::chosen(Some(workspace_of(&full)), asked.dirs.clone()).unwrap_or_else(|| PathBuf::from(".").into());
+    let full = std::fs::canonicalize(file)
+        .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
+    let place =
+        folder::chosen(Some(workspace_of(&full)), asked.dirs.clone()).unwrap_or_else(|| PathBuf::from(".").into());
     let app = folder::read(&place, here)?;
     let id = app.run_of(&full)?;
     watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))

@@ -99,9 +99,8 @@ impl Which {
     /// An engine that has read the folder. The output directory is made when it is not there: a first run has none.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
         if let Some(dir) = &self.place.dirs.output_dir {
-            std::fs::create_dir_all(dir).map_err(|why| {
-                AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display()))
-            })?;
+            std::fs::create_dir_all(dir)
+                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?;
         }
         // Models and tools are in the workspace file of the current folder, also when both directories are named.
         let folder = self.place.folder.clone().or_else(|| Some(".".into()));
@@ -116,8 +115,7 @@ pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
 
 pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     let app = asked.which.ready(here)?;
-    let request =
-        LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
+    let request = LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
     }
@@ -145,7 +143,11 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
         let head = |title: &'static str| Head { title: title.into(), right: false };
         let mut table = Columns::new(vec![head("run"), head("act"), head("why")]);
         for run in runs {
-            table.row(vec![one_line(&run.path).into_owned(), act(run.act).to_owned(), one_line(&why(run)).into_owned()]);
+            table.row(vec![
+                one_line(&run.path).into_owned(),
+                act(run.act).to_owned(),
+                one_line(&why(run)).into_owned(),
+            ]);
         }
         table.write(out, "", paint, &|_, text| text.to_owned())?;
         if (runs.len() as u64) < total {

@@ -39,7 +39,11 @@ pub(super) fn launch(
         if now > pressed {
             pressed = now;
             app.stop_launch(&launched.launch, pressed > 1)?;
-            let words = if pressed > 1 { "Stopping now." } else { "Stopping: calls in flight finish first. Press Ctrl-C again to give them up." };
+            let words = if pressed > 1 {
+                "Stopping now."
+            } else {
+                "Stopping: calls in flight finish first. Press Ctrl-C again to give them up."
+            };
             match &bar {
                 Some(bar) => bar.println(words),
                 None => drop(writeln!(io::stderr(), "{words}")),
@@ -142,7 +146,10 @@ fn word(how: Ending) -> &'static str {
 
 fn summary(view: &LaunchView) -> String {
     let LaunchView { total, done, failed, stopped, tokens, cost, unpriced, .. } = view;
-    let unpriced = if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
+    let unpriced =
+        if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
-    format!("{total} runs: {done} done, {failed} failed, {stopped} stopped. {tokens} tokens, ${cost:.4}{unpriced}.{why}")
+    format!(
+        "{total} runs: {done} done, {failed} failed, {stopped} stopped. {tokens} tokens, ${cost:.4}{unpriced}.{why}"
+    )
 }

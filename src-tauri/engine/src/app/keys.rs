@@ -25,7 +25,7 @@ impl App {
             wanted.entry(key).or_default().push("promptql".to_owned());
         }
         let can_store = self.inner.keys.can_store().is_ok();
-        let state = |(name, used_by)| {
+        let state = |(name, used_by): (String, Vec<String>)| {
             let source = match self.inner.keys.source(&name) {
                 Ok(Some(Source::Environment)) => KeySource::Environment,
                 Ok(Some(Source::Keyring)) => KeySource::Keyring,
@@ -58,7 +58,12 @@ impl App {
     pub fn test_model(&self, name: &str) -> Result<Check, AppError> {
         let setup = self.setup()?;
         let model = setup.model(name).ok_or_else(|| no_model(&setup, name))?;
-        let check = |ok: bool, detail: String, fix: Option<&str>| Check { name: name.to_owned(), ok, detail, fix: fix.map(str::to_owned) };
+        let check = |ok: bool, detail: String, fix: Option<&str>| Check {
+            name: name.to_owned(),
+            ok,
+            detail,
+            fix: fix.map(str::to_owned),
+        };
         if model.provider == Provider::Replay {
             return Ok(check(true, provider::replay::SAYS.to_owned(), None));
         }
@@ -71,15 +76,18 @@ impl App {
     async fn word_of(&self, model: &Model) -> Result<String, String> {
         let turns = [Turn::User("Answer with the one word: ready".to_owned())];
         let request = provider::encode(&Ask { model, system: "Answer in one word.", turns: &turns, tools: &[] });
-        let key = model.key.as_deref().map(|name| self.inner.keys.get(name)).transpose().map_err(|why| why.to_string())?;
+        let key =
+            model.key.as_deref().map(|name| self.inner.keys.get(name)).transpose().map_err(|why| why.to_string())?;
         let key = key.flatten();
         if let (Some(name), None) = (&model.key, &key) {
             return Err(self.inner.keys.missing(name));
         }
         let client = self.inner.launches.client();
-        let reply = client.send(&request, key.as_ref(), &CancellationToken::new()).await.map_err(|why| why.to_string())?;
-        let redactor = crate::runs::http::redact::Redactor::new(key.iter().map(ApiKey::expose));
-        let reply = provider::decode(model.provider, &reply).map_err(|fault| redactor.clean(&fault.message).into_owned())?;
+        let reply =
+            client.send(&request, key.as_ref(), &CancellationToken::new()).await.map_err(|why| why.to_string())?;
+        let redactor = crate::runs::http::redact::Redactor::new(key.iter().map(ApiKey::reveal));
+        let reply =
+            provider::decode(model.provider, &reply).map_err(|fault| redactor.clean(&fault.message).into_owned())?;
         let said = reply.text.unwrap_or_default();
         let said: String = redactor.clean(&said).chars().take(60).collect();
         let id = reply.model_id.unwrap_or_else(|| model.model_id.clone());

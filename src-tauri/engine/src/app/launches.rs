@@ -1,12 +1,15 @@
 //! Launches of this program: begun, looked at, stopped. Owns the runtime they run on and the list of them; a launch owns itself.
 use super::App;
+use super::launching::id_of;
+use crate::clock;
 use crate::error::{AppError, Code};
-use crate::results::roots::{FileId, Root};
 use crate::rows::{LaunchRun, LaunchRunState, LaunchState, LaunchView, Span};
 use crate::runs::event::Ending;
+use crate::runs::http::client::Client;
+use crate::runs::http::limiter::Limiters;
 use crate::runs::launch::Launch;
 use crate::runs::progress::{Progress, RunProgress, Stage};
-use crate::{clock, results};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -18,7 +21,10 @@ const MOST_ROWS: u32 = 500;
 #[derive(Default)]
 pub(super) struct Launches {
     runtime: OnceLock<Runtime>,
+    client: OnceLock<Client>,
+    limiters: Arc<Limiters>,
     list: Mutex<Vec<Arc<Launch>>>,
+    begun: AtomicU64,
 }
 
 impl Launches {
@@ -30,6 +36,22 @@ impl Launches {
         let made = tokio::runtime::Builder::new_multi_thread().enable_all().thread_name("runs").build();
         let made = made.map_err(|why| AppError::new(Code::Failed, format!("Runs cannot be made here: {why}.")))?;
         Ok(self.runtime.get_or_init(|| made))
+    }
+
+    /// The connections that all launches share.
+    pub(super) fn client(&self) -> &Client {
+        self.client.get_or_init(Client::default)
+    }
+
+    /// How many requests each provider takes, which all launches learn together.
+    pub(super) fn limiters(&self) -> Arc<Limiters> {
+        Arc::clone(&self.limiters)
+    }
+
+    /// An id that no launch of this folder has had: its log is named by it.
+    pub(super) fn next_id(&self) -> String {
+        let number = self.begun.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{}-{number}", clock::now_ms(), std::process::id())
     }
 
     pub(super) fn add(&self, launch: Arc<Launch>) {
@@ -88,7 +110,8 @@ impl App {
 
 /// The runs of a launch that did not come to their end.
 pub(super) fn unfinished(launch: &Launch) -> Vec<String> {
-    let failed = |run: &&RunProgress| matches!(run.stage, Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
+    let failed =
+        |run: &&RunProgress| matches!(run.stage, Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
     launch.look(|progress| progress.runs().iter().filter(failed).map(|run| run.path.clone()).collect())
 }
 
@@ -155,7 +178,7 @@ fn row(run: &RunProgress, now: i64) -> LaunchRun {
     #[expect(clippy::cast_precision_loss, reason = "seconds of a run, shown with one digit")]
     let seconds = ms.max(0) as f64 / 1000.0;
     LaunchRun {
-        run: results::run_id(&FileId::new(Root::Output, run.path.as_bytes())),
+        run: id_of(&run.path),
         path: run.path.clone(),
         state: match run.stage {
             Stage::Waiting => LaunchRunState::Waiting,

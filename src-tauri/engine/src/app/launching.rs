@@ -7,14 +7,14 @@ use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::query;
 use crate::results::roots::{FileId, Root};
-use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
+use crate::rows::{LaunchPlan, LaunchRequest, Launched, Stale};
 use crate::runs::drive::{Crew, Job, Purse, Toolbox};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Past, Plan, Planned};
 use crate::runs::setup::Setup;
+use crate::runs::{log, look};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::sync::Arc;
 
 /// Rows of a plan that are shown; the counts are of all.
@@ -30,7 +30,8 @@ impl App {
         let past: Vec<Past> = past
             .map(|(task, system, model, turns, tokens, cost)| Past { task, system, model, turns, tokens, cost })
             .collect();
-        let rows = |list: &[Planned]| list.iter().take(SHOWN).map(|planned| planned.row(id_of(&planned.slot.path))).collect();
+        let rows =
+            |list: &[Planned]| list.iter().take(SHOWN).map(|planned| planned.row(id_of(&planned.slot.path))).collect();
         Ok(LaunchPlan {
             owed: rows(&plan.owed),
             owed_total: plan.owed.len() as u64,
@@ -81,7 +82,7 @@ impl App {
         let setup = self.setup()?;
         let Wished { matrix, mut refused } = self.wished(open, &setup, request)?;
         let dir = &open.flow.roots.output_dir;
-        let mut plan = plan::outstanding(matrix, |slot| super::wishes::on_disk(dir, &slot.path), rules(request));
+        let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
         plan.skipped.append(&mut refused);
         Ok((setup, plan))
     }
@@ -103,7 +104,7 @@ impl App {
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
-        listeners.extend(log(&open.flow.roots.output_dir, &id));
+        listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
         let max_cost = setup.rules.max_cost;
         let (teller, events) = Teller::new();
         let crew = Arc::new(runtime.block_on(self.crew(open, setup, &jobs, teller)));
@@ -123,8 +124,8 @@ impl App {
             .into_iter()
             .filter_map(|name| Some((name.clone(), self.inner.keys.get(&name).ok()??)))
             .collect();
-        let redactor = Redactor::new(keys.values().map(crate::runs::http::keys::ApiKey::expose));
-        let secret = |name: &str| keys.get(name).map(|key| key.expose().to_owned());
+        let redactor = Redactor::new(keys.values().map(crate::runs::http::keys::ApiKey::reveal));
+        let secret = |name: &str| keys.get(name).map(|key| key.reveal().to_owned());
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
         let cache = &self.inner.config.cache_dir;

@@ -1,17 +1,13 @@
 //! Which runs a request means, and what there is to choose from. Owns gathering tasks, models and files; decides nothing about them.
-use super::launching::id_of;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::results::query;
 use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
-use crate::runs::drive::MOST_BYTES;
-use crate::runs::plan::{self, Decision, File, Matrix, OnDisk, Planned, Shard, Slot, Wish};
+use crate::runs::plan::{self, Decision, Matrix, Planned, Shard, Slot, Wish};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::python;
-use crate::runs::{disk, lock};
-use std::path::Path;
 use std::sync::Arc;
 use touchstone_formats::names::{Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
@@ -82,7 +78,9 @@ impl App {
     fn system(&self, name: &str, setup: &Setup) -> Choice {
         let (detail, why_not) = match name {
             "promptql" => {
-                let read = crate::runs::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&touchstone_formats::value::Value::Null));
+                let read = crate::runs::provider::promptql::read(
+                    setup.promptql.as_ref().unwrap_or(&touchstone_formats::value::Value::Null),
+                );
                 let trouble = read.err().map(|message| Trouble {
                     message,
                     fix: Some("Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.".to_owned()),
@@ -91,8 +89,11 @@ impl App {
             }
             "tool_calling_python" => {
                 let tried = self.inner.launches.runtime().and_then(|runtime| {
-                    let opened = python::PythonTool::open(&self.inner.config.cache_dir, python::PythonLimits::default());
-                    runtime.block_on(opened).map_err(|why| AppError { hint: why.fix, ..AppError::new(Code::Failed, why.message) })
+                    let opened =
+                        python::PythonTool::open(&self.inner.config.cache_dir, python::PythonLimits::default());
+                    runtime
+                        .block_on(opened)
+                        .map_err(|why| AppError { hint: why.fix, ..AppError::new(Code::Failed, why.message) })
                 });
                 let trouble = tried.err().map(|error| Trouble { message: error.message, fix: error.hint });
                 ("the model calls tools, and runs Python in a sandbox", trouble)
@@ -146,7 +147,9 @@ impl App {
         let matrix = plan::matrix(&tasks, &wish);
         if let Some(pattern) = matrix.unmatched.first() {
             let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
-            return Err(error.hint("Tasks are named by their path below the input directory, without extension; `*` stands for any part."));
+            return Err(error.hint(
+                "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
+            ));
         }
         Ok(Wished { matrix, refused: Vec::new() })
     }
@@ -169,7 +172,8 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, App
 
 /// The run that a row is, as one that can be made.
 pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
-    let (Some(task), Some(system), Some(model), Some(variation)) = (row.task, row.system, row.model, row.variation) else {
+    let (Some(task), Some(system), Some(model), Some(variation)) = (row.task, row.system, row.model, row.variation)
+    else {
         return Err("The name of the file does not say which run it is, so it cannot be made again.".to_owned());
     };
     let known = open.flow.shelf.tasks().get(&task).map(|task| Arc::clone(&task.suite));
@@ -186,16 +190,6 @@ fn refused(path: String, why: String) -> Planned {
     let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
     Planned { slot, decision: Decision { act: crate::rows::Act::Refused, step: None, why, differs: None } }
-}
-
-/// What is on disk of a run.
-pub(super) fn on_disk(dir: &Path, path: &str) -> OnDisk {
-    let file = match disk::read(dir, path, MOST_BYTES) {
-        Ok(None) => File::Absent,
-        Ok(Some(bytes)) => File::of(&bytes),
-        Err(error) => File::Damaged(error.to_string()),
-    };
-    OnDisk { file, locked_by: lock::held_by(dir, path) }
 }
 
 fn choice(name: &str, detail: &str, why_not: Option<Trouble>) -> Choice {

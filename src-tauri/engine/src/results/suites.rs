@@ -137,7 +137,8 @@ impl Shelving {
     fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
         let (tasks, problems) = match suite {
             Ok(suite) => {
-                let tasks = suite.tasks.into_iter().map(|suite| Arc::new(Task { suite: Arc::new(suite), file: file.clone() }));
+                let tasks =
+                    suite.tasks.into_iter().map(|suite| Arc::new(Task { suite: Arc::new(suite), file: file.clone() }));
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
                     line: warning.line,
                     column: warning.column,

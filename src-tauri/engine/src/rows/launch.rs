@@ -17,6 +17,8 @@ pub struct LaunchOptions {
     pub concurrency: u32,
     /// Dollars after which a launch stops, when the workspace file says.
     pub max_cost: Option<f64>,
+    /// What of the workspace file could not be used, and why.
+    pub wrong: Vec<String>,
     /// Why nothing can be launched at all: no input directory, or a front door that may not. With the next step.
     pub why_not: Option<Trouble>,
 }

@@ -2,18 +2,23 @@
 //! transcript file; knows nothing of the index and of whoever looks on.
 
 pub mod disk;
+pub mod drive;
 pub mod event;
 mod fault;
 pub mod fork;
 pub mod journal;
+pub mod launch;
 pub mod lock;
+pub mod log;
 pub mod look;
 pub mod nudge;
 pub mod plan;
+pub mod progress;
 pub mod provider;
 pub mod publish;
 pub mod reply;
 pub mod script;
+pub mod setup;
 pub mod spec;
 pub mod talk;
 pub mod tools;

@@ -1,7 +1,8 @@
 //! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is wrong in it as sentences, and
 //! leaves only that out: one wrong model never hides the others.
-use super::provider::price;
+use super::provider::{price, promptql};
 use super::spec::{Model, Price, Provider};
+use std::collections::BTreeSet;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
 
@@ -94,12 +95,39 @@ impl Setup {
         self.models.iter().find(|model| model.name == name)
     }
 
+    /// Name of the key of the `PromptQL` API, when it is set up.
+    pub fn promptql_key(&self) -> Option<String> {
+        promptql::read(self.promptql.as_ref()?).ok().map(|spec| spec.key)
+    }
+
+    /// Names of everything that is looked up in the environment or the keyring: keys, and `${NAME}` in settings of tools.
+    pub fn secrets(&self) -> BTreeSet<String> {
+        let mut names: BTreeSet<String> = self.models.iter().filter_map(|model| model.key.clone()).collect();
+        if let Some(spec) = self.promptql.as_ref().and_then(|settings| promptql::read(settings).ok()) {
+            names.extend(self.models.iter().flat_map(|model| spec.names(model)));
+            names.insert(spec.key);
+        }
+        self.tools.iter().for_each(|tool| places(&tool.settings, &mut names));
+        names
+    }
+
     fn take(&mut self, model: Result<Model, String>) {
         match model {
             Ok(model) => self.models.push(model),
             Err(why) => self.wrong.push(why),
         }
     }
+}
+
+/// The names in `${NAME}`.
+fn places(settings: &Value, names: &mut BTreeSet<String>) {
+    let mut rest = settings.text().unwrap_or_default();
+    while let Some((name, after)) = rest.split_once("${").and_then(|(_, after)| after.split_once('}')) {
+        names.insert(name.to_owned());
+        rest = after;
+    }
+    settings.items().iter().for_each(|item| places(item, names));
+    settings.entries().iter().for_each(|(_, value)| places(value, names));
 }
 
 fn rules(run: &workspace::RunLimits) -> Rules {
@@ -141,7 +169,9 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         }
         (None, Some((_, provider, _))) => *provider,
         (None, None) if said.base_url.is_some() => Provider::OpenAi,
-        (None, None) => return Err(format!("The model `{name}` needs a `provider`: `anthropic`, `openai` or `replay`.")),
+        (None, None) => {
+            return Err(format!("The model `{name}` needs a `provider`: `anthropic`, `openai` or `replay`."));
+        }
     };
     let usual = if provider == Provider::Anthropic { ANTHROPIC } else { OPENAI };
     let base_url = said.base_url.as_deref().map_or(usual, |url| url.trim_end_matches('/')).to_owned();
@@ -159,11 +189,12 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         (None, Provider::OpenAi) if base_url == OPENAI => Some("OPENAI_API_KEY".to_owned()),
         _ => None,
     };
-    let price = said.price.map(|price| Price { input: price.input, output: price.output, cache_read: None, cache_write: None });
+    let price =
+        said.price.map(|price| Price { input: price.input, output: price.output, cache_read: None, cache_write: None });
     Ok(Model {
         name: name.to_owned(),
         provider,
-        price: price.or_else(|| (base_url == usual).then(|| price::known(&model_id)).flatten()),
+        price: price.or_else(|| (base_url == usual).then(|| price::listed(&model_id)).flatten()),
         max_tokens: said.max_tokens.or((provider == Provider::Anthropic).then_some(MAX_TOKENS)),
         model_id,
         base_url,
@@ -175,9 +206,9 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
 
 /// Models of `OpenAI` that think before they answer, by their ids.
 fn thinks(id: &str) -> bool {
-    ["o1", "o3", "o4", "gpt-5"].iter().any(|family| {
-        id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.']))
-    })
+    ["o1", "o3", "o4", "gpt-5"]
+        .iter()
+        .any(|family| id.strip_prefix(family).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.'])))
 }
 
 #[cfg(test)]
@@ -191,7 +222,8 @@ mod tests {
     #[test]
     fn the_built_in_models_are_there_without_a_file() {
         let setup = of("");
-        let shown: Vec<_> = setup.models.iter().map(|m| (m.name.as_str(), m.model_id.as_str(), m.key.as_deref())).collect();
+        let shown: Vec<_> =
+            setup.models.iter().map(|m| (m.name.as_str(), m.model_id.as_str(), m.key.as_deref())).collect();
         assert_eq!(
             shown,
             [
@@ -214,7 +246,9 @@ mod tests {
 
     #[test]
     fn a_key_is_never_meant_for_another_address() {
-        let setup = of("models: { o1: { base_url: 'https://elsewhere.example/v1/' }, a: { base_url: 'https://b.example', api_key_env: B_KEY } }");
+        let setup = of(
+            "models: { o1: { base_url: 'https://elsewhere.example/v1/' }, a: { base_url: 'https://b.example', api_key_env: B_KEY } }",
+        );
         let o1 = setup.model("o1").unwrap();
         assert_eq!((o1.key.as_deref(), o1.base_url.as_str(), o1.price), (None, "https://elsewhere.example/v1", None));
         let a = setup.model("a").unwrap();
@@ -223,7 +257,8 @@ mod tests {
 
     #[test]
     fn one_wrong_model_does_not_hide_the_others() {
-        let setup = of("models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }");
+        let setup =
+            of("models: { 'a/b': { provider: openai }, c: { provider: other }, d: {}, e: { provider: replay } }");
         assert_eq!(setup.models.len(), 4);
         assert_eq!(setup.wrong.len(), 3);
         assert!(setup.wrong[0].contains("a/b") && setup.wrong[1].contains("other") && setup.wrong[2].contains("`d`"));

@@ -20,6 +20,7 @@ use crate::rows::{Column, Facets, Hit, ListRequest, Place, RunPage, RunRow, Sort
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A page has at most this many rows.

@@ -10,6 +10,7 @@ use crate::runs::journal::{Attempt, Body, Journal, Record};
 use crate::runs::provider::{Fault, FaultKind, HttpReply, HttpRequest, Reply};
 use crate::runs::spec::Provider;
 use std::io;
+use std::sync::Arc;
 use std::time::Instant;
 use touchstone_formats::value::Value;
 
@@ -68,14 +69,14 @@ impl Question<'_> {
             client: &self.crew.client,
             limiter: &limiter,
             request: &self.request,
-            key: key.as_ref(),
+            key,
             rules: &Rules::of(self.provider),
             rest: &self.crew.stops.soft,
             stop: &self.crew.stops.hard,
         };
-        let keep = async |attempt: &persist::Attempt| {
-            let record = self.record(attempt);
-            self.journal.append(record).await.map_err(full_or_not)
+        let keep = |attempt: Arc<persist::Attempt>| {
+            let record = self.record(&attempt);
+            async { self.journal.append(record).await.map_err(full_or_not) }
         };
         let tell = |retrying: persist::Retrying| {
             let wait_ms = u64::try_from(retrying.wait.as_millis()).unwrap_or(u64::MAX);

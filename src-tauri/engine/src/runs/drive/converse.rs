@@ -61,7 +61,9 @@ impl Talk<'_> {
         let turn = self.script.next_turn();
         let most = self.job.slot.task.max_turns.unwrap_or(self.crew.setup.rules.max_turns);
         if turn > most {
-            let why = format!("The run was ended after {most} turns (`max_turns`). Raise it and continue the run, if it should go on.");
+            let why = format!(
+                "The run was ended after {most} turns (`max_turns`). Raise it and continue the run, if it should go on."
+            );
             return self.fail(why.as_str().into()).await.map(Some);
         }
         if let Some(most) = self.crew.purse.empty() {
@@ -88,13 +90,14 @@ impl Talk<'_> {
     /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
     async fn buy(&mut self, turn: u32) -> Result<Result<Bought<Reply>, Fault>, Halt> {
         let turns = self.script.turns();
-        let request = provider::encode(&Ask { model: self.model, system: &self.system, turns: &turns, tools: &self.offers });
+        let request =
+            provider::encode(&Ask { model: self.model, system: &self.system, turns: &turns, tools: &self.offers });
         let provider = self.model.provider;
         let question = Question {
             crew: self.crew,
-            path: &self.job.path,
+            path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
-            from: self.script.facts().journal.unwrap_or(0),
+            from: self.script.facts().journal.unwrap_or(0) as usize,
             turn,
             provider,
             model: &self.model.name,
@@ -116,7 +119,8 @@ impl Talk<'_> {
     async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
         let Bought { reply, ms, journaled } = bought;
         let usage = reply.usage;
-        let cost = if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
+        let cost =
+            if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
         if !journaled {
             self.crew.purse.pay(cost.unwrap_or(0.0));
         }
@@ -193,7 +197,12 @@ impl Talk<'_> {
         }
     }
 
-    async fn close(&mut self, open: &OpenCall, called: crate::runs::tools::Called, took: std::time::Duration) -> Result<(), Halt> {
+    async fn close(
+        &mut self,
+        open: &OpenCall,
+        called: crate::runs::tools::Called,
+        took: std::time::Duration,
+    ) -> Result<(), Halt> {
         // A call that was given up is not one that failed: it is run again when the run goes on.
         if self.crew.stops.hard.is_cancelled() {
             return Err(Halt::Stopped);
@@ -245,7 +254,7 @@ impl Talk<'_> {
     async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
-        facts.journal = Some(self.desk.journal.lines());
+        facts.journal = Some(self.desk.journal.lines() as u64);
         self.script.set_facts(&facts);
         let error = clean::value(&self.crew.redactor, error);
         let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
@@ -259,7 +268,7 @@ impl Talk<'_> {
     }
 
     fn tell(&self, what: What) {
-        self.crew.teller.tell(Some(&self.job.path), what);
+        self.crew.teller.tell(Some(&self.job.slot.path), what);
     }
 }
 

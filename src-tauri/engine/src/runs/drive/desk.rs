@@ -2,7 +2,7 @@
 //! journal. Owns when something is written; how, is in `publish` and `journal`.
 use super::{Crew, Halt, blocking};
 use crate::runs::event::What;
-use crate::runs::journal::{Entry, Journal};
+use crate::runs::journal::{Journal, Record};
 use crate::runs::publish;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl Desk {
         let mut attempt = 1;
         loop {
             let (dir, path, content) = (self.crew.output_dir.clone(), self.path.clone(), Arc::clone(&text));
-            match blocking(move || publish::publish(&dir, &path, content.as_bytes())).await? {
+            match blocking(move || publish::replace(&dir, &path, content.as_bytes())).await? {
                 Ok(()) => {
                     self.last = Some(Instant::now());
                     return Ok(());
@@ -56,9 +56,8 @@ impl Desk {
         }
     }
 
-    /// Notes something in the journal; `durable` waits until it cannot be lost.
-    pub(super) async fn note(&mut self, entry: Entry, durable: bool) -> Result<(), Halt> {
-        let noted = self.journal.append(entry, durable).await;
-        noted.map_err(|error| Halt::Broken(format!("The journal of {} could not be written: {error}.", self.path)))
+    /// Notes something in the journal.
+    pub(super) async fn note(&mut self, record: Record) -> Result<(), Halt> {
+        Ok(self.journal.append(record).await?)
     }
 }

@@ -180,7 +180,10 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         None => Script::new(&job.slot.prompt()),
     };
     let facts = script.facts();
-    script.set_facts(&Facts { started: facts.started.clone().or_else(|| begun(job, model).started), ..begun(job, model) });
+    script.set_facts(&Facts {
+        started: facts.started.clone().or_else(|| begun(job, model).started),
+        ..begun(job, model)
+    });
     script.forget("finished");
     if let Some(message) = &job.message {
         script.drop_error();
@@ -189,7 +192,9 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let started = script.facts().started.unwrap_or_default();
     let python = job.slot.at.system == "tool_calling_python";
     let offers = crew.toolbox.offers(job.slot.task.tools.as_deref(), python);
-    let offers = offers.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))?;
+    let offers = offers.map_err(|why| {
+        Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" "))
+    })?;
     let system = converse::instructions(crew, job, &started).await?;
     Talk { crew, job, model, system, offers: Arc::new(offers), recording, desk, script }.hold().await
 }
@@ -251,9 +256,9 @@ fn find(dir: &std::path::Path, at: &Coordinates, recorded: &str) -> Result<Recor
     for path in &paths {
         if let Some(bytes) = disk::read(dir, path, MOST_BYTES)? {
             let document = Document::read(&bytes).map_err(|error| error.to_string());
-            return document.and_then(|document| Recording::read(&document)).map_err(|why| {
-                Halt::Broken(format!("The recording {path} cannot be replayed: {why}"))
-            });
+            return document
+                .and_then(|document| Recording::read(&document))
+                .map_err(|why| Halt::Broken(format!("The recording {path} cannot be replayed: {why}")));
         }
     }
     let wanted = paths.first().map(String::as_str).unwrap_or_default();

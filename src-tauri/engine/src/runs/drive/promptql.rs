@@ -35,7 +35,7 @@ impl Asking<'_> {
         let settings = self.crew.setup.promptql.as_ref().unwrap_or(&Value::Null);
         let spec = codec::read(settings).map_err(Halt::Broken)?;
         let mut earlier: Vec<Interaction> = Vec::new();
-        let mut prompt = self.job.slot.prompt.clone();
+        let mut prompt = self.job.slot.prompt();
         loop {
             if self.crew.stops.soft.is_cancelled() {
                 return Err(Halt::Stopped);
@@ -75,13 +75,13 @@ impl Asking<'_> {
     ) -> Result<Result<Bought<Value>, crate::runs::provider::Fault>, Halt> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
         let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
-        let look = |name: &str| self.crew.keys.get(name).map(|key| key.expose().to_owned());
+        let look = |name: &str| self.crew.keys.get(name).map(|key| key.reveal().to_owned());
         let request = codec::encode(&question, &look);
         Question {
             crew: self.crew,
-            path: &self.job.path,
+            path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
-            from: self.file.facts().journal.unwrap_or(0),
+            from: self.file.facts().journal.unwrap_or(0) as usize,
             turn,
             provider: Provider::OpenAi,
             model: "promptql",
@@ -102,7 +102,7 @@ impl Asking<'_> {
         let ended = match (&error, &output) {
             (Some(error), output) => {
                 self.file.failed(error, output.as_ref());
-                facts.journal = Some(self.desk.journal.lines());
+                facts.journal = Some(self.desk.journal.lines() as u64);
                 let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
                 (Ending::Error, why)
             }
@@ -118,7 +118,7 @@ impl Asking<'_> {
     }
 
     fn tell(&self, what: What) {
-        self.crew.teller.tell(Some(&self.job.path), what);
+        self.crew.teller.tell(Some(&self.job.slot.path), what);
     }
 }
 

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::value::Value;
 
 /// Tools of the workspace by name, and the sandbox.
+#[derive(Default)]
 pub struct Toolbox {
     tools: Vec<(String, Result<Tool, Unusable>)>,
     python: Option<Result<PythonTool, Unusable>>,
@@ -24,7 +25,13 @@ enum Tool {
 impl Toolbox {
     /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened is kept with the reason: only
     /// runs that need it are refused.
-    pub async fn open(setup: &Setup, base: &Path, secret: &(dyn Fn(&str) -> Option<String> + Sync), cache: &Path, with_python: bool) -> Self {
+    pub async fn open(
+        setup: &Setup,
+        base: &Path,
+        secret: &(dyn Fn(&str) -> Option<String> + Sync),
+        cache: &Path,
+        with_python: bool,
+    ) -> Self {
         let mut tools = Vec::new();
         for entry in &setup.tools {
             tools.push((entry.name.clone(), open(entry, base, secret).await));
@@ -35,7 +42,9 @@ impl Toolbox {
 
     /// What a run may call: the tools its task names, or all; with the sandbox for the system that has it.
     pub fn offers(&self, wanted: Option<&[String]>, python: bool) -> Result<Vec<Offer>, Unusable> {
-        if let Some(missing) = wanted.into_iter().flatten().find(|name| !self.tools.iter().any(|(known, _)| known == *name)) {
+        if let Some(missing) =
+            wanted.into_iter().flatten().find(|name| !self.tools.iter().any(|(known, _)| known == *name))
+        {
             let message = format!("The task uses the tool `{missing}`, which the workspace file does not define.");
             let fix = format!("Add `{missing}` under `tools:` in touchstone.yaml, or take it out of the task.");
             return Err(Unusable { message, fix: Some(fix) });
@@ -75,14 +84,21 @@ impl Toolbox {
     pub async fn call(&self, offers: &[Offer], name: &str, params: &Value, stop: &CancellationToken) -> Called {
         if !offers.iter().any(|offer| offer.name == name) {
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
-            let there = if names.is_empty() { "There are none.".to_owned() } else { format!("There are: {}.", names.join(", ")) };
+            let there = if names.is_empty() {
+                "There are none.".to_owned()
+            } else {
+                format!("There are: {}.", names.join(", "))
+            };
             return Err(ToolFailure::new(format!("There is no tool named `{name}`. {there}")));
         }
         if let Value::Text(text) = params {
-            let message = format!("The arguments are no JSON object, so `{name}` was not called. What came: {}", short(text));
+            let message =
+                format!("The arguments are no JSON object, so `{name}` was not called. What came: {}", short(text));
             return Err(ToolFailure::new(message));
         }
-        if let Some(Ok(tool)) = self.python.as_ref().filter(|python| matches!(python, Ok(tool) if tool.offer().name == name)) {
+        if let Some(Ok(tool)) =
+            self.python.as_ref().filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
+        {
             return tool.call(params, stop).await;
         }
         for (known, tool) in &self.tools {
@@ -106,13 +122,20 @@ impl Toolbox {
         }
     }
 
-    fn wanted<'a>(&'a self, wanted: Option<&'a [String]>) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
+    fn wanted<'a>(
+        &'a self,
+        wanted: Option<&'a [String]>,
+    ) -> impl Iterator<Item = (&'a str, &'a Result<Tool, Unusable>)> {
         let passes = move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
         self.tools.iter().map(|(name, tool)| (name.as_str(), tool)).filter(move |(name, _)| passes(name))
     }
 }
 
-async fn open(entry: &ToolEntry, base: &Path, secret: &(dyn Fn(&str) -> Option<String> + Sync)) -> Result<Tool, Unusable> {
+async fn open(
+    entry: &ToolEntry,
+    base: &Path,
+    secret: &(dyn Fn(&str) -> Option<String> + Sync),
+) -> Result<Tool, Unusable> {
     match entry.kind.as_str() {
         "sql" => {
             let tool = SqlTool::open(&entry.name, &entry.settings, base, secret)?;

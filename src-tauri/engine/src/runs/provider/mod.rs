@@ -134,6 +134,21 @@ pub struct Usage {
     pub reasoning: Option<u64>,
 }
 
+impl Usage {
+    /// Both together; what neither says stays unknown.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        Self {
+            input: sum(self.input, other.input),
+            output: sum(self.output, other.output),
+            cache_read: sum(self.cache_read, other.cache_read),
+            cache_write: sum(self.cache_write, other.cache_write),
+            reasoning: sum(self.reasoning, other.reasoning),
+        }
+    }
+}
+
 /// Why a reply is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {

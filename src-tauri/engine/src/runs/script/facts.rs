@@ -29,6 +29,8 @@ pub struct Facts {
     pub version: Option<String>,
     /// Which transcript it was copied from.
     pub forked_from: Option<ForkedFrom>,
+    /// Lines of the journal when it ended in an error: what led there is not taken from it again.
+    pub journal: Option<u64>,
 }
 
 /// Which transcript another one was copied from.
@@ -75,6 +77,9 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
     if let Some(nudges) = facts.nudges {
         document.set_run("nudges", number(nudges));
     }
+    if let Some(lines) = facts.journal {
+        document.set_run("journal", number(lines));
+    }
     if let Some(version) = &facts.version {
         document.set_run("version", Value::Text(version.clone()));
     }
@@ -108,6 +113,7 @@ pub(crate) fn get(document: &Document) -> Facts {
         cost: text("cost").and_then(|cost| cost.parse().ok()),
         nudges: number("nudges"),
         version: text("version"),
+        journal: number("journal"),
         forked_from: from.and_then(|from| {
             let edited = from.get("edited") == Some(&Value::Bool(true));
             Some(ForkedFrom { file: word(from.get("file")?)?, step: whole(from.get("step")?)?, edited })

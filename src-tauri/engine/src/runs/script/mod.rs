@@ -147,7 +147,7 @@ impl Script {
     }
 
     /// Writes what came of a call into its item.
-    pub fn close_call(&mut self, index: usize, outcome: &Outcome, seconds: f64) {
+    pub fn close_call(&mut self, index: usize, outcome: &Outcome, seconds: Option<f64>) {
         let Some(Value::Map(entries)) = self.document.item_mut(index) else { return };
         let Some((_, call)) = entries.iter_mut().find(|(key, _)| key.text() == Some("tool_call")) else { return };
         if !matches!(call, Value::Map(_)) {
@@ -161,7 +161,9 @@ impl Script {
         };
         entries.retain(|(key, value)| !(key.text() == Some("error") && *value == Value::Null));
         put(entries, key, fit::value(value));
-        put(entries, "seconds", Value::Number(format!("{}", (seconds * 1e3).round() / 1e3)));
+        if let Some(seconds) = seconds {
+            put(entries, "seconds", Value::Number(format!("{}", (seconds * 1e3).round() / 1e3)));
+        }
     }
 
     /// Appends a message of the person, or one that drives the run on.

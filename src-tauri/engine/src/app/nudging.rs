@@ -1,0 +1,106 @@
+//! Going on with one run: a message added by hand, or a copy that is continued differently.
+use super::launching::id_of;
+use super::wishes::slot;
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::results::query;
+use crate::results::roots::Root;
+use crate::rows::{Launched, RunRow, Stale};
+use crate::runs::drive::{Job, MOST_BYTES};
+use crate::runs::launch::Listener;
+use crate::runs::lock::RunLock;
+use crate::runs::{disk, fork, look, plan, publish};
+use std::path::Path;
+use touchstone_formats::names::{self, Coordinates};
+use touchstone_formats::transcript::Document;
+
+/// A longer message is a file that was pasted by accident.
+const LONGEST: usize = 256 << 10;
+
+impl App {
+    /// Adds a user message to a run and continues it.
+    pub fn nudge_run(&self, id: &str, message: &str) -> Result<Launched, AppError> {
+        self.nudge_run_with(id, message, Vec::new())
+    }
+
+    /// The same, with someone who is told of every event.
+    pub fn nudge_run_with(&self, id: &str, message: &str, listeners: Vec<Listener>) -> Result<Launched, AppError> {
+        let open = self.opened()?;
+        let message = worded(message)?;
+        let setup = self.setup()?;
+        let slot = slot(&open, &setup, row(&open, id)?).map_err(cannot)?;
+        if slot.at.system == "promptql" {
+            return Err(cannot("A PromptQL run is one question and one reply; no message can be added.".to_owned()));
+        }
+        // A person who adds a message to this very file means this file, whatever the task says by now.
+        let rules = plan::Rules { start_over: false, anyway: true };
+        let found = plan::decide(&slot, &look::look(&open.flow.roots.output_dir, &slot.path), rules);
+        if found.step.is_none() && found.act != crate::rows::Act::Nothing {
+            return Err(cannot(found.why));
+        }
+        self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners)
+    }
+
+    /// Copies a run up to a step to a new repeat. With a message, the copy is continued with it.
+    pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Launched, AppError> {
+        let open = self.opened()?;
+        let message = message.map(worded).transpose()?;
+        let setup = self.setup()?;
+        let original = slot(&open, &setup, row(&open, id)?).map_err(cannot)?;
+        let dir = &open.flow.roots.output_dir;
+        let bytes = disk::read(dir, &original.path, MOST_BYTES).map_err(|error| cannot(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| AppError::new(Code::Gone, "The file of this run is not there any more."))?;
+        let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
+        let copy =
+            fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
+        let (at, lock) = free(dir, &original.at, original.task.repeat)?;
+        let path = names::write(&at);
+        publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
+        drop(lock);
+        self.inner.bulletin.post(Stale::Status);
+        let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
+        let rules = plan::Rules { start_over: false, anyway: true };
+        let launched = self.begin(&open, setup, vec![Job { slot: copied, rules, message: None }], Vec::new())?;
+        Ok(Launched { run: Some(id_of(&path)), ..launched })
+    }
+
+    /// The id of the run that a file of the open folder is.
+    pub fn run_of(&self, file: &Path) -> Result<String, AppError> {
+        let open = self.opened()?;
+        let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
+        let found = found.ok_or_else(|| cannot(format!("{} is not in the output directory.", file.display())))?;
+        Ok(crate::results::run_id(&found))
+    }
+}
+
+/// The first repeat that is free, taken: two copies made at once get two files.
+fn free(dir: &Path, at: &Coordinates, repeats: u32) -> Result<(Coordinates, RunLock), AppError> {
+    let mut at = at.clone();
+    loop {
+        at = plan::next_repeat(&at, repeats, |path| !matches!(disk::read(dir, path, MOST_BYTES), Ok(None)));
+        match RunLock::take(dir, &names::write(&at)) {
+            Ok(lock) if matches!(disk::read(dir, &names::write(&at), MOST_BYTES), Ok(None)) => return Ok((at, lock)),
+            Ok(_) | Err(crate::runs::lock::LockError::Held { .. }) => {}
+            Err(other) => return Err(cannot(other.to_string())),
+        }
+    }
+}
+
+fn row(open: &OpenFolder, id: &str) -> Result<RunRow, AppError> {
+    let row = open.ask(|index| query::row_by_key(index, id))?;
+    row.ok_or_else(|| AppError::new(Code::NotFound, "This run is not in the list any more."))
+}
+
+fn worded(message: &str) -> Result<&str, AppError> {
+    match message.trim() {
+        "" => Err(AppError::new(Code::BadRequest, "The message is empty. Write what the model should do.")),
+        long if long.len() > LONGEST => {
+            Err(AppError::new(Code::BadRequest, "The message is longer than 256 KB. Shorten it."))
+        }
+        message => Ok(message),
+    }
+}
+
+fn cannot(why: String) -> AppError {
+    AppError::new(Code::BadRequest, why)
+}
