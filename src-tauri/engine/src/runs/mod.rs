@@ -6,6 +6,7 @@ pub mod drive;
 pub mod event;
 mod fault;
 pub mod fork;
+pub mod http;
 pub mod journal;
 pub mod launch;
 pub mod lock;
