@@ -1,16 +1,22 @@
 //! One binary over the engine: each module a topic, each test name a rule.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod asking;
 mod bench;
 mod broken_files;
+mod canary;
+mod conversation;
 mod filter;
 mod folders;
+mod gzip;
+mod http;
 mod index;
 mod layers;
 mod listing;
 mod mcp;
 mod opening;
 mod real_folders;
+mod scripted;
 mod search;
 mod suites;
 mod survival;

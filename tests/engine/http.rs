@@ -1,0 +1,316 @@
+//! HTTP to providers, against one that misbehaves in every way it can: what is sent, what is kept, what is asked again, and that a
+//! key is in its header and nowhere else.
+use super::canary;
+use super::conversation::{Conversation, Wire};
+use super::gzip::gzip;
+use super::scripted::{Latch, Reply, Scripted};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::http::client::{Client, Limits, SendError, SendFault};
+use touchstone_engine::runs::http::keys::ApiKey;
+use touchstone_engine::runs::provider::{Auth, HttpReply, HttpRequest};
+
+const KEY: &str = "canary/key+0123456789";
+const SECOND: Duration = Duration::from_secs(1);
+
+fn request(url: &str) -> HttpRequest {
+    HttpRequest {
+        url: url.to_owned(),
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        auth: Auth::Bearer,
+        body: br#"{"model":"m"}"#.to_vec(),
+        stream: false,
+        patience: 20,
+    }
+}
+
+async fn send_with(limits: Limits, request: &HttpRequest) -> Result<HttpReply, SendError> {
+    let key = ApiKey::new(KEY).unwrap();
+    let sent = Client::new(limits).send(request, Some(&key), &CancellationToken::new()).await;
+    let shown = format!("{sent:?}");
+    assert_eq!(canary::spot(shown.as_bytes(), KEY), None, "{shown}");
+    sent
+}
+
+async fn send(server: &Scripted) -> Result<HttpReply, SendError> {
+    send_with(Limits::default(), &request(&server.url("/v1"))).await
+}
+
+async fn fails(server: &Scripted) -> SendError {
+    send(server).await.unwrap_err()
+}
+
+#[tokio::test]
+async fn what_is_sent_arrives_and_what_is_said_comes_back() {
+    let server = Scripted::always(Reply::json(&json!({ "a": 1 })).header("Request-Id", "r1"));
+    let reply = send(&server).await.unwrap();
+    assert_eq!((reply.status, reply.header("request-id"), reply.body.as_slice()), (200, Some("r1"), &b"{\"a\":1}"[..]));
+    let seen = &server.seen()[0];
+    assert_eq!((seen.path.as_str(), seen.json()), ("/v1", json!({ "model": "m" })));
+    assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
+    assert_eq!(seen.headers["content-type"], "application/json");
+    assert_eq!(server.delivered(), 1);
+}
+
+#[tokio::test]
+async fn connections_are_used_again() {
+    let server = Scripted::always(Reply::json(&json!({})));
+    let client = Client::default();
+    let (key, stop) = (ApiKey::new(KEY).unwrap(), CancellationToken::new());
+    let began = Instant::now();
+    for _ in 0..500 {
+        client.send(&request(&server.url("/")), Some(&key), &stop).await.unwrap();
+    }
+    eprintln!("{:.0} requests a second, one after another", 500.0 / began.elapsed().as_secs_f64());
+    assert_eq!(server.delivered(), 500);
+    assert_eq!(server.connections(), 1);
+}
+
+#[tokio::test]
+async fn errors_of_a_provider_are_replies_whatever_they_look_like() {
+    let html = "<html><body>Bad gateway</body></html>";
+    for (reply, status, body) in [
+        (Reply::new(429).header("retry-after", "7"), 429, ""),
+        (Reply::json(&json!({})).status(529), 529, "{}"),
+        (Reply::new(500).text("text/html", html), 500, html),
+        (Reply::json(&json!({ "error": {} })), 200, r#"{"error":{}}"#),
+        (Reply::new(200).text("image/png", "{}"), 200, "{}"),
+        (Reply::events([("error", "{}".to_owned())]), 200, "event: error\ndata: {}\n\n"),
+        (Reply::events([("", "1".to_owned()), ("", "1".to_owned())]), 200, "data: 1\n\ndata: 1\n\n"),
+    ] {
+        let server = Scripted::always(reply);
+        let reply = send(&server).await.unwrap();
+        assert_eq!((reply.status, String::from_utf8(reply.body).unwrap().as_str()), (status, body));
+    }
+}
+
+#[tokio::test]
+async fn a_reply_that_breaks_off_is_an_error_that_holds_what_came() {
+    let body = "0123456789".repeat(100);
+    let whole = || Reply::new(200).header("request-id", "r1").text("text/plain", &body);
+    assert_eq!(send(&Scripted::always(whole())).await.unwrap().body.len(), 1000);
+    let error = fails(&Scripted::always(whole().cut_after(500))).await;
+    assert_eq!(error.fault, SendFault::Cut);
+    let part = error.part.unwrap();
+    assert_eq!((part.header("request-id"), part.body.as_slice()), (Some("r1"), &body.as_bytes()[..500]));
+    // What a reset leaves of the bytes before it is up to the system.
+    let error = fails(&Scripted::always(whole().reset_after(500))).await;
+    assert!(matches!(error.fault, SendFault::Cut | SendFault::Broken), "{error:?}");
+    assert_eq!(fails(&Scripted::always(Reply::reset_at_once())).await.fault, SendFault::Broken);
+}
+
+#[tokio::test]
+async fn a_packed_reply_is_unpacked_and_half_of_one_is_an_error() {
+    let body = "0123456789".repeat(20_000);
+    let packed = || Reply::new(200).text("text/plain", &body).gzipped();
+    assert_eq!(send(&Scripted::always(packed())).await.unwrap().body, body.as_bytes());
+    assert_eq!(fails(&Scripted::always(packed().cut_after(70_000))).await.fault, SendFault::Cut);
+    // The same without a broken connection: the body says it is whole, and is not.
+    let half = Reply::new(200).header("content-encoding", "gzip").bytes(&gzip(body.as_bytes())[..70_000]);
+    assert_eq!(fails(&Scripted::always(half)).await.fault, SendFault::Cut);
+}
+
+#[tokio::test]
+async fn no_reply_is_larger_than_the_limit_after_unpacking() {
+    let small = Limits { body: 3 << 20, ..Limits::default() };
+    for (limits, reply, fits) in [
+        (Limits::default(), Reply::gzip_bomb(4), true),
+        (small, Reply::gzip_bomb(2), true),
+        (small, Reply::gzip_bomb(4), false),
+        (small, Reply::new(200).text("text/plain", "again and again ").endless(), false),
+    ] {
+        let server = Scripted::always(reply);
+        match send_with(limits, &request(&server.url("/"))).await {
+            // A bomb ends without a checksum; what counts is how much of it was read.
+            Err(error) if fits => {
+                assert_eq!(error.fault, SendFault::Cut, "{error}");
+                assert!(error.part.unwrap().body.len() > 1 << 20);
+            }
+            ended => assert_eq!(ended.unwrap_err().fault, SendFault::TooLarge),
+        }
+    }
+}
+
+#[tokio::test]
+async fn huge_headers_are_refused() {
+    let with = |bytes: usize| Scripted::always(Reply::json(&json!({})).header("x-large", &"x".repeat(bytes)));
+    assert!(send(&with(10_000)).await.is_ok());
+    assert_eq!(fails(&with(10 << 20)).await.fault, SendFault::Broken);
+    let many = |count| (0..count).fold(Reply::json(&json!({})), |reply, n| reply.header(&format!("x-{n}"), "1"));
+    assert!(send(&Scripted::always(many(50))).await.is_ok());
+    assert_eq!(fails(&Scripted::always(many(500))).await.fault, SendFault::Broken);
+}
+
+#[tokio::test]
+async fn a_redirect_is_a_reply_and_nobody_follows_it() {
+    let other = Scripted::always(Reply::json(&json!({})));
+    for status in [301, 302, 303, 307, 308] {
+        let server = Scripted::always(Reply::new(status).header("location", &other.url("/")));
+        assert_eq!(send(&server).await.unwrap().status, status);
+    }
+    assert!(other.seen().is_empty());
+    assert_eq!(send(&other).await.unwrap().status, 200);
+}
+
+#[tokio::test]
+async fn a_reply_that_takes_too_long_is_given_up() {
+    let never = Latch::default();
+    let impatient = |server: &Scripted, stream| HttpRequest { patience: 1, stream, ..request(&server.url("/")) };
+    let body = "data: 1\n\ndata: 2\n\n";
+    let slow = [
+        Reply::json(&json!({})).once_open(&never),
+        Reply::new(200).text("text/plain", body).hold_after(9, &never),
+        Reply::new(200).text("text/plain", body).dribbled(Duration::from_millis(50)),
+    ];
+    for reply in slow {
+        let server = Scripted::always(reply);
+        let began = Instant::now();
+        let error = send_with(Limits::default(), &impatient(&server, false)).await.unwrap_err();
+        assert_eq!(error.fault, SendFault::TimedOut);
+        assert!(began.elapsed() < 3 * SECOND);
+    }
+    // A stream may take long in all, but not between two of its parts.
+    let idle = Limits { idle: Duration::from_millis(300), ..Limits::default() };
+    let held = Scripted::always(Reply::new(200).text("text/event-stream", body).hold_after(9, &never));
+    let patient = HttpRequest { patience: 20, stream: true, ..request(&held.url("/")) };
+    let error = send_with(idle, &patient).await.unwrap_err();
+    assert_eq!((error.fault, error.part.unwrap().body.as_slice()), (SendFault::TimedOut, &b"data: 1\n\n"[..]));
+    let steady = Scripted::always(Reply::new(200).text("text/event-stream", body).dribbled(Duration::from_millis(10)));
+    assert!(send_with(idle, &HttpRequest { url: steady.url("/"), ..patient }).await.is_ok());
+    never.open();
+}
+
+#[tokio::test]
+async fn what_is_stopped_ends_within_a_second() {
+    let never = Latch::default();
+    let server = Scripted::always(Reply::json(&json!({})).once_open(&never));
+    let stop = CancellationToken::new();
+    let sending = tokio::spawn({
+        let (stop, request) = (stop.clone(), request(&server.url("/")));
+        async move { Client::default().send(&request, Some(&ApiKey::new(KEY).unwrap()), &stop).await }
+    });
+    let server = tokio::task::spawn_blocking(move || {
+        server.wait_for(1);
+        server
+    });
+    let _server = server.await.unwrap();
+    let began = Instant::now();
+    stop.cancel();
+    assert_eq!(sending.await.unwrap().unwrap_err().fault, SendFault::Stopped);
+    assert!(began.elapsed() < SECOND);
+    never.open();
+}
+
+#[tokio::test]
+async fn nothing_is_sent_where_a_key_must_not_go() {
+    let server = Scripted::always(Reply::json(&json!({})));
+    let elsewhere = request(&server.url("/").replace("127.0.0.1", "0.0.0.0"));
+    let error = send_with(Limits::default(), &elsewhere).await.unwrap_err();
+    assert_eq!(error.fault, SendFault::NotSent);
+    assert!(server.seen().is_empty());
+    // The same address without a key shows that it would have arrived.
+    let open = HttpRequest { auth: Auth::None, ..elsewhere };
+    assert!(send_with(Limits::default(), &open).await.is_ok());
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_there_is_a_broken_connection_and_says_so_without_the_address() {
+    let error = send_with(Limits::default(), &request("http://127.0.0.1:1/secret-path")).await.unwrap_err();
+    assert_eq!(error.fault, SendFault::Broken);
+    assert!(error.message.contains("refused") && !error.message.contains("secret-path"), "{error}");
+}
+
+/// Run by the next test in a process of its own, for which the environment names a proxy.
+#[tokio::test]
+#[ignore = "needs an environment that only the next test makes"]
+async fn through_the_proxy_of_the_environment() {
+    let Ok(local) = std::env::var("TEST_LOCAL") else { return eprintln!("only the next test makes that environment") };
+    assert!(send_with(Limits::default(), &request(&local)).await.is_ok());
+    let world = HttpRequest { auth: Auth::None, ..request("http://provider.invalid/v1") };
+    assert!(send_with(Limits::default(), &world).await.is_ok());
+}
+
+#[test]
+fn proxies_of_the_environment_serve_the_world_and_never_this_machine() {
+    let (proxy, local) = (Scripted::always(Reply::new(200)), Scripted::always(Reply::new(200)));
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "http::through_the_proxy_of_the_environment", "--ignored"])
+        .envs([("HTTP_PROXY", proxy.url("")), ("http_proxy", proxy.url("")), ("TEST_LOCAL", local.url("/here"))])
+        .env_remove("NO_PROXY")
+        .env_remove("no_proxy")
+        .output()
+        .unwrap();
+    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
+    let paths = |server: &Scripted| server.seen().into_iter().map(|seen| seen.path).collect::<Vec<_>>();
+    assert_eq!(paths(&proxy), ["http://provider.invalid/v1"]);
+    assert_eq!(paths(&local), ["/here"]);
+}
+
+#[tokio::test]
+async fn a_scripted_model_calls_its_tool_for_some_turns_and_then_answers() {
+    for (wire, streams) in [(Wire::Messages, false), (Wire::Messages, true), (Wire::Chat, false), (Wire::Chat, true)] {
+        let conversation = Conversation::new(wire, 2);
+        let server = Scripted::start(move |seen| conversation.reply(seen));
+        let tool =
+            if wire == Wire::Messages { json!({ "name": "sql" }) } else { json!({ "function": { "name": "sql" } }) };
+        let mut messages = vec![json!({ "role": "user", "content": "how many?" })];
+        let mut ends = Vec::new();
+        for _ in 0..3 {
+            let body = json!({ "model": "m", "stream": streams, "tools": [tool], "messages": messages });
+            let request = HttpRequest { body: body.to_string().into_bytes(), ..request(&server.url("/")) };
+            let said = String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body).unwrap();
+            assert_eq!(said, String::from_utf8(send_with(Limits::default(), &request).await.unwrap().body).unwrap());
+            let end = ["tool_use\",\"stop_sequence", "\"finish_reason\":\"tool_calls", "```json"];
+            ends.push(end.iter().position(|end| said.contains(end)));
+            messages.push(match wire {
+                Wire::Messages => json!({ "role": "assistant", "content": [{ "type": "tool_use" }] }),
+                Wire::Chat => json!({ "role": "assistant", "tool_calls": [{ "id": "a" }] }),
+            });
+            assert_eq!(said.starts_with('{'), !streams);
+            let is_whole = said.ends_with("{\"type\":\"message_stop\"}\n\n") || said.ends_with("data: [DONE]\n\n");
+            assert_eq!(is_whole, streams, "{said}");
+        }
+        let calls = Some(usize::from(wire == Wire::Chat));
+        assert_eq!(ends, [calls, calls, Some(2)], "{wire:?} {streams}");
+    }
+}
+
+#[test]
+fn a_thousand_requests_at_once_are_served() {
+    let server = Scripted::always(Reply::json(&json!({ "a": [1, 2, 3] }))).forgetful();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let client = Client::default();
+    let failed = Arc::new(Mutex::new(Vec::<String>::new()));
+    let began = Instant::now();
+    runtime.block_on(async {
+        let crowd: Vec<_> = (0..50)
+            .map(|_| {
+                let (client, request, failed) = (client.clone(), request(&server.url("/")), Arc::clone(&failed));
+                tokio::spawn(async move {
+                    let (key, stop) = (ApiKey::new(KEY).unwrap(), CancellationToken::new());
+                    for _ in 0..20 {
+                        if let Err(error) = client.send(&request, Some(&key), &stop).await {
+                            failed.lock().unwrap().push(error.to_string());
+                        }
+                    }
+                })
+            })
+            .collect();
+        for one in crowd {
+            one.await.unwrap();
+        }
+    });
+    eprintln!("{:.0} requests a second, fifty at a time", 1000.0 / began.elapsed().as_secs_f64());
+    assert_eq!(*failed.lock().unwrap(), Vec::<String>::new());
+    assert_eq!((server.delivered(), server.seen().len()), (1000, 0));
+}
+
+#[test]
+fn arguments_are_what_the_tool_expects() {
+    let conversation = Conversation::new(Wire::Chat, 1);
+    assert_eq!((conversation.arguments)("execute_python_program", 3), json!({ "pythonCode": "print(3)" }));
+    assert_eq!((conversation.answer)("abc"), Value::from(vec![json!({ "length": 3 })]));
+}
