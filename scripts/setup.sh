@@ -20,6 +20,20 @@ browser() {
   [ -d .tools/browsers ]
 }
 
+postgres() {
+  local program
+  for program in /usr/lib/postgresql/*/bin/initdb; do [ -x "$program" ] && return 0; done
+  have postgres && [ -x "$(dirname "$(readlink -f "$(command -v postgres)")")/initdb" ]
+}
+
+# The package of PostgreSQL makes a database and starts a server by itself; the tests start their own, so it is told not to.
+without_a_server() {
+  local told=/etc/postgresql-common/createcluster.conf
+  if [ -e "$told" ] || ! may_be_root; then return 0; fi
+  $as_root mkdir -p "${told%/*}"
+  echo 'create_main_cluster = false' | $as_root tee "$told" >/dev/null
+}
+
 node_is_new_enough() {
   have node && have npm || return 1
   local version
@@ -59,13 +73,16 @@ system_packages() {
     exit 1
   fi
   local wanted=(libwebkit2gtk-4.1-dev libgtk-3-dev librsvg2-dev libssl-dev build-essential pkg-config curl ca-certificates git)
-  if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core); fi
+  if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core openssl); fi
   # On Ubuntu `chromium` is only a pointer to a snap; there the browser comes in `browser_for_tests`.
   if [ "$for_tests" = yes ] && ! browser && ! grep -qi '^ID=ubuntu' /etc/os-release; then wanted+=(chromium); fi
+  # Any version will do; the package `postgresql` is whichever the distribution has.
+  if [ "$for_tests" = yes ] && ! postgres; then wanted+=(postgresql); fi
   # Debian 12 and Ubuntu 22.04 ship a Node that is too old for the page, but its npm can fetch a new one.
   if ! have npm || ! have node; then wanted+=(nodejs npm); fi
   local missing=() package
   for package in "${wanted[@]}"; do installed "$package" || missing+=("$package"); done
+  case " ${missing[*]} " in *" postgresql "*) without_a_server ;; esac
   if [ ${#missing[@]} -gt 0 ]; then apt_install "${missing[@]}"; fi
 }
 

@@ -1,4 +1,7 @@
 //! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
+
+pub mod sql;
+
 use touchstone_formats::value::Value;
 
 pub mod mcp;

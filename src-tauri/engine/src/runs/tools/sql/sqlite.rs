@@ -1,0 +1,288 @@
+//! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is opened for reading, an allow-list
+//! judges everything a statement would do, sizes are limited, and a clock stops what takes too long.
+use super::schema::{self, Column, Table, quoted};
+use super::shape::{self, Caps, Rows};
+use super::{placed, stopped, too_long};
+use crate::runs::tools::{Called, ToolFailure, Unusable};
+use rusqlite::config::DbConfig;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use touchstone_formats::value::Value;
+
+/// Steps of SQLite's machine between two looks at the clock.
+const STEPS: i32 = 1000;
+
+/// How long after the deadline a call is still waited for: a single step may be a slow one.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// Largest value that a statement may make or read. Some functions take the square of it in time, without a look at the clock.
+const LARGEST: i32 = 1_000_000;
+
+/// A database in a file.
+#[derive(Debug)]
+pub struct Sqlite {
+    path: PathBuf,
+}
+
+impl Sqlite {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Sqlite { path }
+    }
+
+    pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
+        let (sql, caps_there) = (sql.to_owned(), *caps);
+        self.apart(caps, stop, move |guarded| ask(&guarded, &sql, &caps_there)).await
+    }
+
+    pub(super) async fn schema(&self, caps: &Caps) -> Result<String, ToolFailure> {
+        self.apart(caps, &CancellationToken::new(), |mut guarded| {
+            // Our own questions are about the schema, which the allow-list hides from a model's.
+            lift(&mut guarded)?;
+            Ok(schema::write("SQLite", &tables(&guarded).map_err(|error| failure(&error, ""))?))
+        })
+        .await
+    }
+
+    pub(super) async fn check(&self, caps: &Caps) -> Result<String, Unusable> {
+        let found = self
+            .apart(caps, &CancellationToken::new(), |guarded| {
+                let count = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')";
+                guarded.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(|error| failure(&error, ""))
+            })
+            .await;
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match found {
+            Ok(count) => Ok(format!("SQLite file {name} with {count} tables and views, opened for reading only.")),
+            Err(failure) => Err(Unusable {
+                message: format!("{name}: {failure}"),
+                fix: Some("Check `database` in touchstone.yaml: a path is relative to that file.".to_owned()),
+            }),
+        }
+    }
+
+    /// Does something with a guarded connection of its own, on a thread that may block. Whoever waits is free again at the
+    /// deadline, whatever the thread is at; dropping the future stops the thread too.
+    async fn apart<T: Send + 'static>(
+        &self,
+        caps: &Caps,
+        stop: &CancellationToken,
+        act: impl FnOnce(Connection) -> Result<T, ToolFailure> + Send + 'static,
+    ) -> Result<T, ToolFailure> {
+        let path = self.path.clone();
+        let here = stop.child_token();
+        let _ends_with_us = here.clone().drop_guard();
+        let (caps, there) = (*caps, here.clone());
+        let deadline = Instant::now() + caps.time;
+        let work = tokio::task::spawn_blocking(move || open(&path, deadline, there).and_then(act));
+        tokio::select! {
+            biased;
+            () = stop.cancelled() => Err(stopped()),
+            done = work => match done {
+                Ok(Err(_)) if Instant::now() >= deadline => Err(too_long(&caps)),
+                Ok(done) => done,
+                Err(_) => Err(ToolFailure::new("The database could not be read: the reader broke off.")),
+            },
+            () = tokio::time::sleep(caps.time + GRACE) => Err(too_long(&caps)),
+        }
+    }
+}
+
+/// Opens a file with every guard in place.
+fn open(path: &Path, deadline: Instant, stop: CancellationToken) -> Result<Connection, ToolFailure> {
+    // A link in the settings is followed here, once; SQLite itself follows none.
+    let path = fs_err::canonicalize(path).map_err(|_| ToolFailure::new("The database file is not there."))?;
+    if !path.is_file() {
+        return Err(ToolFailure::new("The database is no file."));
+    }
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, ""))?;
+    guard(&mut connection, deadline, stop).map_err(|error| failure(&error, ""))?;
+    Ok(connection)
+}
+
+fn guard(connection: &mut Connection, deadline: Instant, stop: CancellationToken) -> rusqlite::Result<()> {
+    for (setting, on) in [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        // A misspelt column is an error, and not the text of its name.
+        (DbConfig::SQLITE_DBCONFIG_DQS_DML, false),
+    ] {
+        connection.set_db_config(setting, on)?;
+    }
+    for (limit, most) in [
+        (Limit::SQLITE_LIMIT_LENGTH, LARGEST),
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, 100_000),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 100),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 100_000),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 1),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+    ] {
+        connection.set_limit(limit, most)?;
+    }
+    let patience = deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
+    connection.busy_timeout(patience)?;
+    connection.progress_handler(STEPS, Some(move || stop.is_cancelled() || Instant::now() >= deadline))?;
+    connection.authorizer(Some(judge))
+}
+
+fn lift(connection: &mut Connection) -> Result<(), ToolFailure> {
+    let none: Option<fn(AuthContext<'_>) -> Authorization> = None;
+    connection.authorizer(none).map_err(|error| failure(&error, ""))
+}
+
+/// What a statement may do: read, and call functions that only compute.
+fn judge(context: AuthContext<'_>) -> Authorization {
+    let fine = match context.action {
+        // Full-text tables look with the pragma whether their file has changed.
+        AuthAction::Select
+        | AuthAction::Recursive
+        | AuthAction::Pragma { pragma_name: "data_version", pragma_value: None } => true,
+        AuthAction::Read { table_name, .. } => !HIDDEN.iter().any(|hidden| table_name.starts_with(hidden)),
+        AuthAction::Function { function_name } => {
+            FUNCTIONS.split_whitespace().any(|known| known.eq_ignore_ascii_case(function_name))
+        }
+        _ => false,
+    };
+    if fine { Authorization::Allow } else { Authorization::Deny }
+}
+
+/// Tables that are none: they run pragmas or show raw pages.
+const HIDDEN: [&str; 3] = ["pragma_", "sqlite_dbpage", "fts3tokenize"];
+
+/// Functions that compute and touch nothing. What is not here cannot be called: `load_extension`, `fts3_tokenizer`, `readfile` …
+const FUNCTIONS: &str = "
+    abs avg char coalesce concat concat_ws count format glob group_concat hex if ifnull iif instr last_insert_rowid length like
+    likelihood likely lower ltrim max min nullif octet_length printf quote random randomblob replace round rtrim sign soundex
+    sqlite_version string_agg substr substring subtype sum total trim typeof unhex unicode unistr unistr_quote unlikely upper
+    zeroblob date time datetime julianday unixepoch strftime timediff current_date current_time current_timestamp acos acosh
+    asin asinh atan atan2 atanh ceil ceiling cos cosh degrees exp floor ln log log10 log2 mod pi pow power radians sin sinh
+    sqrt tan tanh trunc median percentile percentile_cont percentile_disc row_number rank dense_rank percent_rank cume_dist
+    ntile lag lead first_value last_value nth_value -> ->> json json_array json_array_length json_error_position json_extract
+    json_group_array json_group_object json_insert json_object json_patch json_pretty json_quote json_remove json_replace
+    json_set json_type json_valid json_each json_tree jsonb jsonb_array jsonb_extract jsonb_group_array jsonb_group_object
+    jsonb_insert jsonb_object jsonb_patch jsonb_remove jsonb_replace jsonb_set json_array_insert jsonb_array_insert match bm25
+    highlight snippet offsets matchinfo";
+
+fn ask(connection: &Connection, sql: &str, caps: &Caps) -> Called {
+    let said = |error: &rusqlite::Error| failure(error, sql);
+    let mut statement = connection.prepare(sql).map_err(|error| said(&error))?;
+    if !statement.readonly() {
+        return Err(ToolFailure::new(ONLY_READS));
+    }
+    if statement.parameter_count() > 0 {
+        return Err(ToolFailure::new("The query has places for values (`?`), and there are none: write the values."));
+    }
+    let width = statement.column_count();
+    if width == 0 {
+        return Err(ToolFailure::new("There is no query in this text."));
+    }
+    let mut shaped = Rows::new(caps, statement.column_names())?;
+    let mut rows = statement.query([]).map_err(|error| said(&error))?;
+    while let Some(row) = rows.next().map_err(|error| said(&error))? {
+        let cells: Result<Vec<Value>, _> = (0..width).map(|at| row.get_ref(at).map(cell)).collect();
+        if !shaped.push(cells.map_err(|error| said(&error))?) {
+            break;
+        }
+    }
+    Ok(shaped.finish())
+}
+
+fn cell(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(whole) => Value::Number(whole.to_string()),
+        ValueRef::Real(float) => shape::float(float),
+        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => shape::bytes(&bytes.len().to_string()),
+    }
+}
+
+const ONLY_READS: &str = "Only one query that reads can be run here: SELECT, WITH … SELECT, VALUES or EXPLAIN.";
+
+/// An error in the database's own words, without the path of its file.
+fn failure(error: &rusqlite::Error, sql: &str) -> ToolFailure {
+    use rusqlite::Error::{MultipleStatement, SqlInputError, SqliteFailure};
+    let code = error.sqlite_error_code();
+    let words = match error {
+        MultipleStatement => return ToolFailure::new(format!("There is more than one statement. {ONLY_READS}")),
+        SqlInputError { msg, offset, .. } => {
+            let before = usize::try_from(*offset).ok().and_then(|offset| sql.get(..offset));
+            placed(msg, sql, before.map(|before| before.chars().count() + 1))
+        }
+        SqliteFailure(_, Some(words)) if code != Some(ErrorCode::CannotOpen) => words.clone(),
+        SqliteFailure(failure, _) => rusqlite::ffi::code_to_str(failure.extended_code).to_owned(),
+        _ => "the database could not be read".to_owned(),
+    };
+    ToolFailure::new(match code {
+        Some(ErrorCode::AuthorizationForStatementDenied) => format!("{words}. {ONLY_READS}"),
+        Some(ErrorCode::TooBig) => format!("{words}: a value may have at most {LARGEST} bytes."),
+        _ => words,
+    })
+}
+
+/// Tables and views with their columns and keys, in the order of their names.
+fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
+    let mut list = connection.prepare(
+        "SELECT name, type FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
+         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name COLLATE BINARY LIMIT 5000",
+    )?;
+    let named = list.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+    named.map(|named| table(connection, &named?)).collect()
+}
+
+fn table(connection: &Connection, (name, kind): &(String, String)) -> rusqlite::Result<Table> {
+    let mut columns = Vec::new();
+    let mut key: Vec<(i64, String)> = Vec::new();
+    let mut asked =
+        connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
+    let mut rows = asked.query([name])?;
+    while let Some(row) = rows.next()? {
+        let column: String = row.get(0)?;
+        let place: i64 = row.get(3)?;
+        if place > 0 {
+            key.push((place, quoted(&column)));
+        }
+        columns.push(Column { name: quoted(&column), kind: row.get(1)?, required: row.get(2)?, note: None });
+    }
+    key.sort();
+    let names: Vec<String> = key.into_iter().map(|(_, name)| name).collect();
+    let mut keys = if names.is_empty() { Vec::new() } else { vec![format!("PRIMARY KEY ({})", names.join(", "))] };
+    keys.extend(references(connection, name)?);
+    let kind = if kind == "view" { "VIEW" } else { "TABLE" };
+    Ok(Table { name: quoted(name), kind, note: None, columns, keys })
+}
+
+fn references(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut asked = connection
+        .prepare("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id DESC, seq")?;
+    let mut rows = asked.query([table])?;
+    let mut keys: Vec<(i64, String, Vec<String>, Vec<String>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (id, other): (i64, String) = (row.get(0)?, row.get(1)?);
+        if keys.last().is_none_or(|(last, ..)| *last != id) {
+            keys.push((id, other, Vec::new(), Vec::new()));
+        }
+        if let Some((_, _, from, to)) = keys.last_mut() {
+            from.push(quoted(&row.get::<_, String>(2)?));
+            to.extend(row.get::<_, Option<String>>(3)?.map(|to| quoted(&to)));
+        }
+    }
+    let written = keys.into_iter().map(|(_, other, from, to)| {
+        let to = if to.is_empty() { String::new() } else { format!("({})", to.join(", ")) };
+        format!("FOREIGN KEY ({}) REFERENCES {}{to}", from.join(", "), quoted(&other))
+    });
+    Ok(written.collect())
+}

@@ -1,0 +1,224 @@
+//! A connection to a PostgreSQL server. Owns how it is made, how much may come over it and how a running query is cancelled;
+//! knows nothing of what is asked.
+use super::address::{Server, Tls};
+use super::shape::size;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use std::io;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::Host;
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{CancelToken, Client, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// Most bytes that a server may send in one call. The library would collect a single value of a gigabyte before anyone could cut it.
+const MOST: usize = 32 << 20;
+
+/// How long a server is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long a server is waited for that is only told to stop.
+const PATIENCE_TO_CANCEL: Duration = Duration::from_secs(2);
+
+/// A connection that ends when it is dropped, whatever the server is doing.
+pub(super) struct Session {
+    pub(super) client: Client,
+    driver: JoinHandle<()>,
+    cancel: Cancel,
+    /// True once the server sent more than it may.
+    flooded: Arc<AtomicBool>,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// Tells a server to stop what a session runs.
+#[derive(Clone)]
+pub(super) struct Cancel {
+    token: CancelToken,
+    server: Server,
+    /// The host that answered.
+    at: usize,
+}
+
+impl Session {
+    /// Connects to the first host that answers. The reason why none does is a sentence without addresses and passwords.
+    pub(super) async fn open(server: &Server) -> Result<Self, String> {
+        let mut reason = "The server has no address.".to_owned();
+        for at in 0..server.config.get_hosts().len() {
+            match tokio::time::timeout(PATIENCE, Self::open_at(server, at)).await {
+                Ok(Ok(session)) => return Ok(session),
+                Ok(Err(why)) => reason = why,
+                Err(_) => reason = format!("The server did not answer within {} seconds.", PATIENCE.as_secs()),
+            }
+        }
+        Err(reason)
+    }
+
+    async fn open_at(server: &Server, at: usize) -> Result<Self, String> {
+        let (stream, name) = stream(server, at).await?;
+        let flooded = Arc::clone(&stream.flooded);
+        let (client, driver) = match connector(&server.tls)? {
+            None => {
+                let made = server.config.connect_raw(stream, NoTls).await.map_err(|error| words(&error))?;
+                (made.0, tokio::spawn(driven(made.1)))
+            }
+            Some(mut tls) => {
+                let Ok(tls) = MakeTlsConnect::<Metered>::make_tls_connect(&mut tls, &name);
+                let made = server.config.connect_raw(stream, tls).await.map_err(|error| words(&error))?;
+                (made.0, tokio::spawn(driven(made.1)))
+            }
+        };
+        let cancel = Cancel { token: client.cancel_token(), server: server.clone(), at };
+        Ok(Session { client, driver, cancel, flooded })
+    }
+
+    /// What stops the query that runs here.
+    pub(super) fn cancel(&self) -> Cancel {
+        self.cancel.clone()
+    }
+
+    /// Why the connection broke off, when it was we who broke it.
+    pub(super) fn broken(&self) -> Option<String> {
+        let why = || format!("The server sent more than {}. Ask for less.", size(MOST));
+        self.flooded.load(Ordering::Acquire).then(why)
+    }
+}
+
+impl Cancel {
+    /// Asks the server to stop. It may not hear it; its own clock stops the query then.
+    pub(super) async fn now(self) {
+        let _ = tokio::time::timeout(PATIENCE_TO_CANCEL, self.sent()).await;
+    }
+
+    async fn sent(self) -> Result<(), String> {
+        let (stream, name) = stream(&self.server, self.at).await?;
+        let sent = match connector(&self.server.tls)? {
+            None => self.token.cancel_query_raw(stream, NoTls).await,
+            Some(mut tls) => {
+                let Ok(tls) = MakeTlsConnect::<Metered>::make_tls_connect(&mut tls, &name);
+                self.token.cancel_query_raw(stream, tls).await
+            }
+        };
+        sent.map_err(|error| words(&error))
+    }
+}
+
+async fn driven<F: Future<Output = Result<(), tokio_postgres::Error>>>(connection: F) {
+    // Why it ended is told by whatever was asked over it.
+    let _ = connection.await;
+}
+
+async fn stream(server: &Server, at: usize) -> Result<(Metered, String), String> {
+    let ports = server.config.get_ports();
+    let port = ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+    let refused = |error: io::Error| format!("The server cannot be reached: {}.", error.kind());
+    let (inner, name): (Box<dyn Stream>, String) = match server.config.get_hosts().get(at) {
+        Some(Host::Tcp(name)) => {
+            let bare = name.trim_start_matches('[').trim_end_matches(']');
+            let stream = TcpStream::connect((bare, port)).await.map_err(refused)?;
+            let _ = stream.set_nodelay(true);
+            (Box::new(stream), bare.to_owned())
+        }
+        Some(Host::Unix(dir)) => {
+            let socket = dir.join(format!(".s.PGSQL.{port}"));
+            (Box::new(UnixStream::connect(socket).await.map_err(refused)?), String::new())
+        }
+        None => return Err("The server has no address.".to_owned()),
+    };
+    Ok((Metered { inner: Pin::from(inner), left: MOST, flooded: Arc::default() }, name))
+}
+
+/// None when the connection is not encrypted.
+fn connector(tls: &Tls) -> Result<Option<MakeRustlsConnect>, String> {
+    match tls {
+        Tls::Off => Ok(None),
+        Tls::Verified(None) => match MakeRustlsConnect::with_native_certs() {
+            Ok((connector, _)) => Ok(Some(connector)),
+            Err(_) => Err("No certificates are installed here, so the server cannot be verified.".to_owned()),
+        },
+        Tls::Verified(Some(file)) => trusting(file).map(Some),
+    }
+}
+
+fn trusting(file: &Path) -> Result<MakeRustlsConnect, String> {
+    let unread = || "The file of `sslrootcert` holds no certificate that can be read.".to_owned();
+    let text = fs_err::read(file).map_err(|_| unread())?;
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        roots.add(certificate.map_err(|_| unread())?).map_err(|_| unread())?;
+    }
+    if roots.is_empty() {
+        return Err(unread());
+    }
+    let config = rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(|_| unread())?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// What an error says: the server's own words, or those of the library with their cause.
+pub(super) fn words(error: &tokio_postgres::Error) -> String {
+    if let Some(said) = error.as_db_error() {
+        let mut words = said.message().to_owned();
+        for (name, more) in [("Detail", said.detail()), ("Hint", said.hint())] {
+            if let Some(more) = more {
+                words = format!("{}. {name}: {more}", words.trim_end_matches('.'));
+            }
+        }
+        return words;
+    }
+    let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+    format!("{error}{cause}")
+}
+
+trait Stream: AsyncRead + AsyncWrite + Send {}
+
+impl<T: AsyncRead + AsyncWrite + Send> Stream for T {}
+
+/// A stream that breaks off when too much comes over it.
+struct Metered {
+    inner: Pin<Box<dyn Stream>>,
+    left: usize,
+    flooded: Arc<AtomicBool>,
+}
+
+impl AsyncRead for Metered {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.left == 0 {
+            self.flooded.store(true, Ordering::Release);
+            return Poll::Ready(Err(io::Error::other("too much")));
+        }
+        let before = buf.filled().len();
+        let polled = self.inner.as_mut().poll_read(cx, buf);
+        self.left = self.left.saturating_sub(buf.filled().len() - before);
+        polled
+    }
+}
+
+impl AsyncWrite for Metered {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.inner.as_mut().poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.as_mut().poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.inner.as_mut().poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,320 @@
+//! Questions to a PostgreSQL server: what comes back, and that no way round the guards writes, runs on or leaks into the next
+//! call. Every way is first shown to work where a guard is missing.
+use crate::postgres::{Database, PASSWORD, server};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::tools::sql::{SqlTool, postgres::opening};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+fn tool_at(address: &str, more: &str) -> SqlTool {
+    let settings = json::read(&format!(r#"{{"kind": "sql", "database": "{address}"{more}}}"#)).unwrap();
+    SqlTool::open("shop", &settings, &server().dir, &|name| (name == "PASSWORD").then(|| PASSWORD.to_owned())).unwrap()
+}
+
+pub(crate) fn tool_as(role: &str, database: &Database, more: &str) -> SqlTool {
+    tool_at(&format!("postgres://{role}:${{PASSWORD}}@127.0.0.1:{}/{}", database.port, database.name), more)
+}
+
+pub(crate) fn params(sql: &str) -> Value {
+    Value::Map(vec![(Value::from("sql"), Value::from(sql))])
+}
+
+pub(crate) async fn said(tool: &SqlTool, sql: &str) -> String {
+    let said = match tool.call(&params(sql), &CancellationToken::new()).await {
+        Ok(value) => json::write(&value, false),
+        Err(failure) => format!("error: {failure}"),
+    };
+    assert!(!said.contains("canary"), "{said}");
+    said
+}
+
+/// A text without what differs between servers.
+pub(crate) fn everywhere(text: &str) -> String {
+    regex::Regex::new(r"PostgreSQL [\d.]+").unwrap().replace_all(text, "PostgreSQL VERSION").into_owned()
+}
+
+/// A way round: how it is tried without our guards, and what a model would write, call by call.
+struct Way {
+    name: &'static str,
+    /// What a tool without our guards would have said first.
+    before: &'static str,
+    /// What the model writes.
+    calls: &'static [&'static str],
+    /// What such a tool would have said last.
+    after: &'static str,
+    simple: bool,
+}
+
+const INSERT: &str = "INSERT INTO items VALUES (3, 'three')";
+
+const fn way(name: &'static str, before: &'static str, calls: &'static [&'static str], after: &'static str) -> Way {
+    Way { name, before, calls, after, simple: false }
+}
+
+const WAYS: [Way; 16] = [
+    Way {
+        simple: true,
+        ..way(
+            "two statements in one",
+            "BEGIN READ ONLY",
+            &["COMMIT; INSERT INTO items VALUES (3, 'three')"],
+            "ROLLBACK",
+        )
+    },
+    way(
+        "a setting changed in the call before",
+        "SET default_transaction_read_only = on",
+        &["SET default_transaction_read_only = off", INSERT],
+        "",
+    ),
+    way(
+        "a setting changed by a function",
+        "SET default_transaction_read_only = on",
+        &["SELECT set_config('default_transaction_read_only', 'off', false)", INSERT],
+        "",
+    ),
+    way(
+        "a block that commits",
+        "SET default_transaction_read_only = on",
+        &["DO $$ BEGIN COMMIT; SET TRANSACTION READ WRITE; INSERT INTO items VALUES (3, 'three'); END $$"],
+        "",
+    ),
+    way("a procedure that commits", "SET default_transaction_read_only = on", &["CALL slip()"], ""),
+    way("a transaction made one that writes", "BEGIN READ ONLY", &["SET TRANSACTION READ WRITE", INSERT], "COMMIT"),
+    way("a transaction ended in the call before", "BEGIN READ ONLY", &["COMMIT", INSERT], ""),
+    way("a transaction rolled back in the call before", "BEGIN READ ONLY", &["ROLLBACK", INSERT], ""),
+    way(
+        "a transaction chained",
+        "BEGIN READ ONLY",
+        &["COMMIT AND CHAIN", "SET TRANSACTION READ WRITE", INSERT],
+        "COMMIT",
+    ),
+    way(
+        "a block that sets",
+        "",
+        &[
+            "DO $$ BEGIN PERFORM set_config('transaction_read_only', 'off', true); INSERT INTO items VALUES (3, 'x'); END $$",
+        ],
+        "",
+    ),
+    way("a plain statement", "", &[INSERT], ""),
+    way("a statement that gives rows", "", &["INSERT INTO items VALUES (3, 'three') RETURNING id"], ""),
+    way("a query that deletes", "", &["WITH gone AS (DELETE FROM items RETURNING id) SELECT * FROM gone"], ""),
+    way("a plan that is carried out", "", &["EXPLAIN ANALYZE DELETE FROM items"], ""),
+    way("a function that writes", "", &["SELECT sly()"], ""),
+    way("a comment first", "", &["/* SELECT */ -- SELECT\n DELETE FROM items"], ""),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_way_round_writes_even_as_a_role_that_may() {
+    let database = Database::new().await;
+    for way in &WAYS {
+        let open = database.as_role("rw").await;
+        open.batch_execute(way.before).await.unwrap();
+        for call in way.calls {
+            // The last word counts: what of it fails on the way shows in the rows.
+            if way.simple {
+                let _ = open.simple_query(call).await;
+            } else {
+                let _ = open.execute(*call, &[]).await;
+            }
+        }
+        let _ = open.batch_execute(way.after).await;
+        assert_ne!(database.rows().await, 2, "{}: does not write without guards, so it proves nothing", way.name);
+        database.restore().await;
+
+        let tool = tool_as("rw", &database, r#", "accept_writer": true"#);
+        for call in way.calls {
+            let said = said(&tool, call).await;
+            assert!(said.starts_with("error: ") || call.contains("set_config("), "{}: {call}: {said}", way.name);
+        }
+        assert_eq!(database.rows().await, 2, "{} wrote", way.name);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_transaction_alone_and_the_role_alone_keep_every_way_from_writing() {
+    let database = Database::new().await;
+    for way in &WAYS {
+        for (role, guarded) in [("rw", true), ("ro", false)] {
+            let client = database.as_role(role).await;
+            for call in way.calls {
+                if guarded {
+                    client.batch_execute(&opening(Duration::from_secs(5))).await.unwrap();
+                }
+                let _ = client.execute(*call, &[]).await;
+                if guarded {
+                    client.batch_execute("ROLLBACK").await.unwrap();
+                }
+            }
+            assert_eq!(database.rows().await, 2, "{} wrote as {role}", way.name);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
+    let database = Database::new().await;
+    let ways = [
+        "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null'",
+        "SELECT pg_read_file('PG_VERSION')",
+        "SELECT pg_import_system_collations('pg_catalog')",
+        "SELECT lo_import('PG_VERSION')",
+    ];
+    for sql in ways {
+        let boss = database.as_role("boss").await;
+        boss.batch_execute("BEGIN READ ONLY; SELECT 1").await.unwrap();
+        // A newer server refuses large objects there; everything else is carried out.
+        let done = boss.execute(sql, &[]).await;
+        assert!(done.is_ok() || sql.contains("lo_import"), "a superuser can, or it proves nothing: {sql}: {done:?}");
+        let said = said(&tool_as("ro", &database, ""), sql).await;
+        assert!(said.contains("permission denied") || said.contains("must be superuser"), "{sql}: {said}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_role_that_may_write_is_refused_unless_that_is_accepted() {
+    let database = Database::new().await;
+    let mut all = Vec::new();
+    for role in ["ro", "rw", "member", "files", "boss"] {
+        let tool = tool_as(role, &database, "");
+        let checked = tool.check().await.unwrap_or_else(|unusable| {
+            assert!(unusable.fix.unwrap().contains("GRANT SELECT"));
+            unusable.message
+        });
+        all.push(everywhere(&checked));
+        let called = said(&tool, "SELECT count(*) AS n FROM items").await;
+        assert_eq!(called == r#"[{"n":2}]"#, role == "ro", "{role}: {called}");
+        let accepted = tool_as(role, &database, r#", "accept_writer": true"#);
+        assert!(accepted.check().await.is_ok());
+    }
+    insta::assert_snapshot!(all.join("\n"), @"
+    PostgreSQL  as ro, which may only read
+    The tool `shop`: The role rw may do more than read: it may write to publicitems
+    The tool `shop`: The role member may do more than read: it may write to publicitems
+    The tool `shop`: The role files may do more than read: it belongs to pg_read_server_files
+    The tool `shop`: The role boss may do more than read: it is a superuser, it may become the superuser postgres, it may create roles or databases, or replicate and  more
+    ");
+    let admin = database.as_role("postgres").await;
+    for (grant, revoke, why) in [
+        (
+            "GRANT CREATE ON SCHEMA public TO ro",
+            "REVOKE CREATE ON SCHEMA public FROM ro",
+            "create tables in the schema public",
+        ),
+        ("GRANT UPDATE (name) ON items TO ro", "REVOKE UPDATE (name) ON items FROM ro", "write to public.items"),
+        ("GRANT TRUNCATE ON items TO PUBLIC", "REVOKE TRUNCATE ON items FROM PUBLIC", "write to public.items"),
+    ] {
+        admin.batch_execute(grant).await.unwrap();
+        let refused = tool_as("ro", &database, "").check().await.unwrap_err().message;
+        assert!(refused.contains(why), "{grant}: {refused}");
+        admin.batch_execute(revoke).await.unwrap();
+        tool_as("ro", &database, "").check().await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_of_a_call_is_left_for_the_next() {
+    let database = Database::new().await;
+    let one = database.as_role("ro").await;
+    one.batch_execute("SELECT pg_advisory_lock(7); SET search_path TO pg_catalog; CREATE TEMP TABLE t (x int)")
+        .await
+        .unwrap();
+    let left = "SELECT current_setting('search_path') || (SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND granted)
+      || (SELECT count(*) FROM pg_catalog.pg_prepared_statements)::text AS left";
+    let seen: String = one.query_one(left, &[]).await.unwrap().get(0);
+    assert!(seen.starts_with("pg_catalog1"), "a session keeps what is set in it: {seen}");
+    one.batch_execute("SELECT pg_advisory_unlock_all()").await.unwrap();
+
+    let (first, second) = (tool_as("ro", &database, ""), tool_as("ro", &database, ""));
+    for sql in [
+        "SELECT pg_advisory_lock(7)",
+        "SELECT set_config('search_path', 'pg_catalog', false)",
+        "CREATE TEMP TABLE t (x int)",
+        "PREPARE p AS SELECT 1",
+        "LISTEN x",
+        "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
+    ] {
+        said(&first, sql).await;
+    }
+    for tool in [&first, &second] {
+        let clean = "SELECT current_setting('search_path') AS path, (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') AS locks";
+        assert_eq!(said(tool, clean).await, r#"[{"path":"\"$user\", public","locks":0}]"#);
+        assert!(said(tool, "SELECT * FROM t").await.contains("does not exist"));
+        assert!(said(tool, "EXECUTE p").await.contains("does not exist"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_never_ends_is_stopped_here_and_on_the_server() {
+    let database = Database::new().await;
+    let admin = database.as_role("postgres").await;
+    admin.batch_execute("BEGIN; LOCK TABLE items IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let tool = tool_as("ro", &database, r#", "seconds": 1"#);
+    for sql in [
+        "SELECT pg_sleep(60)",
+        "SELECT set_config('statement_timeout', '0', false), pg_sleep(60)",
+        "SELECT count(*) FROM generate_series(1, 1000000000000)",
+        "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+        "SELECT * FROM items",
+    ] {
+        let begun = Instant::now();
+        let said = said(&tool, sql).await;
+        assert!(said.contains("took longer than 1 second") || said.contains("lock timeout"), "{sql}: {said}");
+        assert!(begun.elapsed() < Duration::from_secs(6), "{sql}: {:?}", begun.elapsed());
+    }
+    let stop = CancellationToken::new();
+    let sleep = params("SELECT pg_sleep(60)");
+    let patient = tool_as("ro", &database, "");
+    let stopped = tokio::join!(patient.call(&sleep, &stop), async {
+        running(&database, 1).await;
+        stop.cancel();
+    });
+    assert_eq!(stopped.0.unwrap_err().message, "The query was stopped.");
+    running(&database, 0).await;
+}
+
+/// Waits until so many queries of `ro` run on the server.
+async fn running(database: &Database, wanted: i64) {
+    let admin = database.as_role("postgres").await;
+    let begun = Instant::now();
+    loop {
+        let sql = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'ro' AND datname = current_database() AND state = 'active' AND query LIKE '%pg_sleep%'";
+        let now: i64 = admin.query_one(sql, &[]).await.unwrap().get(0);
+        if now == wanted {
+            return;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(20), "{now} queries run, {wanted} were expected");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_results_are_cut_and_say_so() {
+    let database = Database::new().await;
+    let tool = tool_as("ro", &database, r#", "rows": 3"#);
+    insta::assert_snapshot!(said(&tool, "SELECT generate_series(1, 1000000000000) AS n").await, @r#"{"rows":[{"n":1},{"n":2},{"n":3}],"truncated":true,"note":"Only the first 3 rows are here: there are more. Ask for less: fewer columns, a condition, or an aggregate."}"#);
+    let tool = tool_as("ro", &database, "");
+    let rows = said(&tool, "SELECT generate_series(1, 1000000000000) AS n;").await;
+    assert!(rows.contains("Only the first 10000 rows are here"), "{}", &rows[rows.len() - 200..]);
+    let bytes = said(&tool, "SELECT repeat('x', 40000) AS x FROM generate_series(1, 1000)").await;
+    assert!(bytes.contains("Only the first 26 rows are here") && bytes.len() < (1 << 20) + 300);
+    for sql in ["SELECT repeat('x', 10000000) AS x", "SELECT array_agg(n) AS x FROM generate_series(1, 100000) n"] {
+        let cell = said(&tool, sql).await;
+        assert!(cell.len() < 66_000 && cell.contains("are cut"), "{sql}: {}", cell.len());
+    }
+    // What stands behind the `;` keeps this from being asked in our own form: the bytes of the connection are counted.
+    let raw = said(&tool, "SELECT repeat('x', 300000000) AS x; -- raw").await;
+    insta::assert_snapshot!(raw, @"error: The server sent more than 32 MiB. Ask for less.");
+    let columns = vec!["1"; 201].join(", ");
+    insta::assert_snapshot!(said(&tool, &format!("SELECT {columns}")).await, @"error: The result has 201 columns, and at most 200 come back: name those that are needed.");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_gigabyte_in_one_value_does_not_arrive() {
+    let database = Database::new().await;
+    let said = said(&tool_as("ro", &database, r#", "seconds": 5"#), "SELECT repeat('x', 1000000000) AS x").await;
+    assert!(said.len() < 66_000, "{}", said.len());
+    assert!(said.starts_with("error: ") || said.contains("are cut"), "{}", &said[..200]);
+}
