@@ -340,7 +340,7 @@ fn the_schema_is_read_as_sql_and_stays_the_same() {
       PRIMARY KEY (id),
       FOREIGN KEY (region_id) REFERENCES regions(id)
     );
-CREATE VIEW totals (
+    CREATE VIEW totals (
       region_id INTEGER,
       total
     );
