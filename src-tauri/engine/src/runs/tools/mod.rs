@@ -1,10 +1,9 @@
 //! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
 
+pub mod mcp;
 pub mod sql;
 
 use touchstone_formats::value::Value;
-
-pub mod mcp;
 
 /// What came of a call that worked, or why it failed: both go to the model.
 pub type Called = Result<Value, ToolFailure>;
