@@ -72,7 +72,7 @@ system_packages() {
     say "headers, OpenSSL's headers, a C compiler and pkg-config by hand; the tests also need Xvfb, WebKitWebDriver, Chromium and PyYAML."
     exit 1
   fi
-  local wanted=(libwebkit2gtk-4.1-dev libgtk-3-dev librsvg2-dev libssl-dev build-essential pkg-config curl ca-certificates git)
+  local wanted=(libwebkit2gtk-4.1-dev libgtk-3-dev librsvg2-dev libssl-dev build-essential pkg-config curl ca-certificates git bubblewrap python3)
   if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core openssl); fi
   # On Ubuntu `chromium` is only a pointer to a snap; there the browser comes in `browser_for_tests`.
   if [ "$for_tests" = yes ] && ! browser && ! grep -qi '^ID=ubuntu' /etc/os-release; then wanted+=(chromium); fi

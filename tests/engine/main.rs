@@ -18,6 +18,8 @@ mod opening;
 mod postgres;
 mod real_folders;
 mod scripted;
+mod python;
+mod sandbox;
 mod search;
 mod sql_postgres;
 mod sql_postgres_answers;

@@ -2,6 +2,7 @@
 
 pub mod mcp;
 pub mod sql;
+pub mod python;
 
 use touchstone_formats::value::Value;
 

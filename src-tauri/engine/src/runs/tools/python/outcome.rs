@@ -1,0 +1,172 @@
+//! **Pure.** How a program ended, told from what was seen of it, and the result that the model gets.
+use touchstone_formats::value::Value;
+
+/// What was seen of the end of a program.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen<'a> {
+    /// Exit status of the sandbox, when it ended by itself: 128 + n after signal n.
+    pub(super) code: Option<i32>,
+    /// Who ended it.
+    pub(super) by: By,
+    /// True when it took at least as long as it may.
+    pub(super) late: bool,
+    /// True when output was left out.
+    pub(super) cut: bool,
+    /// What it wrote to its stderr.
+    pub(super) stderr: &'a str,
+}
+
+/// Who ended a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// Itself, or something inside the sandbox.
+    Itself,
+    /// We, because its time was over and nothing inside had ended it.
+    Clock,
+    /// We, because the run was stopped.
+    Stop,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Ok,
+    Exception,
+    Timeout,
+    Cpu,
+    Memory,
+    Output,
+    Killed,
+}
+
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Exception => "exception",
+            Self::Timeout => "timeout",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Output => "output",
+            Self::Killed => "killed",
+        }
+    }
+}
+
+const SIGXCPU: i32 = 24;
+/// Signals that end a program and that it cannot mean by an exit status of its own, with their names.
+const SIGNALS: [(i32, &str); 12] = [
+    (2, "SIGINT"),
+    (3, "SIGQUIT"),
+    (4, "SIGILL"),
+    (5, "SIGTRAP"),
+    (6, "SIGABRT"),
+    (7, "SIGBUS"),
+    (8, "SIGFPE"),
+    (9, "SIGKILL"),
+    (11, "SIGSEGV"),
+    (15, "SIGTERM"),
+    (SIGXCPU, "SIGXCPU"),
+    (31, "SIGSYS"),
+];
+/// What `timeout` inside the sandbox ends with: after SIGTERM, and after SIGKILL.
+const OUT_OF_TIME: [i32; 2] = [124, 137];
+
+/// The outcome, and the exit status when the program chose one.
+pub(super) fn judge(seen: Seen<'_>) -> (Outcome, Option<i32>) {
+    let code = match (seen.by, seen.code) {
+        (By::Stop, _) | (By::Itself, None) => return (Outcome::Killed, None),
+        (By::Clock, _) => return (Outcome::Timeout, None),
+        (By::Itself, Some(code)) => code,
+    };
+    if seen.late && OUT_OF_TIME.contains(&code) {
+        return (Outcome::Timeout, None);
+    }
+    match signal(code) {
+        Some((SIGXCPU, _)) => (Outcome::Cpu, None),
+        Some(_) => (Outcome::Killed, None),
+        None if code == 0 && seen.cut => (Outcome::Output, Some(0)),
+        None if code == 0 => (Outcome::Ok, Some(0)),
+        None if code == 1 && ran_out_of_memory(seen.stderr) => (Outcome::Memory, Some(1)),
+        None => (Outcome::Exception, Some(code)),
+    }
+}
+
+fn signal(code: i32) -> Option<(i32, &'static str)> {
+    SIGNALS.iter().copied().find(|(number, _)| code == 128 + number)
+}
+
+/// The last line of a traceback names the error; libraries have kinds of it of their own.
+fn ran_out_of_memory(stderr: &str) -> bool {
+    let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    last.split(':').next().unwrap_or_default().trim().ends_with("MemoryError")
+}
+
+/// The result that the model gets.
+pub(super) fn result(seen: Seen<'_>, stdout: String) -> Value {
+    let (outcome, exit_code) = judge(seen);
+    let mut entries = vec![
+        entry("stdout", Value::Text(stdout)),
+        entry("stderr", Value::Text(seen.stderr.to_owned())),
+        entry("exit_code", exit_code.map_or(Value::Null, |code| Value::Number(code.to_string()))),
+        entry("timed_out", Value::Bool(outcome == Outcome::Timeout)),
+        entry("outcome", Value::from(outcome.name())),
+    ];
+    if matches!(outcome, Outcome::Killed | Outcome::Cpu)
+        && seen.by == By::Itself
+        && let Some((_, name)) = seen.code.and_then(signal)
+    {
+        entries.push(entry("signal", Value::from(name)));
+    }
+    Value::Map(entries)
+}
+
+fn entry(key: &str, value: Value) -> (Value, Value) {
+    (Value::from(key), value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(code: i32) -> Seen<'static> {
+        Seen { code: Some(code), by: By::Itself, late: false, cut: false, stderr: "" }
+    }
+
+    #[test]
+    fn every_way_to_end_has_its_own_outcome() {
+        let memory = "Traceback (most recent call last):\n  File \"/work/program.py\", line 1\nMemoryError\n";
+        let numpy = "numpy.core._exceptions._ArrayMemoryError: Unable to allocate 75 GiB\n";
+        let other = "ValueError: MemoryError\n";
+        let table = [
+            (seen(0), Outcome::Ok, Some(0)),
+            (Seen { cut: true, ..seen(0) }, Outcome::Output, Some(0)),
+            (seen(1), Outcome::Exception, Some(1)),
+            (seen(7), Outcome::Exception, Some(7)),
+            (Seen { cut: true, ..seen(7) }, Outcome::Exception, Some(7)),
+            (Seen { stderr: memory, ..seen(1) }, Outcome::Memory, Some(1)),
+            (Seen { stderr: numpy, ..seen(1) }, Outcome::Memory, Some(1)),
+            (Seen { stderr: other, ..seen(1) }, Outcome::Exception, Some(1)),
+            (Seen { stderr: memory, ..seen(0) }, Outcome::Ok, Some(0)),
+            (seen(124), Outcome::Exception, Some(124)),
+            (Seen { late: true, ..seen(124) }, Outcome::Timeout, None),
+            (Seen { late: true, ..seen(137) }, Outcome::Timeout, None),
+            (Seen { late: true, ..seen(0) }, Outcome::Ok, Some(0)),
+            (seen(128 + 24), Outcome::Cpu, None),
+            (seen(128 + 6), Outcome::Killed, None),
+            (seen(137), Outcome::Killed, None),
+            (seen(255), Outcome::Exception, Some(255)),
+            (Seen { by: By::Clock, code: None, ..seen(0) }, Outcome::Timeout, None),
+            (Seen { by: By::Stop, ..seen(0) }, Outcome::Killed, None),
+        ];
+        for (seen, outcome, code) in table {
+            assert_eq!(judge(seen), (outcome, code), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn a_status_that_nobody_chose_is_none_and_not_0() {
+        let result = result(Seen { stderr: "", ..seen(134) }, "so far\n".to_owned());
+        insta::assert_snapshot!(touchstone_formats::json::write(&result, false), @r#"{"stdout":"so far\n","stderr":"","exit_code":null,"timed_out":false,"outcome":"killed","signal":"SIGABRT"}"#);
+    }
+}

@@ -1,0 +1,84 @@
+//! Remembers for which boot, binaries and limits the sandbox was verified: in memory, and in one small file of the cache. Only what
+//! holds is remembered; what does not is looked at again.
+use super::argv;
+use super::sandbox::Sandbox;
+use fs_err as fs;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use xxhash_rust::xxh3::Xxh3Default;
+
+/// What a sandbox was verified with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Verified {
+    /// As bubblewrap says it.
+    pub(super) bubblewrap: String,
+    /// Of the python inside.
+    pub(super) python: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    key: String,
+    #[serde(flatten)]
+    verified: Verified,
+}
+
+static KNOWN: Mutex<BTreeSet<u128>> = Mutex::new(BTreeSet::new());
+
+/// Everything that a verification depends on.
+pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
+    let parts = &sandbox.parts;
+    let mut hash = Xxh3Default::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update(&(bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    };
+    part(&fs::read("/proc/sys/kernel/random/boot_id")?);
+    for binary in [&parts.bwrap, &parts.timeout, &parts.prlimit, &parts.python] {
+        part(&fs::read(binary)?);
+    }
+    part(sandbox.filter.as_deref().unwrap_or_default());
+    for argument in argv::arguments(parts, &sandbox.limits, Some(3)) {
+        part(argument.as_encoded_bytes());
+    }
+    part(include_bytes!("canary.py"));
+    part(&rustix::process::geteuid().as_raw().to_le_bytes());
+    Ok(hash.digest128())
+}
+
+/// True when it was verified.
+pub(super) fn is_known(cache: &Path, key: u128) -> bool {
+    let kept = || serde_json::from_str::<Kept>(&fs::read_to_string(file(cache)).ok()?).ok();
+    let in_memory = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).contains(&key);
+    in_memory || kept().is_some_and(|kept| kept.key == hex(key))
+}
+
+/// It was verified. A cache that cannot be written means that the next start looks again.
+pub(super) fn remember(cache: &Path, key: u128, verified: &Verified) {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
+    let kept = Kept { key: hex(key), verified: verified.clone() };
+    let written = fs::create_dir_all(cache)
+        .and_then(|()| Ok(serde_json::to_string(&kept)?))
+        .and_then(|text| fs::write(file(cache), text));
+    if let Err(error) = written {
+        tracing::debug!(%error, "the sandbox is verified again at the next start");
+    }
+}
+
+/// The next look is a new one.
+pub(super) fn forget(cache: &Path) {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    // Not there, or not ours to remove: then it is written anew.
+    let _ = fs::remove_file(file(cache));
+}
+
+fn file(cache: &Path) -> PathBuf {
+    cache.join("python-sandbox.json")
+}
+
+fn hex(key: u128) -> String {
+    format!("{key:032x}")
+}

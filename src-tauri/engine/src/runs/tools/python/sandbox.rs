@@ -1,0 +1,176 @@
+//! Starts a program in the sandbox, reads what it writes, and ends it. Owns the process from its first to its last moment: when a
+//! call returns or is dropped, nothing of the program lives on.
+use super::PythonLimits;
+use super::argv::{self, BEGINS, NOBODY, Parts};
+use super::outcome::By;
+use super::stream::Kept;
+use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::process::{Pid, Signal};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::process::Stdio;
+use std::sync::OnceLock;
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+/// A sandbox that can be started any number of times.
+#[derive(Debug, Clone)]
+pub(super) struct Sandbox {
+    pub(super) parts: Parts,
+    pub(super) limits: PythonLimits,
+    /// The filter of system calls. Without it only while the first layer is probed alone.
+    pub(super) filter: Option<Vec<u8>>,
+}
+
+/// A program that ran.
+#[derive(Debug)]
+pub(super) struct Ran {
+    pub(super) code: Option<i32>,
+    pub(super) by: By,
+    pub(super) late: bool,
+    pub(super) stdout: Kept,
+    pub(super) stderr: Kept,
+}
+
+/// Why a program did not run, or not as it must: what was said, for people.
+#[derive(Debug)]
+pub(super) enum NotRun {
+    /// bubblewrap ended before the program began, with these words.
+    Refused(String),
+    /// Something around it failed.
+    Failed(String),
+}
+
+/// How long the last bytes and the last process may take after the end.
+const LAST_BREATH: Duration = Duration::from_secs(5);
+
+impl Sandbox {
+    /// Runs a program to its end.
+    pub(super) async fn run(&self, program: &str, stop: &CancellationToken) -> Result<Ran, NotRun> {
+        let failed = |error: io::Error| NotRun::Failed(format!("The sandbox could not be started: {error}."));
+        let stdin = sealed("program", program.as_bytes(), MemfdFlags::CLOEXEC).map_err(failed)?;
+        let mut child = start(self.clone(), stdin).await.map_err(failed)?;
+        let began = Instant::now();
+        let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let reading = async { tokio::join!(drain(out, self.limits.output), drain(err, self.limits.output)) };
+        let mut reading = std::pin::pin!(reading);
+        let mut read = None;
+        // Inside, `timeout` ends the program; this is for a program that ended `timeout` first.
+        let mut over = std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
+        let (by, status) = loop {
+            tokio::select! {
+                ended = child.wait() => break (By::Itself, Some(ended.map_err(failed)?)),
+                both = &mut reading, if read.is_none() => read = Some(both),
+                () = stop.cancelled() => break (By::Stop, None),
+                () = &mut over => break (By::Clock, None),
+            }
+        };
+        let late = began.elapsed() >= self.limits.wall;
+        if status.is_none() {
+            group.end();
+            let gone = timeout(LAST_BREATH, child.wait()).await;
+            gone.map_err(|_| NotRun::Failed("The sandbox could not be ended.".to_owned()))?.map_err(failed)?;
+        }
+        group.0 = None;
+        // The pipes close with the last process that holds them: this waits for all, and notices one that lives on.
+        let outlived = |_| NotRun::Failed("A process of the program outlived the sandbox.".to_owned());
+        let (stdout, mut stderr) = match read {
+            Some(both) => both,
+            None => timeout(LAST_BREATH, &mut reading).await.map_err(outlived)?,
+        };
+        if !stderr.begins_with(BEGINS) && by == By::Itself {
+            return Err(NotRun::Refused(stderr.text()));
+        }
+        let code = status.and_then(|status| status.code());
+        Ok(Ran { code, by, late, stdout, stderr })
+    }
+}
+
+/// The processes of a call, as long as one may live. They end when it is dropped.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn end(&mut self) {
+        if let Some(pid) = self.0.take() {
+            // bubblewrap leads a group of its own, so that a sandbox that is only half built ends too. Gone already: fine.
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+async fn drain(stream: Option<impl AsyncRead + Unpin>, cap: usize) -> Kept {
+    let mut kept = Kept::new(cap);
+    let Some(mut stream) = stream else { return kept };
+    let mut chunk = vec![0; 64 * 1024];
+    // An error means that nothing more comes.
+    while let Ok(read @ 1..) = stream.read(&mut chunk).await {
+        kept.push(&chunk[..read]);
+    }
+    kept
+}
+
+/// Bytes as a file that has no name and that nobody can change.
+fn sealed(name: &str, bytes: &[u8], flags: MemfdFlags) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create(name, flags | MemfdFlags::ALLOW_SEALING)?;
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        rest = &rest[rustix::io::write(&file, rest)?..];
+    }
+    rustix::fs::seek(&file, rustix::fs::SeekFrom::Start(0))?;
+    rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)?;
+    Ok(file)
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// One thread starts all sandboxes. They end when the thread that started them ends (`--die-with-parent`), so it must be one that
+/// lives as long as this process; threads of tokio do not.
+fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
+    static STARTER: OnceLock<mpsc::Sender<Job>> = OnceLock::new();
+    if let Some(starter) = STARTER.get() {
+        return Ok(starter);
+    }
+    let (sender, jobs) = mpsc::channel::<Job>();
+    std::thread::Builder::new().name("sandboxes".to_owned()).spawn(move || jobs.into_iter().for_each(|job| job()))?;
+    // Of two that are made at once one is dropped, and its thread ends before it has started anything.
+    Ok(STARTER.get_or_init(|| sender))
+}
+
+async fn start(sandbox: Sandbox, stdin: OwnedFd) -> io::Result<Child> {
+    let (reply, started) = oneshot::channel();
+    let runtime = Handle::current();
+    let job = move || {
+        let _inside = runtime.enter();
+        // Not taken when the call was dropped meanwhile: dropping it ends it.
+        let _ = reply.send(spawn(&sandbox, stdin));
+    };
+    starter()?.send(Box::new(job)).map_err(|_| io::Error::other("its thread is gone"))?;
+    started.await.map_err(|_| io::Error::other("its thread is gone"))?
+}
+
+fn spawn(sandbox: &Sandbox, stdin: OwnedFd) -> io::Result<Child> {
+    // bubblewrap must inherit this one. Other processes that are started in this moment inherit it too, which harms nobody: it says
+    // the same in every copy of this program and cannot be changed.
+    let filter = sandbox.filter.as_deref().map(|bytes| sealed("filter", bytes, MemfdFlags::empty())).transpose()?;
+    let arguments = argv::arguments(&sandbox.parts, &sandbox.limits, filter.as_ref().map(AsRawFd::as_raw_fd));
+    let mut command = Command::new(&sandbox.parts.bwrap);
+    // An empty environment: bubblewrap is process 1 of the sandbox, and programs can read its environment.
+    command.args(arguments).env_clear().current_dir("/").process_group(0).kill_on_drop(true);
+    if sandbox.parts.as_nobody {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    command.stdin(Stdio::from(stdin)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+}

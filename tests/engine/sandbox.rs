@@ -1,0 +1,366 @@
+//! Rules of the sandbox of Python programs: what they cannot reach. Each thing is first shown to work without the sandbox, and each
+//! probe to notice a sandbox that lets it through.
+use crate::python::{asked, run, short, tool};
+use fs_err as fs;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::tools::Unusable;
+use touchstone_engine::runs::tools::python::{Places, PythonLimits, PythonTool, checks};
+
+/// Runs a program without a sandbox. Only programs that harm nobody are given to it.
+fn outside(program: &str) -> String {
+    let mut python = Command::new("/usr/bin/python3");
+    let said = python.args(["-I", "-B", "-c", program]).env("TOUCHSTONE_CANARY", "canary-in-the-environment").output();
+    String::from_utf8_lossy(&said.unwrap().stdout).into_owned()
+}
+
+#[tokio::test]
+async fn no_socket_of_this_machine_is_reached() {
+    let Some(tool) = tool(short()).await else { return };
+    let folder = TempDir::new().unwrap();
+    let (path, name) = (folder.path().join("socket"), format!("touchstone-test-{}", std::process::id()));
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let _unix = UnixListener::bind(&path).unwrap();
+    let _abstract = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let (tcp, udp) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap().port());
+    let connect = |family: &str, address: &str| format!("socket.socket(socket.{family}).connect({address})");
+    let table = [
+        ("TCP", connect("AF_INET", &format!("('127.0.0.1', {tcp})"))),
+        ("UDP", format!("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', {udp}))")),
+        ("names", "socket.getaddrinfo('localhost', 80)".to_owned()),
+        ("unix socket", connect("AF_UNIX", &format!("'{}'", path.display()))),
+        ("abstract unix socket", connect("AF_UNIX", &format!("'\\0{name}'"))),
+    ];
+    for (what, act) in table {
+        let program =
+            format!("import socket\ntry:\n    {act}\n    print('reached')\nexcept OSError as e: print('not', e.errno)");
+        assert_eq!(outside(&program), "reached\n", "{what}: without the sandbox");
+        let ended = run(&tool, &program).await;
+        assert!(ended.stdout.starts_with("not "), "{what}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn no_value_of_our_environment_is_seen_anywhere() {
+    let Some(tool) = tool(short()).await else { return };
+    let dump = "import os\nprint(dict(os.environ))\n\
+                for p in os.listdir('/proc'):\n    for f in ['environ', 'cmdline']:\n        \
+                try: print(p, f, open(f'/proc/{p}/{f}', 'rb').read())\n        except OSError: pass";
+    assert!(outside(dump).contains("canary-in-the-environment"), "without the sandbox");
+    let roomy = PythonLimits { output: 1 << 20, ..short() };
+    let ended = run(&PythonTool::open(TempDir::new().unwrap().path(), roomy).await.unwrap(), dump).await;
+    assert_eq!(ended.outcome, "ok", "{ended:?}");
+    let ours: Vec<(String, String)> = std::env::vars().filter(|(_, value)| value.len() > 16).collect();
+    assert!(!ours.is_empty(), "there is an environment to be seen");
+    for (name, value) in ours {
+        assert!(!ended.stdout.contains(&value), "{name} is seen");
+    }
+    assert!(!ended.stdout.contains("CARGO") && !run(&tool, dump).await.stdout.contains("CARGO"));
+}
+
+/// The reason why bubblewrap is started with an empty environment instead of being told to clear it.
+#[tokio::test]
+async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
+    let Some(tool) = tool(short()).await else { return };
+    let look = "print(open('/proc/1/environ').read().replace('\\0', '\\n'))";
+    let mut cleared = Command::new("bwrap");
+    cleared.args([
+        "--unshare-all",
+        "--clearenv",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--",
+        "/usr/bin/python3",
+        "-c",
+        look,
+    ]);
+    let said = cleared.env("TOUCHSTONE_CANARY", "canary-in-the-environment").output().unwrap();
+    assert!(String::from_utf8_lossy(&said.stdout).contains("canary-in-the-environment"), "{said:?}");
+    assert_eq!(run(&tool, look).await.stdout, "\n");
+}
+
+#[tokio::test]
+async fn nothing_that_we_have_open_is_inherited() {
+    let Some(tool) = tool(short()).await else { return };
+    // Left open for children by mistake, as a library might.
+    let open = rustix::fs::memfd_create("left-open", rustix::fs::MemfdFlags::empty()).unwrap();
+    let look = "import os\nfor fd in os.listdir('/proc/self/fd'):\n    try: print(fd, os.readlink('/proc/self/fd/' + fd))\n    \
+                except OSError: pass";
+    assert!(outside(look).contains("left-open"), "without the sandbox");
+    let ended = run(&tool, look).await;
+    drop(open);
+    assert!(ended.stdout.starts_with("0 /memfd:program") && !ended.stdout.contains("left-open"), "{ended:?}");
+    assert_eq!(ended.stdout.lines().count(), 3, "{ended:?}");
+}
+
+#[tokio::test]
+async fn no_file_of_this_machine_is_seen_but_the_system() {
+    let Some(tool) = tool(short()).await else { return };
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("secret");
+    fs::write(&file, "canary").unwrap();
+    let file = file.display().to_string();
+    for path in ["/root", "/home", "/etc/shadow", "/etc/passwd", "/var", "/run", "/sys", file.as_str()] {
+        let program = format!("import os; print(os.path.lexists('{path}'))");
+        assert_eq!(outside(&program), "True\n", "{path}: without the sandbox");
+        assert_eq!(run(&tool, &program).await.stdout, "False\n", "{path}");
+    }
+    let list = "import os; print(*sorted(set(os.listdir('/')) - {'lib32', 'lib64', 'etc'}))";
+    assert_eq!(run(&tool, list).await.stdout, "bin dev lib proc sbin tmp usr work\n");
+}
+
+#[tokio::test]
+async fn only_the_work_folder_can_be_written_and_only_so_much() {
+    let few = PythonLimits { files: 8 << 20, ..short() };
+    let (Some(tool), Some(small)) = (tool(short()).await, tool(few).await) else { return };
+    let walk = "import os\nfor top, folders, files in os.walk('/'):\n    folders.sort()\n    if top.startswith(('/proc/', '/usr/')): folders.clear()\n    \
+                try:\n        open(top + '/x', 'w').close(); print(top)\n    except OSError: pass";
+    assert_eq!(run(&tool, walk).await.stdout, "/dev/shm\n/work\n");
+    let fill = "import errno\ntotal = 0\ntry:\n    for n in range(1000):\n        with open(f'f{n}', 'wb', 0) as f: total += f.write(bytes(1 << 20))\n\
+                except OSError as e: print(e.errno == errno.ENOSPC)\nprint(total >> 20)";
+    assert_eq!(run(&small, fill).await.stdout, "True\n7\n");
+    assert_eq!(run(&tool, fill).await.stdout, "True\n63\n");
+}
+
+#[tokio::test]
+async fn there_is_no_privilege_and_no_way_to_one() {
+    let Some(tool) = tool(short()).await else { return };
+    let status = "for line in open('/proc/self/status'):\n    \
+                  if line.startswith(('Cap', 'NoNewPrivs', 'Seccomp:')): print(*line.split())";
+    let none = "CapInh: 0000000000000000\nCapPrm: 0000000000000000\nCapEff: 0000000000000000\nCapBnd: 0000000000000000\n\
+                CapAmb: 0000000000000000\nNoNewPrivs: 1\nSeccomp: 2\n";
+    assert_ne!(outside(status), none, "without the sandbox");
+    assert_eq!(run(&tool, status).await.stdout, none);
+}
+
+/// System calls with arguments that harm nobody, told apart by their error: 1 is EPERM, 38 ENOSYS.
+const CALLS: &[(&str, i64, &str)] = &[
+    ("keyctl", libc::SYS_keyctl, "0, -3, 0"),
+    ("io_uring_setup", libc::SYS_io_uring_setup, "0, 0"),
+    ("bpf", libc::SYS_bpf, "-1, 0, 0"),
+    ("perf_event_open", libc::SYS_perf_event_open, "0, 0, -1, -1, 0"),
+    ("userfaultfd", libc::SYS_userfaultfd, "-1"),
+    ("ptrace", libc::SYS_ptrace, "0, 0, 0, 0"),
+    ("process_vm_readv", libc::SYS_process_vm_readv, "0, 0, 0, 0, 0, 0"),
+    ("memfd_create", libc::SYS_memfd_create, "0, 0"),
+    ("unshare", libc::SYS_unshare, "0x10000000"),
+    ("clone", libc::SYS_clone, "0x30000011, 0, 0, 0, 0"),
+    ("setns", libc::SYS_setns, "-1, 0"),
+    ("socket vsock", libc::SYS_socket, "40, 1, 0"),
+    ("socket netlink", libc::SYS_socket, "16, 3, 0"),
+    ("socket inet", libc::SYS_socket, "2, 1, 0"),
+    ("socketpair inet", libc::SYS_socketpair, "2, 1, 0, 0"),
+    ("connect", libc::SYS_connect, "-1, 0, 0"),
+    ("request_key", libc::SYS_request_key, "0, 0, 0, 0"),
+    ("fsopen", libc::SYS_fsopen, "0, 0"),
+    ("a number of x32", 0x4000_0027, "0"),
+];
+
+#[tokio::test]
+async fn dangerous_system_calls_are_refused() {
+    let Some(tool) = tool(short()).await else { return };
+    let calls: Vec<String> = CALLS.iter().map(|(_, number, arguments)| format!("({number}, [{arguments}])")).collect();
+    let program = format!(
+        "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\nfor number, arguments in [{}]:\n    pid = os.fork()\n    \
+         if pid == 0:\n        r = libc.syscall(ctypes.c_long(number), *map(ctypes.c_long, arguments))\n        \
+         os._exit(ctypes.get_errno() if r == -1 else 0)\n    print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))",
+        calls.join(", ")
+    );
+    let free = outside(&program);
+    let inside = run(&tool, &program).await;
+    assert_eq!(inside.stdout.lines().count(), CALLS.len(), "{inside:?}");
+    let mut shown = 0;
+    for ((name, ..), (free, inside)) in CALLS.iter().zip(free.lines().zip(inside.stdout.lines())) {
+        assert_eq!(inside, "1", "{name}");
+        if free == "1" {
+            // This machine refuses it to everybody, or to this user: then it proves nothing here.
+            println!("{name}: refused without the sandbox too");
+        } else {
+            shown += 1;
+        }
+    }
+    println!("{shown} of {} work without the sandbox", CALLS.len());
+    assert!(shown >= 8, "too few work without the sandbox for this to prove anything");
+}
+
+#[tokio::test]
+async fn as_many_processes_as_are_allowed_and_no_more() {
+    let Some(tool) = tool(short()).await else { return };
+    let count = "import os, signal\nn = 0\ntry:\n    while n < 100:\n        pid = os.fork()\n        if pid == 0: signal.pause()\n        \
+                 n += 1\nexcept BlockingIOError: print('no more')\nprint(50 < n < 64)";
+    assert_eq!(run(&tool, count).await.stdout, "no more\nTrue\n");
+}
+
+/// A folder with a `bwrap` of our own in it, for everybody to start.
+fn with_bwrap(script: &str, mode: u32) -> (TempDir, Places) {
+    let folder = TempDir::new().unwrap();
+    fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
+    let path = folder.path().join("bwrap");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+    let places = Places { path: folder.path().into(), ..Places::default() };
+    (folder, places)
+}
+
+async fn refusal(places: &Places) -> Unusable {
+    let cache = TempDir::new().unwrap();
+    let refusal = PythonTool::open_in(cache.path(), PythonLimits::default(), places).await.unwrap_err();
+    assert_eq!(fs::read_dir(cache.path()).unwrap().count(), 0, "what does not hold is not remembered");
+    refusal
+}
+
+#[tokio::test]
+async fn without_a_sandbox_there_is_no_tool_and_nothing_is_started() {
+    let folder = TempDir::new().unwrap();
+    let started = folder.path().join("started");
+    // It is there and says when it is started, but nobody may start it.
+    let (_folder, places) = with_bwrap(&format!("touch {}", started.display()), 0o644);
+    let unusable = refusal(&places).await;
+    insta::assert_snapshot!(unusable.message, @"Python programs of models need bubblewrap, which is not installed.");
+    insta::assert_snapshot!(unusable.fix.unwrap(), @"Install it: sudo apt install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora).");
+    assert!(!started.exists());
+    for python in ["/nowhere/python3", "/etc/hostname", "/usr/bin/no-python"] {
+        let places = Places { python: python.into(), ..Places::default() };
+        assert!(refusal(&places).await.fix.unwrap().contains("python3"), "{python}");
+    }
+}
+
+#[tokio::test]
+async fn a_sandbox_that_cannot_start_says_why_and_what_helps() {
+    let says = |words: &str| {
+        format!("case $1 in --version) echo bubblewrap 0.9.0;; *) echo 'bwrap: {words}' >&2; exit 1;; esac")
+    };
+    let table = [
+        (says("setting up uid map: Permission denied"), "AppArmor", "/etc/apparmor.d/bwrap"),
+        (says("loopback: Failed RTM_NEWADDR: Operation not permitted"), "AppArmor", "/etc/apparmor.d/bwrap"),
+        (says("Creating new namespace failed: Operation not permitted"), "Creating new namespace", "sysctl"),
+        ("echo bubblewrap 0.6.1".to_owned(), "0.6.1 is too old", "0.8 or newer"),
+        ("exit 1".to_owned(), "said nothing", "terminal"),
+        ("case $1 in --version) echo bubblewrap 0.9.0;; esac".to_owned(), "said nothing", "terminal"),
+    ];
+    for (script, message, fix) in table {
+        let (_folder, places) = with_bwrap(&script, 0o755);
+        let unusable = refusal(&places).await;
+        assert!(
+            unusable.message.contains(message) && unusable.fix.as_ref().unwrap().contains(fix),
+            "{script}: {unusable:?}"
+        );
+    }
+}
+
+/// Starts the real bubblewrap with each argument passed through `case`, in an environment that holds no more than `environment`.
+fn weakened(case: &str, environment: &str) -> String {
+    let path = std::env::var_os("PATH").unwrap();
+    let bwrap = std::env::split_paths(&path).map(|folder| folder.join("bwrap")).find(|path| path.exists()).unwrap();
+    format!(
+        "n=$#; skip=0\nwhile [ $n -gt 0 ]; do a=$1; shift; n=$((n-1))\n  \
+         if [ $skip = 1 ]; then skip=0; continue; fi\n  case $a in {case} *) set -- \"$@\" \"$a\";; esac\ndone\n\
+         exec /usr/bin/env -i {environment} {} \"$@\"",
+        bwrap.display()
+    )
+}
+
+#[tokio::test]
+async fn a_sandbox_that_lets_something_through_is_noticed() {
+    if tool(PythonLimits::default()).await.is_none() {
+        return;
+    }
+    let insert = |at: &str, more: &str| format!("{at}) set -- \"$@\" {more} \"$a\";;");
+    let replace = |word: &str, by: &str| format!("{word}) set -- \"$@\" {by};;");
+    let leave_out = |word: &str| format!("{word}) skip=1;;");
+    let scripts: [(&[&str], Vec<String>, &str); 3] = [
+        (
+            &[
+                "network devices",
+                "TCP to this machine",
+                "unix sockets",
+                "environment",
+                "files",
+                "limits",
+                "processes",
+                "memory",
+            ],
+            vec![
+                replace("--unshare-all", "--unshare-pid --unshare-ipc --unshare-uts"),
+                insert("--proc", "--ro-bind /home /home"),
+                replace("--nproc=64", "--nproc=200"),
+                replace("--as=*", "--as=8000000000"),
+            ],
+            "CANARY=1",
+        ),
+        (
+            &["namespaces", "system calls", "size of the work folder", "namespaces within", "privileges"],
+            vec![
+                replace("--unshare-all", "--unshare-pid --unshare-net --unshare-uts"),
+                leave_out("--seccomp"),
+                leave_out("--size"),
+                leave_out("--uid"),
+                replace("--disable-userns", ""),
+            ],
+            "",
+        ),
+        (
+            &["read-only system", "devices"],
+            vec!["--remount-ro) set -- \"$@\" --dev-bind /dev/null /dev/more; skip=1;;".to_owned()],
+            "",
+        ),
+    ];
+    for (properties, cases, environment) in scripts {
+        let (_folder, places) = with_bwrap(&weakened(&cases.join(" "), environment), 0o755);
+        let unusable = refusal(&places).await;
+        for property in properties {
+            assert!(unusable.message.contains(&format!("{property} (")), "{property}: {}", unusable.message);
+        }
+    }
+    // The same script that changes nothing is fine.
+    let (_folder, places) = with_bwrap(&weakened("", ""), 0o755);
+    let cache = TempDir::new().unwrap();
+    PythonTool::open_in(cache.path(), PythonLimits::default(), &places).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_was_verified_is_remembered_until_it_changes() {
+    let Some(_) = tool(PythonLimits::default()).await else { return };
+    let script = format!("[ -e \"${{0%/*}}/broken\" ] && exit 1\n{}", weakened("", ""));
+    let (folder, places) = with_bwrap(&script, 0o755);
+    let (cache, limits) = (TempDir::new().unwrap(), PythonLimits { files: 9 << 20, ..short() });
+    let open = async || PythonTool::open_in(cache.path(), limits.clone(), &places).await;
+    open().await.unwrap();
+    fs::write(folder.path().join("broken"), "").unwrap();
+    let tool = open().await.expect("it is not looked at again");
+    let failure = tool.call(&asked("print(1)"), &CancellationToken::new()).await.unwrap_err();
+    assert!(failure.message.starts_with("The sandbox could not be started"), "{failure}");
+    let path = folder.path().join("bwrap");
+    fs::write(&path, format!("{}# changed\n", fs::read_to_string(&path).unwrap())).unwrap();
+    open().await.expect_err("another binary is looked at anew");
+}
+
+#[tokio::test]
+async fn the_doctor_names_every_property() {
+    if tool(PythonLimits::default()).await.is_none() {
+        return;
+    }
+    let cache = TempDir::new().unwrap();
+    let checks = checks(cache.path()).await;
+    for (name, result) in &checks {
+        assert!(result.is_ok(), "{name}: {result:?}");
+    }
+    let names: Vec<&str> = checks.iter().map(|(name, _)| name.as_str()).collect();
+    for name in
+        ["Sandbox", "Python in the sandbox", "Sandbox: system calls (all layers)", "Sandbox: memory (namespaces alone)"]
+    {
+        assert!(names.contains(&name), "{name}: {names:?}");
+    }
+    assert!(cache.path().join("python-sandbox.json").exists());
+    assert!(Path::new("/proc/self/ns").exists() && checks.len() > 40, "{}", checks.len());
+}
