@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::python::{PythonLimits, PythonTool};
+use touchstone_engine::runs::tools::python::{PythonLimits, PythonTool, checks};
 use touchstone_formats::value::Value;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -269,6 +269,23 @@ async fn stopping_ends_a_program_at_once() {
 }
 
 #[tokio::test]
+async fn a_program_can_be_stopped_at_any_moment() {
+    let Some(tool) = tool(PythonLimits::default()).await else { return };
+    for turn in 0..40 {
+        let stop = CancellationToken::new();
+        let stopped = async {
+            tokio::time::sleep(Duration::from_millis(turn)).await;
+            stop.cancel();
+            Instant::now()
+        };
+        // It ends only when no process of it holds its outputs any more.
+        let (ended, stopped) = tokio::join!(run_until(&tool, "import time; time.sleep(60)", &stop), stopped);
+        assert_eq!((ended.outcome.as_str(), ended.stderr.as_str()), ("killed", ""), "after {turn} ms");
+        assert!(stopped.elapsed() < SECOND, "after {turn} ms: {:?}", stopped.elapsed());
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_dropped_ends_its_program() {
     let Some(tool) = tool(PythonLimits::default()).await else { return };
     let (program, number) = leaves_behind("time.sleep(60)");
@@ -356,5 +373,12 @@ async fn how_long_a_call_takes() {
         times.push(began.elapsed());
     }
     times.sort();
-    println!("p50 {:?}, most {:?}", times[10], times[19]);
+    println!("a call: p50 {:?}, most {:?}", times[10], times[19]);
+    let cache = TempDir::new().unwrap();
+    let began = Instant::now();
+    checks(cache.path()).await;
+    println!("to verify: {:?}", began.elapsed());
+    let began = Instant::now();
+    PythonTool::open(cache.path(), PythonLimits::default()).await.unwrap();
+    println!("to open what is verified: {:?}", began.elapsed());
 }

@@ -6,7 +6,6 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
-use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -99,7 +98,7 @@ async fn nothing_that_we_have_open_is_inherited() {
     assert!(outside(look).contains("left-open"), "without the sandbox");
     let ended = run(&tool, look).await;
     drop(open);
-    assert!(ended.stdout.starts_with("0 /memfd:program") && !ended.stdout.contains("left-open"), "{ended:?}");
+    assert!(ended.stdout.starts_with("0 pipe:") && !ended.stdout.contains("left-open"), "{ended:?}");
     assert_eq!(ended.stdout.lines().count(), 3, "{ended:?}");
 }
 
@@ -302,7 +301,9 @@ async fn a_sandbox_that_lets_something_through_is_noticed() {
             &["namespaces", "system calls", "size of the work folder", "namespaces within", "privileges"],
             vec![
                 replace("--unshare-all", "--unshare-pid --unshare-net --unshare-uts"),
+                // With what tells the sandbox that there is a filter, else it does not even begin.
                 leave_out("--seccomp"),
+                replace("2", "0"),
                 leave_out("--size"),
                 leave_out("--uid"),
                 replace("--disable-userns", ""),
@@ -319,7 +320,7 @@ async fn a_sandbox_that_lets_something_through_is_noticed() {
         let (_folder, places) = with_bwrap(&weakened(&cases.join(" "), environment), 0o755);
         let unusable = refusal(&places).await;
         for property in properties {
-            assert!(unusable.message.contains(&format!("{property} (")), "{property}: {}", unusable.message);
+            assert!(unusable.message.contains(&format!("{property}: ")), "{property}: {}", unusable.message);
         }
     }
     // The same script that changes nothing is fine.
@@ -356,11 +357,9 @@ async fn the_doctor_names_every_property() {
         assert!(result.is_ok(), "{name}: {result:?}");
     }
     let names: Vec<&str> = checks.iter().map(|(name, _)| name.as_str()).collect();
-    for name in
-        ["Sandbox", "Python in the sandbox", "Sandbox: system calls (all layers)", "Sandbox: memory (namespaces alone)"]
-    {
+    for name in ["Sandbox", "Python in the sandbox", "Sandbox: system calls", "Sandbox: memory"] {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
     assert!(cache.path().join("python-sandbox.json").exists());
-    assert!(Path::new("/proc/self/ns").exists() && checks.len() > 40, "{}", checks.len());
+    assert_eq!(checks.len(), 23, "{names:?}");
 }

@@ -61,7 +61,7 @@ pub(super) fn leaky(found: &[(String, String)]) -> Unusable {
     let found: Vec<String> = found.iter().map(|(name, why)| format!("{name}: {why}")).collect();
     unusable(
         format!("The sandbox does not hold what it must, so no Python program is run. {}.", found.join("; ")),
-        "Update bubblewrap, python3 and the kernel. `touchstone doctor` looks again.",
+        "Update bubblewrap, python3 (the whole of it, not python3-minimal) and the kernel. `touchstone doctor` looks again.",
     )
 }
 

@@ -36,16 +36,16 @@ pub(super) const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
 /// The whole environment that is asked for. bubblewrap adds PWD.
 pub(super) const ENVIRONMENT: [(&str, &str); 4] =
     [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/work"), ("TMPDIR", "/work"), ("LANG", "C.UTF-8")];
-/// What stands before the program: it shuts what was left open, and says that the sandbox works.
+/// What stands before the program: it waits until the sandbox stands, and shuts what was left open.
 pub(super) const PRELUDE: &str = include_str!("prelude.py");
-/// What the prelude says on stderr before the program begins.
-pub(super) const BEGINS: &[u8] = b"touchstone: the program begins\n";
+/// What the prelude says on stderr once the sandbox stands. Then it reads the program: its length, a line end, its bytes.
+pub(super) const READY: &[u8] = b"touchstone: ready for the program\n";
 /// For locks between processes of one program.
 pub(super) const SHARED_MEMORY: u64 = 1 << 20;
 /// The user that root becomes before it starts a sandbox.
 pub(super) const NOBODY: u32 = 65534;
 
-/// Arguments of bubblewrap, for a program on stdin. With `filter`, a filter of system calls is read from that descriptor.
+/// Arguments of bubblewrap, for a program that comes by stdin. With `filter`, a filter of system calls is read from that descriptor.
 pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32>) -> Vec<OsString> {
     let mut line = Line::default();
     line.all(&["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]);
@@ -78,7 +78,8 @@ pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32
     line.all(&[format!("--nproc={}", limits.processes), format!("--fsize={}", limits.files)]);
     line.all(&["--nofile=64", "--core=0"]);
     line.path(&parts.python);
-    line.all(&["-I", "-B", "-c", PRELUDE]);
+    let armed = if filter.is_some() { "2" } else { "0" };
+    line.all(&["-I", "-B", "-c", PRELUDE, armed]);
     line.0
 }
 
@@ -152,7 +153,7 @@ mod tests {
         --nproc=64
         --fsize=67108864
         --nofile=64
-        --core=0 /usr/bin/python3 -I -B -c PRELUDE
+        --core=0 /usr/bin/python3 -I -B -c PRELUDE 2
         ");
     }
 

@@ -17,7 +17,9 @@ pub struct Places {
 
 impl Default for Places {
     fn default() -> Self {
-        Self { path: std::env::var_os("PATH").unwrap_or_default(), python: "/usr/bin/python3".into() }
+        let pythons = ["/usr/bin/python3", "/usr/local/bin/python3"];
+        let python = pythons.into_iter().find(|python| program(Path::new(python)).is_some()).unwrap_or(pythons[0]);
+        Self { path: std::env::var_os("PATH").unwrap_or_default(), python: python.into() }
     }
 }
 

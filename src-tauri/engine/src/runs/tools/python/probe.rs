@@ -32,7 +32,7 @@ struct Told {
 }
 
 /// The properties that were probed: name, and what was found when one does not hold.
-type Found = Vec<(String, Option<String>)>;
+type Found = BTreeMap<String, Option<String>>;
 
 /// A sandbox that was verified in this boot with these binaries and limits, or is verified now.
 pub(super) async fn verified(cache: &Path, parts: Parts, limits: PythonLimits) -> Result<Sandbox, Unusable> {
@@ -74,7 +74,7 @@ async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String,
         Ok(looked) => looked,
         Err(unusable) => return vec![named("Sandbox", Err(unusable))],
     };
-    if let (true, Ok(key)) = (found.iter().all(|(_, hole)| hole.is_none()), remembered::key(&sandbox)) {
+    if let (true, Ok(key)) = (found.values().all(Option::is_none), remembered::key(&sandbox)) {
         remembered::remember(cache, key, &verified);
     }
     let at = sandbox.parts.bwrap.display();
@@ -98,14 +98,15 @@ async fn look(sandbox: &Sandbox) -> Result<(Verified, Found), Unusable> {
     let limits = PythonLimits { wall: PATIENCE, cpu: PATIENCE, ..sandbox.limits.clone() };
     let whole = Sandbox { limits, ..sandbox.clone() };
     let alone = Sandbox { filter: None, ..whole.clone() };
-    let mut found = Vec::new();
-    let mut python = String::new();
-    for (sandbox, name) in [(alone, "namespaces alone"), (whole, "all layers")] {
-        let told = try_all(&sandbox).await?;
-        found.extend(told.found.into_iter().map(|(property, hole)| (format!("{property} ({name})"), hole)));
-        python = told.python;
+    let by_namespaces = try_all(&alone).await?;
+    let told = try_all(&whole).await?;
+    let mut found = told.found;
+    for (property, hole) in by_namespaces.found {
+        let hole = hole.map(|hole| format!("{hole} without the filter of system calls"));
+        let known = found.entry(property).or_default();
+        *known = known.take().or(hole);
     }
-    Ok((Verified { bubblewrap, python }, found))
+    Ok((Verified { bubblewrap, python: told.python }, found))
 }
 
 async fn version(bwrap: &Path) -> Result<String, Unusable> {

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use xxhash_rust::xxh3::Xxh3Default;
+use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
 /// What a sandbox was verified with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,10 +32,7 @@ static KNOWN: Mutex<BTreeSet<u128>> = Mutex::new(BTreeSet::new());
 pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
     let parts = &sandbox.parts;
     let mut hash = Xxh3Default::new();
-    let mut part = |bytes: &[u8]| {
-        hash.update(&(bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
-    };
+    let mut part = |bytes: &[u8]| hash.update(&xxh3_128(bytes).to_le_bytes());
     part(&fs::read("/proc/sys/kernel/random/boot_id")?);
     for binary in [&parts.bwrap, &parts.timeout, &parts.prlimit, &parts.python] {
         part(&fs::read(binary)?);

@@ -1,7 +1,7 @@
 //! Starts a program in the sandbox, reads what it writes, and ends it. Owns the process from its first to its last moment: when a
 //! call returns or is dropped, nothing of the program lives on.
 use super::PythonLimits;
-use super::argv::{self, BEGINS, NOBODY, Parts};
+use super::argv::{self, NOBODY, Parts, READY};
 use super::outcome::By;
 use super::stream::Kept;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -12,8 +12,8 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::process::{Child, ChildStdin, Command};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
@@ -53,30 +53,36 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 impl Sandbox {
     /// Runs a program to its end.
     pub(super) async fn run(&self, program: &str, stop: &CancellationToken) -> Result<Ran, NotRun> {
-        let failed = |error: io::Error| NotRun::Failed(format!("The sandbox could not be started: {error}."));
-        let stdin = sealed("program", program.as_bytes(), MemfdFlags::CLOEXEC).map_err(failed)?;
-        let mut child = start(self.clone(), stdin).await.map_err(failed)?;
+        let mut child = start(self.clone()).await?;
         let began = Instant::now();
         let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+        let (ready, is_ready) = oneshot::channel();
+        let mut feeding = Box::pin(feed(child.stdin.take(), program, is_ready));
+        let mut fed = false;
         let (out, err) = (child.stdout.take(), child.stderr.take());
-        let reading = async { tokio::join!(drain(out, self.limits.output), drain(err, self.limits.output)) };
+        let reading =
+            async { tokio::join!(drain(out, self.limits.output, None), drain(err, self.limits.output, Some(ready))) };
         let mut reading = std::pin::pin!(reading);
         let mut read = None;
         // Inside, `timeout` ends the program; this is for a program that ended `timeout` first.
         let mut over = std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
         let (by, status) = loop {
             tokio::select! {
-                ended = child.wait() => break (By::Itself, Some(ended.map_err(failed)?)),
-                both = &mut reading, if read.is_none() => read = Some(both),
+                biased;
+                ended = child.wait() => break (By::Itself, Some(ended?)),
                 () = stop.cancelled() => break (By::Stop, None),
                 () = &mut over => break (By::Clock, None),
+                () = &mut feeding, if !fed => fed = true,
+                both = &mut reading, if read.is_none() => read = Some(both),
             }
         };
         let late = began.elapsed() >= self.limits.wall;
+        // bubblewrap that is ended while it starts may leave its child behind. Without the program, the child ends.
+        drop(feeding);
         if status.is_none() {
             group.end();
             let gone = timeout(LAST_BREATH, child.wait()).await;
-            gone.map_err(|_| NotRun::Failed("The sandbox could not be ended.".to_owned()))?.map_err(failed)?;
+            gone.map_err(|_| NotRun::Failed("The sandbox could not be ended.".to_owned()))??;
         }
         group.0 = None;
         // The pipes close with the last process that holds them: this waits for all, and notices one that lives on.
@@ -85,11 +91,26 @@ impl Sandbox {
             Some(both) => both,
             None => timeout(LAST_BREATH, &mut reading).await.map_err(outlived)?,
         };
-        if !stderr.begins_with(BEGINS) && by == By::Itself {
+        if !stderr.take_off(READY) && by == By::Itself {
             return Err(NotRun::Refused(stderr.text()));
         }
         let code = status.and_then(|status| status.code());
         Ok(Ran { code, by, late, stdout, stderr })
+    }
+}
+
+impl From<io::Error> for NotRun {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(format!("The sandbox could not be started: {error}."))
+    }
+}
+
+/// Hands the program over once the sandbox stands. Dropped before, it hands nothing over, and nothing runs.
+async fn feed(stdin: Option<ChildStdin>, program: &str, is_ready: oneshot::Receiver<()>) {
+    if let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) {
+        let framed = format!("{}\n{program}", program.len());
+        // Broken when the sandbox has ended meanwhile, which is noticed where it is waited for.
+        let _ = stdin.write_all(framed.as_bytes()).await;
     }
 }
 
@@ -111,21 +132,27 @@ impl Drop for Group {
     }
 }
 
-async fn drain(stream: Option<impl AsyncRead + Unpin>, cap: usize) -> Kept {
+async fn drain(stream: Option<impl AsyncRead + Unpin>, cap: usize, mut ready: Option<oneshot::Sender<()>>) -> Kept {
     let mut kept = Kept::new(cap);
     let Some(mut stream) = stream else { return kept };
     let mut chunk = vec![0; 64 * 1024];
     // An error means that nothing more comes.
     while let Ok(read @ 1..) = stream.read(&mut chunk).await {
         kept.push(&chunk[..read]);
+        if kept.starts_with(READY)
+            && let Some(ready) = ready.take()
+        {
+            // Nobody waits for it any more when the call is being ended.
+            let _ = ready.send(());
+        }
     }
     kept
 }
 
-/// Bytes as a file that has no name and that nobody can change.
-fn sealed(name: &str, bytes: &[u8], flags: MemfdFlags) -> io::Result<OwnedFd> {
-    let file = rustix::fs::memfd_create(name, flags | MemfdFlags::ALLOW_SEALING)?;
-    let mut rest = bytes;
+/// The filter as a file that has no name and that nobody can change.
+fn sealed(filter: &[u8]) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create("filter", MemfdFlags::ALLOW_SEALING)?;
+    let mut rest = filter;
     while !rest.is_empty() {
         rest = &rest[rustix::io::write(&file, rest)?..];
     }
@@ -149,22 +176,22 @@ fn starter() -> io::Result<&'static mpsc::Sender<Job>> {
     Ok(STARTER.get_or_init(|| sender))
 }
 
-async fn start(sandbox: Sandbox, stdin: OwnedFd) -> io::Result<Child> {
+async fn start(sandbox: Sandbox) -> io::Result<Child> {
     let (reply, started) = oneshot::channel();
     let runtime = Handle::current();
     let job = move || {
         let _inside = runtime.enter();
         // Not taken when the call was dropped meanwhile: dropping it ends it.
-        let _ = reply.send(spawn(&sandbox, stdin));
+        let _ = reply.send(spawn(&sandbox));
     };
     starter()?.send(Box::new(job)).map_err(|_| io::Error::other("its thread is gone"))?;
     started.await.map_err(|_| io::Error::other("its thread is gone"))?
 }
 
-fn spawn(sandbox: &Sandbox, stdin: OwnedFd) -> io::Result<Child> {
+fn spawn(sandbox: &Sandbox) -> io::Result<Child> {
     // bubblewrap must inherit this one. Other processes that are started in this moment inherit it too, which harms nobody: it says
     // the same in every copy of this program and cannot be changed.
-    let filter = sandbox.filter.as_deref().map(|bytes| sealed("filter", bytes, MemfdFlags::empty())).transpose()?;
+    let filter = sandbox.filter.as_deref().map(sealed).transpose()?;
     let arguments = argv::arguments(&sandbox.parts, &sandbox.limits, filter.as_ref().map(AsRawFd::as_raw_fd));
     let mut command = Command::new(&sandbox.parts.bwrap);
     // An empty environment: bubblewrap is process 1 of the sandbox, and programs can read its environment.
@@ -172,5 +199,5 @@ fn spawn(sandbox: &Sandbox, stdin: OwnedFd) -> io::Result<Child> {
     if sandbox.parts.as_nobody {
         command.uid(NOBODY).gid(NOBODY);
     }
-    command.stdin(Stdio::from(stdin)).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
 }

@@ -32,9 +32,14 @@ impl Kept {
         self.total > (self.half * 2) as u64
     }
 
+    /// True when it begins so.
+    pub(super) fn starts_with(&self, mark: &[u8]) -> bool {
+        self.head.starts_with(mark)
+    }
+
     /// Takes off what must stand at the beginning; false when it does not.
-    pub(super) fn begins_with(&mut self, mark: &[u8]) -> bool {
-        let begins = self.head.starts_with(mark);
+    pub(super) fn take_off(&mut self, mark: &[u8]) -> bool {
+        let begins = self.starts_with(mark);
         if begins {
             self.head.drain(..mark.len());
         }
