@@ -105,8 +105,10 @@ impl Folder {
     /// The folder below an output directory, which is made when it is missing.
     pub(super) fn make(output_dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
         if !output_dir.is_dir() {
-            fs_err::create_dir_all(output_dir)
-                .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::ACCESS)))?;
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .create(output_dir)
+                .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
         }
         let mut folder = Self::root(output_dir)?;
         for part in parts {

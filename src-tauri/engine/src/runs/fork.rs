@@ -41,7 +41,9 @@ pub fn fork(original: &Document, file: &str, step: usize, message: Option<&str>)
     document.remove("error");
     let mut script = Script::from(document);
     script.drop_error();
-    OWN.iter().for_each(|fact| script.forget(fact));
+    for fact in OWN {
+        script.forget(fact);
+    }
     match message {
         Some(message) => script.nudge(message),
         None => script = unanswered(script),
@@ -151,42 +153,52 @@ remark: stays
 run: {model: o1, started: 1, finished: 2, cost: 3, thinking: [{turn: 1, blocks: [q]}, {turn: 2, blocks: [r]}]}
 ";
 
+    fn read(text: &str) -> Document {
+        Document::read(text.as_bytes()).unwrap()
+    }
+
     fn forked(step: usize, message: Option<&str>) -> Result<(String, Script), Unforkable> {
-        let original = Document::read(ORIGINAL.as_bytes()).unwrap();
+        let original = read(ORIGINAL);
         let script = fork(&original, "o.yaml", step, message)?;
-        assert_eq!(Script::from(Document::read(script.write().as_bytes()).unwrap()), script);
+        assert_eq!(Script::from(read(&script.write())), script);
         let items = json::write(&Value::List(script.document().items().to_vec()), false);
         Ok((items.replace(['"', ' '], ""), script))
     }
 
     #[test]
     fn a_copy_goes_up_to_the_step_and_a_message_takes_the_place_of_a_message() {
-        let (s, a, b) = ("{system_message:s}", "{user_message:a}", "{assistant_message:b}");
-        let x = "{tool_call:{id:x,name:t,result:1,turn:1}}";
-        let y = "{tool_call:{id:y,name:t,turn:1}}";
-        let (c, m) = ("{user_message:c,by:me}", "{user_message:m}");
-        let d = "{assistant_message:d,note:n}";
-        let z = "{assistant_message:d,note:n,tool_call:{id:z,name:t,result:2}}";
+        let item = |letter: char| match letter {
+            's' => "{system_message:s}",
+            'a' => "{user_message:a}",
+            'b' => "{assistant_message:b}",
+            'x' => "{tool_call:{id:x,name:t,result:1,turn:1}}",
+            'y' => "{tool_call:{id:y,name:t,turn:1}}",
+            'c' => "{user_message:c,by:me}",
+            'd' => "{assistant_message:d,note:n}",
+            'z' => "{assistant_message:d,note:n,tool_call:{id:z,name:t,result:2}}",
+            _ => "{user_message:m}",
+        };
         for (step, message, items) in [
-            (0, Some("m"), vec![s, m]),
-            (1, Some("m"), vec![s, m]),
-            (1, None, vec![s, a]),
-            (2, Some("m"), vec![s, a, b, m]),
-            (2, None, vec![s, a]),
-            (3, Some("m"), vec![s, a, b, x, m]),
-            (3, None, vec![s, a, b, x]),
-            (4, Some("m"), vec![s, a, b, x, m]),
-            (4, None, vec![s, a, b, x]),
-            (5, Some("m"), vec![s, a, b, x, m]),
-            (5, None, vec![s, a, b, x, y, c]),
-            (6, Some("m"), vec![s, a, b, x, y, c, d, m]),
-            (6, None, vec![s, a, b, x, y, c]),
-            (7, Some("m"), vec![s, a, b, x, y, c, z, m]),
-            (7, None, vec![s, a, b, x, y, c, z]),
-            (8, None, vec![s, a, b, x, y, c, z]),
-            (9, Some("m"), vec![s, a, b, x, y, c, z, m]),
+            (0, Some("m"), "sm"),
+            (1, Some("m"), "sm"),
+            (1, None, "sa"),
+            (2, Some("m"), "sabm"),
+            (2, None, "sa"),
+            (3, Some("m"), "sabxm"),
+            (3, None, "sabx"),
+            (4, Some("m"), "sabxm"),
+            (4, None, "sabx"),
+            (5, Some("m"), "sabxm"),
+            (5, None, "sabxyc"),
+            (6, Some("m"), "sabxycdm"),
+            (6, None, "sabxyc"),
+            (7, Some("m"), "sabxyczm"),
+            (7, None, "sabxycz"),
+            (8, None, "sabxycz"),
+            (9, Some("m"), "sabxyczm"),
         ] {
             let (found, script) = forked(step, message).unwrap();
+            let items: Vec<&str> = items.chars().map(item).collect();
             assert_eq!(found, format!("[{}]", items.join(",")), "{step} {message:?}");
             assert!(matches!(script.end(), End::User | End::CallsDone), "{step} {message:?}");
             assert_eq!(script.facts().forked_from.unwrap().edited, step < 2 && message.is_some());
@@ -205,6 +217,22 @@ run: {model: o1, started: 1, finished: 2, cost: 3, thinking: [{turn: 1, blocks: 
 
     #[test]
     fn a_copy_says_where_it_is_from_and_nothing_of_how_the_original_went() {
-        insta::assert_snapshot!(forked(2, Some("m")).unwrap().1.write(), @"");
+        insta::assert_snapshot!(forked(2, Some("m")).unwrap().1.write(), @r"
+        conversation:
+          - system_message: s
+          - user_message: a
+          - assistant_message: b
+          - user_message: m
+        remark: stays
+        run:
+          model: o1
+          thinking:
+            - turn: 1
+              blocks:
+                - q
+          forked_from:
+            file: o.yaml
+            step: 2
+        ");
     }
 }

@@ -1,6 +1,7 @@
 //! One writer for each run: a lock of the system on a file beside the results, held for the life of the run and given back by the
 //! system when the process dies. What stands in the file is words for people and decides nothing.
 use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split, write_all};
+use super::publish;
 use fs_err as fs;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -42,7 +43,8 @@ pub enum LockError {
 }
 
 impl RunLock {
-    /// Takes the lock of a run, by the path of its transcript. May wait for some milliseconds.
+    /// Takes the lock of a run, by the path of its transcript, and clears away what a dead process left half written. May wait for
+    /// some milliseconds.
     pub fn take(output_dir: &Path, path: &str) -> Result<Self, LockError> {
         let (folders, name) = name_of(path)?;
         let folder = Folder::make(output_dir, &folders.iter().map(String::as_str).collect::<Vec<_>>(), PRIVATE)?;
@@ -63,6 +65,9 @@ impl RunLock {
                 Ok(()) => {
                     let lock = Self { file, folder, name };
                     lock.sign();
+                    if let Err(error) = publish::sweep(output_dir, path) {
+                        tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
+                    }
                     return Ok(lock);
                 }
                 Err(TryLockError::WouldBlock) => by = words(&file),

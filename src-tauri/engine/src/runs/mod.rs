@@ -23,3 +23,6 @@ pub mod setup;
 pub mod spec;
 pub mod talk;
 pub mod tools;
+
+#[cfg(all(test, feature = "failpoints"))]
+mod tests;

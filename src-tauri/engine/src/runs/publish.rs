@@ -18,9 +18,12 @@ const TRIES: u32 = 1_000;
 /// Puts a transcript in its place below the output directory. Folders above it are made. When this returns, it is durable; when it
 /// fails, what was there before is still there.
 pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskError> {
+    fault::point!("publish.before");
     let (folders, name) = split(path)?;
     let folder = Folder::make(output_dir, &folders, PUBLIC)?;
-    put(&folder, name, bytes, FRESH)
+    put(&folder, name, bytes, FRESH)?;
+    fault::point!("publish.after");
+    Ok(())
 }
 
 /// The same in an open folder. A file that is there keeps its mode.
@@ -74,10 +77,18 @@ fn temporaries_of(name: &str) -> String {
     format!(".touchstone-{:016x}-", xxh3_64(name.as_bytes()))
 }
 
-/// Removes what a process that died left beside this file. Only for whoever holds the lock of the run: nobody else is at it then.
-pub fn sweep(output_dir: &Path, path: &str) -> Result<(), DiskError> {
+/// Removes what a process that died left beside the transcript and the journal of a run. Only for whoever holds its lock: nobody
+/// else is at it then.
+pub(super) fn sweep(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let (folders, name) = split(path)?;
-    if let Some(folder) = Folder::find(output_dir, &folders)? {
+    sweep_in(output_dir, &folders, name)?;
+    let journal = journal_of(path);
+    let (folders, name) = split(&journal)?;
+    sweep_in(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat(), name)
+}
+
+fn sweep_in(output_dir: &Path, folders: &[&str], name: &str) -> Result<(), DiskError> {
+    if let Some(folder) = Folder::find(output_dir, folders)? {
         for temp in folder.names(&temporaries_of(name)) {
             match folder.remove(&temp) {
                 Ok(()) | Err(Errno::NOENT) => {}

@@ -25,15 +25,15 @@ impl ReplyFile {
     /// Writes what the API returned, and the `data` of the last artifact of that name as the answer. No such artifact is no answer.
     pub fn answered(&mut self, output: &Value, artifact: Option<&str>) {
         self.document.remove("error");
-        self.document.set("output", script::fit(output));
+        self.document.set("output", script::fit_parts(output));
         let answer = artifact.and_then(|name| last_artifact(output, name));
-        self.document.set_answer(answer.map(script::fit));
+        self.document.set_answer(answer.map(script::fit_parts));
     }
 
     /// Writes that it failed, with what was returned all the same.
     pub fn failed(&mut self, error: &Value, output: Option<&Value>) {
         match output {
-            Some(output) => self.document.set("output", script::fit(output)),
+            Some(output) => self.document.set("output", script::fit_parts(output)),
             None => self.document.remove("output"),
         }
         self.document.set("error", script::fit(error));
@@ -99,6 +99,23 @@ mod tests {
             let document = Document::read(format!("{}run: {{}}\n", file.write()).as_bytes()).unwrap();
             assert_eq!(document.get("answer"), answer.as_ref(), "{output}");
             assert_eq!(file.has_answer(), answer.is_some());
+        }
+    }
+
+    #[test]
+    fn a_reply_that_is_too_large_for_a_file_keeps_its_shape_and_its_answer() {
+        let rows = |count: usize| format!("[{}]", vec!["[1,2]"; count].join(","));
+        for (count, is_text) in [(30_000, false), (200_000, true)] {
+            let output =
+                format!(r#"{{"thread_id":"t","modified_artifacts":[{{"identifier":"a","data":{}}}]}}"#, rows(count));
+            let mut file = ReplyFile::default();
+            file.answered(&json::read(&output).unwrap(), Some("a"));
+            let read = Document::read(file.write().as_bytes()).unwrap();
+            let answer = read.get("answer").unwrap();
+            assert_eq!(answer.text().map(str::to_owned), is_text.then(|| rows(count)));
+            let output = read.get("output").unwrap();
+            assert_eq!(output.get("thread_id"), Some(&"t".into()));
+            assert_eq!(last_artifact(output, "a"), Some(answer));
         }
     }
 

@@ -80,8 +80,8 @@ mod tests {
             ("x*y*z", vec!["xyz", "x-y-y-z"], vec!["xz", "xyz/"]),
             ("a?c*", vec!["abcd", "a?c*"], vec!["a"]),
         ] {
-            yes.iter().for_each(|id| assert!(matches(pattern, id), "{pattern} means {id}"));
-            no.iter().for_each(|id| assert!(!matches(pattern, id), "{pattern} does not mean {id}"));
+            assert!(yes.iter().all(|id| matches(pattern, id)), "{pattern} means {yes:?}");
+            assert!(!no.iter().any(|id| matches(pattern, id)), "{pattern} means none of {no:?}");
         }
     }
 

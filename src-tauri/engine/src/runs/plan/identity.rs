@@ -12,7 +12,7 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
     for (what, file, wish) in [("system", &on_file.system, &slot.at.system), ("model", &on_file.model, &slot.at.model)]
     {
         if let Some(file) = file.as_ref().filter(|file| *file != wish) {
-            lines += &format!("{what} in the file: {file}\n{what} asked for:  {wish}\n");
+            lines.extend([what, " in the file: ", file, "\n", what, " asked for:  ", wish, "\n"]);
         }
     }
     // A copy that was made to be continued differently says what it likes.

@@ -146,11 +146,11 @@ fn is_meant(task: &Task, variation: u32, wish: &Wish) -> bool {
 
 fn once<T: Clone + PartialEq>(all: &[T]) -> Vec<T> {
     let mut seen: Vec<T> = Vec::new();
-    all.iter().for_each(|one| {
+    for one in all {
         if !seen.contains(one) {
             seen.push(one.clone());
         }
-    });
+    }
     seen
 }
 

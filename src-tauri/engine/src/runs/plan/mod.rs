@@ -75,7 +75,7 @@ impl File {
     /// What the bytes of a file say.
     pub fn of(bytes: &[u8]) -> Self {
         match Document::read(bytes) {
-            Err(error) => File::Damaged(error.to_string()),
+            Err(error) => File::Damaged(error.message),
             Ok(document) => File::Read(Box::new(OnFile::of(document))),
         }
     }

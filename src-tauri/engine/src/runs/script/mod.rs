@@ -15,7 +15,7 @@ use touchstone_formats::{answer, json};
 use walk::{Group, KINDS, Kind, Spoken, whole, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
-pub(super) use fit::value as fit;
+pub(super) use fit::{parts as fit_parts, value as fit};
 
 /// A transcript that is written.
 #[derive(Debug, Clone, PartialEq)]

@@ -19,8 +19,8 @@ fn again(script: &Script) -> Script {
     read(&script.write())
 }
 
-#[test]
-fn a_run_is_written_turn_by_turn() {
+/// A run with two turns of calls and an answer.
+fn whole_run() -> Script {
     let mut script = Script::new("which tickets are open?\n");
     assert_eq!((script.end(), script.next_turn()), (End::User, 1));
     let reply = Reply { kept: vec![Value::Map(vec![("k".into(), "x".into())])], ..said("I look.", &["a", "b"]) };
@@ -36,6 +36,12 @@ fn a_run_is_written_turn_by_turn() {
     script.say(&said("```json\n[1,]\n```", &[]));
     script.set_facts(&Facts { system: Some("tool_calling".into()), cost: Some(0.1 + 0.2), ..Facts::default() });
     script.finish(None);
+    script
+}
+
+#[test]
+fn a_run_is_written_turn_by_turn() {
+    let script = whole_run();
     insta::assert_snapshot!(script.write(), @r"
     conversation:
       - user_message: |
