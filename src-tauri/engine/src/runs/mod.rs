@@ -24,5 +24,6 @@ pub mod spec;
 pub mod talk;
 pub mod tools;
 
-#[cfg(all(test, feature = "failpoints"))]
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
 mod tests;
