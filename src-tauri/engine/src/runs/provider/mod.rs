@@ -5,6 +5,7 @@ mod fault;
 pub mod openai;
 pub mod price;
 pub mod promptql;
+pub mod replay;
 pub mod sse;
 mod wire;
 
@@ -13,8 +14,6 @@ use crate::runs::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
-
-pub mod replay;
 
 /// One question to a model: everything that its reply depends on.
 #[derive(Debug, Clone, Copy)]

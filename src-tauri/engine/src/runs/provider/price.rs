@@ -24,9 +24,9 @@ fn tokens_as_number(tokens: u64) -> f64 {
 }
 
 /// The list price of a model by its id at the provider, with or without the date in it; none when we do not know it.
-pub fn listed(model_id: &str) -> Option<Price> {
-    let known = |name: &str| model_id == name || model_id.strip_prefix(name).is_some_and(is_version);
-    LIST.iter().find(|(name, _)| known(name)).map(|(_, price)| *price)
+pub fn known(model_id: &str) -> Option<Price> {
+    let is = |name: &str| model_id == name || model_id.strip_prefix(name).is_some_and(is_version);
+    LIST.iter().find(|(name, _)| is(name)).map(|(_, price)| *price)
 }
 
 /// What may follow the name of a model without making it another: `-latest` or a date.
@@ -59,7 +59,7 @@ const fn openai(input: f64, output: f64, cached: f64) -> Price {
 
 #[cfg(test)]
 mod tests {
-    use super::{cost, listed};
+    use super::{cost, known};
     use crate::runs::provider::Usage;
     use crate::runs::spec::Price;
 
@@ -87,9 +87,9 @@ mod tests {
 
     #[test]
     fn a_price_is_found_by_the_id_with_or_without_its_date_and_never_by_a_likeness() {
-        let known = ["claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219", "o1", "o1-2024-12-17", "o3-mini"];
-        for id in known {
-            assert!(listed(id).is_some(), "{id}");
+        let ids = ["claude-3-7-sonnet-latest", "claude-3-7-sonnet-20250219", "o1", "o1-2024-12-17", "o3-mini"];
+        for id in ids {
+            assert!(known(id).is_some(), "{id}");
         }
         for id in [
             "",
@@ -101,8 +101,8 @@ mod tests {
             "claude-3-7-sonnet-next",
             "lfm2",
         ] {
-            assert!(listed(id).is_none(), "{id}");
+            assert!(known(id).is_none(), "{id}");
         }
-        assert_eq!(listed("o3-mini-2025-01-31").map(|price| price.output), Some(4.4));
+        assert_eq!(known("o3-mini-2025-01-31").map(|price| price.output), Some(4.4));
     }
 }
