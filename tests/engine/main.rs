@@ -14,6 +14,7 @@ mod index;
 mod layers;
 mod listing;
 mod mcp;
+mod mocks;
 mod opening;
 mod postgres;
 mod real_folders;

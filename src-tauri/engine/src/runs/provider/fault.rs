@@ -141,7 +141,8 @@ fn by_status(status: u16, said: &Said) -> FaultKind {
         401 => FaultKind::Key,
         402 => FaultKind::Exhausted,
         403 if said.words.to_lowercase().contains("api key") => FaultKind::Key,
-        408 | 409 | 425 | 429 | 500.. => FaultKind::Passing,
+        // Below 200 nothing came that could be a reply.
+        ..200 | 408 | 409 | 425 | 429 | 500.. => FaultKind::Passing,
         _ => FaultKind::Refused,
     }
 }

@@ -134,6 +134,7 @@ fn what_follows_from_a_fault_is_told_by_status_and_names() {
         (429, openai("x", "credit_balance_exhausted"), Exhausted),
         (429, openai("requests", "rate_limit_exceeded"), Passing),
         (429, openai("invalid_request_error", "tokens"), Passing),
+        (0, String::new(), Passing),
         (408, String::new(), Passing),
         (409, "busy".to_owned(), Passing),
         (301, String::new(), Refused),
