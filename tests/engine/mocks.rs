@@ -130,7 +130,9 @@ fn what_such_servers_break_is_a_fault() {
         let own = ["ratelimit", "drop"].map(|fault| format!("x-aimock-chaos-{fault}: 1\r\n"));
         if script(server, r#"{"type":"delay","seconds":0.2}"#) {
             assert!(found("").is_ok(), "slow is no fault");
-            statuses.iter().for_each(|status| assert_eq!(found(status), Err(FaultKind::Passing)));
+            for status in &statuses {
+                assert_eq!(found(status), Err(FaultKind::Passing));
+            }
             for kind in ["disconnect", "truncate", "malformed"].into_iter().filter(|_| switched(model)) {
                 let fault = format!(r#"{{"type":"stream_fault","kind":"{kind}","after_chunks":1}}"#);
                 assert!(script(server, &fault));
@@ -138,7 +140,9 @@ fn what_such_servers_break_is_a_fault() {
             }
         } else {
             assert!(found("x-aimock-chaos-latency: 200\r\n").is_ok(), "slow is no fault");
-            own.iter().for_each(|fault| assert_eq!(found(fault), Err(FaultKind::Passing)));
+            for fault in &own {
+                assert_eq!(found(fault), Err(FaultKind::Passing));
+            }
             for kind in ["malformed", "disconnect"] {
                 let header = format!("x-aimock-chaos-{kind}: 1\r\n");
                 assert!(matches!(found(&header), Err(FaultKind::Truncated | FaultKind::Passing)), "{kind}");

@@ -89,13 +89,14 @@ mod tests {
 
     #[test]
     fn events_are_read_as_the_standard_says() {
-        let cases: [(&str, &[(&str, &str)]); 15] = [
+        let cases: [(&str, &[(&str, &str)]); 16] = [
             ("", &[]),
             ("data: a\n\n", &[("message", "a")]),
             ("data:a\n\n", &[("message", "a")]),
             ("data:  a \n\n", &[("message", " a ")]),
             ("event: ping\ndata: {}\n\n", &[("ping", "{}")]),
             ("data: a\r\n\r\ndata: b\r\n\r\n", &[("message", "a"), ("message", "b")]),
+            ("event: x\r\ndata: a\r\ndata: b\r\n\r\n", &[("x", "a\nb")]),
             ("data: a\r\rdata: b\r\r", &[("message", "a"), ("message", "b")]),
             ("\u{feff}data: a\n\n", &[("message", "a")]),
             ("data: a\n\n\u{feff}data: b\n\n", &[("message", "a")]),

@@ -193,6 +193,15 @@ fn a_reply_cut_at_any_byte_is_truncated() {
 }
 
 #[test]
+fn a_stream_that_ends_without_a_reason_to_stop_is_truncated() {
+    for reason in [r#""stop_reason":null"#, r#""other":"tool_use""#] {
+        let body = streamed().replace(r#""stop_reason":"tool_use""#, reason);
+        let fault = decode(Provider::Anthropic, &reply(200, &body)).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::Truncated, "{}", fault.message);
+    }
+}
+
+#[test]
 fn an_error_inside_a_stream_is_a_fault_of_its_kind() {
     let cases = [
         ("overloaded_error", FaultKind::Passing),
