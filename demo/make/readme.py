@@ -38,7 +38,7 @@ data.
 
 | | |
 |---|---|
-| `touchstone.yaml` | the workspace file: folders, models, the two SQL tools |
+| `touchstone.yaml` | the workspace file: folders, models (one of them replays), the two SQL tools |
 | `tasks/` | the tasks, with prompts, variations and gold answers |
 | `data/support.db` | users, tickets, comments |
 | `data/control_plane.db` | owners, projects, plan history, invoices, incidents |
@@ -68,6 +68,12 @@ data.
 Places to begin: `incident-impact-tool_calling-claude-variation0` (unusual text), `churn-risk-tool_calling-claude-variation1` (a long
 result), `prioritise-open-tickets-tool_calling_python-o3-mini-variation0` (nudged twice), and the three repeats of
 `prioritise-open-tickets-tool_calling-claude-variation0`.
+
+## Run something
+
+The model `replay` needs no key and costs nothing: it says again what `claude` says in the recorded runs, and the tools really run on
+the databases. Its results are no measure of any model. From the start screen the demo opens as a copy of your own, so that whatever
+you run or change stays out of this folder.
 
 ## Make it again
 

@@ -19,7 +19,11 @@ pub(crate) struct Served {
 
 impl Served {
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        let mut command = sandbox.command(&[&["serve", "."], arguments].concat());
+        Self::with(sandbox, &[&["serve", "."], arguments].concat())
+    }
+
+    fn with(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = sandbox.command(arguments);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -93,6 +97,16 @@ fn it_prints_one_line_with_address_and_token_and_ends_well_on_ctrl_c() {
     let said: Value = serde_json::from_str(&json.line).unwrap();
     assert!(said["url"].as_str().unwrap().contains("/?token="));
     assert_eq!(json.end().code(), Some(0));
+}
+
+#[test]
+fn the_demo_is_served_from_a_copy_in_the_state_directory() {
+    let sandbox = Sandbox::usual("serve-demo");
+    let served = Served::with(&sandbox, &["serve", "--demo"]);
+    let (status, reply) = served.call("status", &json!({}));
+    assert_eq!((status, &reply["folder"]["demo"]), (200, &json!(true)), "{reply}");
+    assert!(reply["folder"]["path"].as_str().unwrap().ends_with("state/demo"), "{reply}");
+    assert_eq!(sandbox.run(&["serve", "--demo", "."]).status, 2);
 }
 
 #[test]

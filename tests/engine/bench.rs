@@ -66,12 +66,17 @@ impl Bench {
 
     /// A program with the same cache that has nothing open.
     pub(crate) fn another_app(&self) -> App {
-        App::new(AppConfig {
-            cache_dir: self.cache(),
-            state_dir: self.home.path().join("state"),
-            demo_dir: None,
-            limits: self.limits.clone(),
-        })
+        self.app_with(None)
+    }
+
+    /// The same, with sample data installed.
+    pub(crate) fn app_with(&self, demo_dir: Option<PathBuf>) -> App {
+        App::new(AppConfig { cache_dir: self.cache(), state_dir: self.state(), demo_dir, limits: self.limits.clone() })
+    }
+
+    /// Where the program keeps what is the person's.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.home.path().join("state")
     }
 
     /// Ends the program.

@@ -6,6 +6,7 @@ mod bench;
 mod broken_files;
 mod canary;
 mod conversation;
+mod demo;
 mod filter;
 mod folders;
 mod gzip;

@@ -351,9 +351,9 @@ fn nothing_of_a_server_survives_it() {
             assert_eq!(members.len(), 2);
             assert!(members.iter().all(|process| lives(process)), "{members:?}");
             if close {
-                tool.close().await
+                tool.close().await;
             } else {
-                drop(tool)
+                drop(tool);
             }
             let gone = || members.iter().all(|process| !lives(process)).then_some(());
             tokio::task::block_in_place(|| wait_until("all of it has ended", gone));

@@ -1,5 +1,6 @@
 //! One method for each thing a person can do. Owns which folder is open and who is told of changes; decides nothing about results.
 //! The methods that read runs are in the files beside this one.
+use crate::demo;
 use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
@@ -106,8 +107,9 @@ impl App {
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
-        let demo_dir = self.inner.config.demo_dir.as_ref().and_then(|dir| fs_err::canonicalize(dir).ok());
-        let demo = demo_dir.as_ref() == Some(&roots.folder);
+        let config = &self.inner.config;
+        let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
+        let demo = samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
         let row = Folder {
             id: folder_id(&roots.folder),
             name: folder_name(&roots.folder),
@@ -163,10 +165,16 @@ impl App {
         })
     }
 
-    /// Opens the sample data.
+    /// Opens the sample data, as a copy that belongs to the person.
     pub fn open_demo(&self) -> Result<(), AppError> {
+        let AppConfig { demo_dir, state_dir, .. } = &self.inner.config;
         let none = || AppError::new(Code::NotFound, "The sample data is not installed.");
-        self.open(self.inner.config.demo_dir.as_ref().ok_or_else(none)?)
+        let sample = demo_dir.as_ref().filter(|dir| dir.is_dir()).ok_or_else(none)?;
+        let copy = demo::copy(sample, state_dir).map_err(|error| {
+            AppError::new(Code::Failed, format!("The sample data could not be copied: {error}."))
+                .hint(format!("Make room, or let this folder be written to: {}.", state_dir.display()))
+        })?;
+        self.open(&copy)
     }
 
     /// Closes the folder that is open.

@@ -9,6 +9,7 @@
 
 pub mod app;
 mod clock;
+mod demo;
 pub mod error;
 mod paths;
 mod reading;

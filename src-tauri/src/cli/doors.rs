@@ -23,6 +23,9 @@ pub(super) struct Serve {
     folder: Option<PathBuf>,
     #[command(flatten)]
     dirs: Dirs,
+    /// Open a copy of the sample data
+    #[arg(long, conflicts_with_all = ["folder", "input_dir", "output_dir"])]
+    demo: bool,
     /// Port to listen on; a free one when left out
     #[arg(long, default_value_t = 0)]
     port: u16,
@@ -40,13 +43,15 @@ fn context() -> Context<Wry> {
 }
 
 /// Opens the window. Without a display the toolkit would end the program, so that is found out before it is touched.
-pub(super) fn window(folder: Option<PathBuf>, here: &Surroundings) -> Outcome {
+pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -> Outcome {
     if !here.display {
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
         return Err(error.hint("Serve the same page to a browser instead: touchstone serve FOLDER").into());
     }
     let app = here.engine();
-    if let Some(folder) = folder {
+    if demo {
+        app.open_demo()?;
+    } else if let Some(folder) = folder {
         app.open(&folder)?;
     }
     desktop::show(app, context())
@@ -57,7 +62,9 @@ pub(super) fn window(folder: Option<PathBuf>, here: &Surroundings) -> Outcome {
 /// Serves the page until Ctrl-C.
 pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     let app = here.engine();
-    if let Some(place) = folder::chosen(asked.folder, asked.dirs) {
+    if asked.demo {
+        app.open_demo()?;
+    } else if let Some(place) = folder::chosen(asked.folder, asked.dirs) {
         folder::open(&app, &place)?;
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;

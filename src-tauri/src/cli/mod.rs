@@ -29,6 +29,9 @@ use touchstone_engine::error::AppError;
 struct CommandLine {
     /// Opens the window on this folder
     folder: Option<PathBuf>,
+    /// Opens the window on a copy of the sample data
+    #[arg(long, conflicts_with = "folder")]
+    demo: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -121,7 +124,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         }
     };
     let outcome = match asked.command {
-        None => doors::window(asked.folder, here),
+        None => doors::window(asked.folder, asked.demo, here),
         Some(Command::Serve(serve)) => doors::serve(serve, here),
         Some(Command::Index(index)) => index::run(&index, here),
         Some(Command::List(list)) => list::run(&list, here),

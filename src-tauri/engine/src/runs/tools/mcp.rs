@@ -45,7 +45,7 @@ impl McpTool {
             let settings = settings?;
             let link = Link::join(&settings).await.map_err(|lost| unusable(&name, &lost))?;
             let listed = link.list(&settings).await.map_err(|lost| unusable(&name, &lost))?;
-            let tools = choose(&name, &settings, listed)?;
+            let tools = choose(&name, &settings, &listed)?;
             let link = std::sync::Mutex::new(Some(Arc::new(link)));
             Ok(McpTool { name, settings, tools, link, joining: tokio::sync::Mutex::default() })
         }
@@ -128,7 +128,7 @@ fn unusable(name: &str, lost: &Lost) -> Unusable {
 }
 
 /// The tools that are wanted, under names that every provider takes.
-fn choose(name: &str, settings: &Settings, listed: Vec<Tool>) -> Result<Vec<(Named, Offer)>, Unusable> {
+fn choose(name: &str, settings: &Settings, listed: &[Tool]) -> Result<Vec<(Named, Offer)>, Unusable> {
     let own: Vec<&str> = listed.iter().map(|tool| tool.name.as_ref()).collect();
     if let Some(wanted) = settings.only.iter().flatten().find(|wanted| !own.contains(&wanted.as_str())) {
         return Err(Unusable {
@@ -138,7 +138,7 @@ fn choose(name: &str, settings: &Settings, listed: Vec<Tool>) -> Result<Vec<(Nam
     }
     let wanted = |own: &str| settings.only.as_ref().is_none_or(|only| only.iter().any(|wanted| wanted == own));
     let mut tools = Vec::new();
-    for (named, tool) in names::offered(&own, &settings.prefix).into_iter().zip(&listed) {
+    for (named, tool) in names::offered(&own, &settings.prefix).into_iter().zip(listed) {
         let twice = tools.iter().any(|(other, _): &(Named, Offer)| other.own == named.own);
         if wanted(&named.own) && !twice {
             let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();

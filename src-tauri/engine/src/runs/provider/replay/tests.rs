@@ -16,7 +16,9 @@ fn turns(replies: &[Reply]) -> Vec<Turn> {
     let mut turns = vec![Turn::User("go".to_owned())];
     turns.extend(replies.iter().map(|reply| {
         let mut calls = reply.calls.clone();
-        calls.iter_mut().for_each(|call| call.outcome = Some(Outcome::Result(Value::from("fresh"))));
+        for call in &mut calls {
+            call.outcome = Some(Outcome::Result(Value::from("fresh")));
+        }
         Turn::Assistant(Spoken { text: reply.text.clone(), kept: Vec::new(), calls })
     }));
     turns
@@ -144,8 +146,10 @@ fn a_repeat_without_a_recording_of_its_own_plays_the_first() {
     );
 }
 
-/// Replies of a run; after some of them it was driven on.
-fn conversations() -> impl Strategy<Value = Vec<(Option<String>, Vec<(String, Outcome)>, bool)>> {
+/// A reply as it is made up: text, calls with what comes of them, and whether the run is driven on after it.
+type MadeUp = (Option<String>, Vec<(String, Outcome)>, bool);
+
+fn conversations() -> impl Strategy<Value = Vec<MadeUp>> {
     let outcome = prop_oneof![
         "[a-z]{0,4}".prop_map(|s| Outcome::Result(Value::Text(s))),
         "[a-z]{1,4}".prop_map(|s| Outcome::Error(Value::Text(s)))

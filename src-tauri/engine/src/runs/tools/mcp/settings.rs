@@ -183,6 +183,7 @@ mod tests {
     use super::*;
     use touchstone_formats::json;
 
+    #[expect(clippy::unwrap_in_result, reason = "the text of a test is JSON")]
     fn read(entry: &str) -> Result<Settings, Unusable> {
         let secret = |name: &str| (name == "TOKEN").then(|| "t0ken-value".to_owned());
         Settings::read("notes", &json::read(entry).unwrap(), Path::new("/base"), &secret)
@@ -199,7 +200,7 @@ mod tests {
         assert_eq!(command, ["a", "--key=t0ken-value"]);
         assert_eq!(env, [("X".to_owned(), "<t0ken-value>".to_owned()), ("PORT".to_owned(), "80".to_owned())]);
         assert_eq!(settings.secrets, ["t0ken-value", "t0ken-value"]);
-        assert_eq!(settings.patience, Duration::from_secs(60));
+        assert_eq!(settings.patience, Duration::from_mins(1));
     }
 
     #[test]

@@ -1,0 +1,181 @@
+//! Rules of the sample data: it opens as a copy, the installed folder is never written to, and nothing of a person's is lost.
+use crate::bench::{Bench, DEADLINE, answered, beside_the_project, rows};
+use fs_err as fs;
+use fs_err::os::unix::fs::symlink;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use touchstone_engine::app::App;
+use touchstone_engine::error::Code;
+
+/// A small sample in the folder of a bench.
+fn sample() -> Bench {
+    Bench::new()
+        .file("touchstone.yaml", "input_dir: tasks\noutput_dir: results\n")
+        .file("tasks/t.yaml", "tool_calling_prompt: hello\n")
+        .file("data/a.db", [0_u8, 1, 2])
+        .answered("results/one.yaml", "One")
+        .file("make.py", "print()")
+}
+
+fn open(bench: &Bench) -> App {
+    let app = bench.app_with(Some(bench.path("")));
+    app.open_demo().unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    app
+}
+
+/// Every file with its time and content.
+fn files(folder: &Path) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(self::files(&path).into_iter().map(|(below, file)| (path.join(below), file)));
+        } else {
+            files.insert(path.clone(), (fs::metadata(&path).unwrap().modified().unwrap(), fs::read(&path).unwrap()));
+        }
+    }
+    files.into_iter().map(|(path, file)| (path.strip_prefix(folder).unwrap_or(&path).to_owned(), file)).collect()
+}
+
+fn says(bench: &Bench, path: &str) -> String {
+    fs::read_to_string(bench.state().join("demo").join(path)).unwrap_or_else(|_| "nothing".to_owned())
+}
+
+#[test]
+fn the_sample_opens_as_a_copy_with_the_same_times_and_the_installed_one_stays_as_it_is() {
+    let bench = sample();
+    let before = files(&bench.path(""));
+    let app = open(&bench);
+    let folder = app.status().folder.unwrap();
+    assert_eq!(Path::new(&folder.path), bench.state().join("demo").canonicalize().unwrap());
+    assert!(folder.demo, "the copy is the demo");
+    assert!(app.folders(false).recent.is_empty(), "it is not among the recent folders");
+    assert_eq!(rows(&app).len(), 1);
+    fs::write(bench.state().join("demo/results/mine.yaml"), answered("Mine")).unwrap();
+    assert_eq!(files(&bench.path("")), before);
+    let mut copied = files(&bench.state().join("demo"));
+    copied.remove(Path::new("results/mine.yaml")).unwrap();
+    let mut expected = before;
+    expected.remove(Path::new("make.py")).unwrap();
+    assert_eq!(copied, expected);
+}
+
+#[test]
+fn a_copy_without_results_of_its_own_becomes_like_a_sample_that_has_changed() {
+    let bench = sample();
+    open(&bench);
+    bench.write("tasks/t.yaml", "tool_calling_prompt: changed\n");
+    bench.write("results/two.yaml", "two");
+    bench.remove("results/one.yaml");
+    open(&bench);
+    assert_eq!(says(&bench, "tasks/t.yaml"), "tool_calling_prompt: changed\n");
+    assert_eq!(
+        (says(&bench, "results/one.yaml").as_str(), says(&bench, "results/two.yaml").as_str()),
+        ("nothing", "two")
+    );
+}
+
+#[test]
+fn a_copy_with_results_of_its_own_keeps_everything_and_gets_only_what_is_missing() {
+    let bench = sample();
+    open(&bench);
+    fs::write(bench.state().join("demo/results/mine.yaml"), "mine").unwrap();
+    for round in ["changed", "again"] {
+        bench.write("tasks/t.yaml", format!("tool_calling_prompt: {round}\n"));
+        bench.write("results/two.yaml", "two");
+        if round == "again" {
+            bench.remove("results/one.yaml");
+        }
+        open(&bench);
+        assert_eq!(says(&bench, "tasks/t.yaml"), "tool_calling_prompt: hello\n");
+        assert_eq!(
+            (says(&bench, "results/mine.yaml").as_str(), says(&bench, "results/two.yaml").as_str()),
+            ("mine", "two")
+        );
+        assert!(says(&bench, "results/one.yaml").contains("One"));
+    }
+    // When the results have gone, it follows the sample again.
+    fs::remove_file(bench.state().join("demo/results/mine.yaml")).unwrap();
+    bench.write("tasks/t.yaml", "tool_calling_prompt: at last\n");
+    open(&bench);
+    assert_eq!(says(&bench, "tasks/t.yaml"), "tool_calling_prompt: at last\n");
+    assert_eq!(says(&bench, "results/one.yaml"), "nothing");
+}
+
+#[test]
+fn a_copy_that_was_not_finished_is_finished_and_what_was_changed_in_it_stays() {
+    let bench = sample();
+    let copy = bench.state().join("demo");
+    // As if the program had been killed after it had put one file and half of another beside.
+    fs::create_dir_all(copy.join("results")).unwrap();
+    fs::write(bench.state().join("demo.part"), "half of a fi").unwrap();
+    fs::write(copy.join("touchstone.yaml"), "output_dir: results\n").unwrap();
+    open(&bench);
+    assert_eq!(says(&bench, "touchstone.yaml"), "output_dir: results\n");
+    assert_eq!(fs::read(copy.join("data/a.db")).unwrap(), [0, 1, 2]);
+    assert!(says(&bench, "results/one.yaml").contains("One"));
+}
+
+#[test]
+fn no_link_of_the_sample_is_followed() {
+    let bench = sample();
+    let secret = bench.state().with_file_name("secret");
+    fs::create_dir_all(&secret).unwrap();
+    fs::write(secret.join("key.yaml"), "secret").unwrap();
+    symlink(secret.join("key.yaml"), bench.path("results/key.yaml")).unwrap();
+    symlink(&secret, bench.path("results/folder")).unwrap();
+    open(&bench);
+    let copied: Vec<_> = files(&bench.state().join("demo")).into_keys().collect();
+    assert!(copied.iter().all(|path| !path.to_string_lossy().contains("key")), "{copied:?}");
+    assert_eq!(copied.len(), 4);
+}
+
+#[test]
+fn what_a_link_in_the_copy_leads_to_is_not_written_to() {
+    let bench = sample();
+    let elsewhere = bench.state().with_file_name("elsewhere");
+    fs::create_dir_all(&elsewhere).unwrap();
+    fs::write(elsewhere.join("one.yaml"), "precious").unwrap();
+    fs::create_dir_all(bench.state().join("demo/data")).unwrap();
+    symlink(&elsewhere, bench.state().join("demo/results")).unwrap();
+    symlink(elsewhere.join("one.yaml"), bench.state().join("demo/data/a.db")).unwrap();
+    open(&bench);
+    assert_eq!(fs::read_to_string(elsewhere.join("one.yaml")).unwrap(), "precious");
+    assert!(fs::symlink_metadata(bench.state().join("demo/data/a.db")).unwrap().is_symlink());
+    assert_eq!(says(&bench, "tasks/t.yaml"), "tool_calling_prompt: hello\n");
+}
+
+#[test]
+fn opened_again_the_copy_is_the_same_files_so_that_nothing_is_read_twice() {
+    let bench = sample();
+    open(&bench);
+    let before = files(&bench.state().join("demo"));
+    let inode =
+        |path: &str| std::os::unix::fs::MetadataExt::ino(&fs::metadata(bench.state().join("demo").join(path)).unwrap());
+    let first = inode("results/one.yaml");
+    open(&bench);
+    assert_eq!((files(&bench.state().join("demo")), inode("results/one.yaml")), (before, first));
+}
+
+#[test]
+fn a_sample_that_is_not_there_and_a_state_folder_that_cannot_be_written_to_are_said() {
+    let bench = Bench::new();
+    let none = bench.app_with(Some(bench.path("nowhere"))).open_demo().unwrap_err();
+    assert_eq!(none.code, Code::NotFound);
+    fs::write(bench.state(), "a file where the folder should be").unwrap();
+    let full = bench.app_with(Some(bench.path(""))).open_demo().unwrap_err();
+    assert!(full.message.starts_with("The sample data could not be copied: ") && full.hint.is_some(), "{full}");
+}
+
+#[test]
+fn the_sample_that_comes_with_the_program_opens_whole() {
+    let bench = Bench::new();
+    let app = bench.app_with(Some(beside_the_project("demo")));
+    app.open_demo().unwrap();
+    app.wait_ready(DEADLINE).unwrap();
+    let counts = app.status().counts;
+    assert_eq!((counts.runs, counts.tasks, counts.damaged, counts.other_files), (70, 6, 0, 0));
+    assert_eq!(counts.suite_problems, 0);
+}
