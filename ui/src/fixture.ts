@@ -1,11 +1,14 @@
 // A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
 import type { Backend, CommandName, Commands } from "./backend/backend";
 import type { AppEvent } from "./generated/AppEvent";
+import type { LaunchOptions } from "./generated/LaunchOptions";
+import type { LaunchView } from "./generated/LaunchView";
 import type { ListRequest } from "./generated/ListRequest";
 import type { RunPage } from "./generated/RunPage";
 import type { RunRow } from "./generated/RunRow";
 import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
+import { OPTIONS, plan } from "./launch.test-env";
 
 const pick = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
 const TASKS = ["prioritize_tickets", "resolution_time", "churn_risk", "category_statistics"] as const;
@@ -76,6 +79,30 @@ function listed(rows: readonly RunRow[], request: ListRequest, generation: numbe
 const refused = (name: string): Promise<never> => Promise.reject({ code: "not_allowed", message: `The canned backend has no ${name}.`, hint: null });
 type Replies = { [N in CommandName]: (args: Commands[N][0]) => Commands[N][1] | Promise<Commands[N][1]> };
 
+type Launching = "launch_options" | "plan_launch" | "start_launch" | "launches" | "launch" | "stop_launch" | "retry_launch" | "nudge_run" | "fork_run" | "keys" | "set_key" | "forget_key" | "test_model";
+function launching(fixture: Fixture): Pick<Replies, Launching> {
+  const begun = () => ({ launch: "l1", run: null });
+  return {
+    launch_options: () => fixture.options,
+    plan_launch: () => plan([]),
+    start_launch: begun,
+    launches: () => fixture.launches.map((launch) => ({ ...launch, runs: [] })),
+    launch: ({ id, span }) => {
+      const launch = fixture.launches.find((one) => one.id === id);
+      if (launch === undefined) return Promise.reject({ code: "not_found", message: "There is no such launch.", hint: null });
+      return { ...launch, runs: launch.runs.slice(span.offset, span.offset + span.limit) };
+    },
+    stop_launch: () => null,
+    retry_launch: begun,
+    nudge_run: ({ id }) => ({ launch: "l1", run: id }),
+    fork_run: () => ({ launch: "l1", run: "r1" }),
+    keys: () => [],
+    set_key: () => null,
+    forget_key: () => null,
+    test_model: ({ name }) => ({ name, ok: true, detail: "It answered.", fix: null }),
+  };
+}
+
 function canned(fixture: Fixture): Replies {
   const none = (name: string) => () => refused(name);
   return {
@@ -108,6 +135,7 @@ function canned(fixture: Fixture): Replies {
     read_rows: none("read_rows"),
     read_csv: none("read_csv"),
     find_in_run: none("find_in_run"),
+    ...launching(fixture),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
   };
 }
@@ -116,6 +144,8 @@ function canned(fixture: Fixture): Replies {
 export class Fixture implements Backend {
   readonly calls: { name: CommandName; args: unknown }[] = [];
   readonly replies: Replies;
+  options: LaunchOptions = OPTIONS;
+  launches: LaunchView[] = [];
   #ears = new Set<(event: AppEvent) => void>();
 
   constructor(

@@ -7,6 +7,8 @@ import type { Stale } from "./generated/Stale";
 
 /** Events come in bursts; nothing is asked more often than this. */
 export const BEAT_MS = 100;
+/** A running launch tells of itself many times a second; that often it is read. */
+export const LAUNCH_BEAT_MS = 300;
 /** Replies that nobody looks at and are still kept. */
 const KEPT = 64;
 
@@ -25,8 +27,12 @@ export interface Query<T> {
 /** Which events make the answer of a command stale. */
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
+  if (name === "launches" || name === "launch") return stale.kind === "launches";
+  if (stale.kind === "launches") return false;
   if (name === "status") return true;
   if (stale.kind !== "runs") return false;
+  // Tasks and models change with the suites and the workspace file, not with every run.
+  if (name === "launch_options" || name === "keys") return stale.all;
   if ("id" in args && name !== "locate_run") return stale.all || stale.ids.includes(args.id);
   return name !== "folders" && name !== "doctor";
 }
@@ -96,16 +102,42 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   }
 }
 
-export class Live {
-  readonly #entries = new Map<string, Entry<CommandName>>();
-  readonly #ears = new Set<(stale: Stale[]) => void>();
+/** The first event after a pause is told at once, the rest of a burst at the next beat. */
+class Beat {
   #heard: Stale[] = [];
   #told = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    readonly ms: number,
+    readonly tell: (heard: Stale[]) => void,
+  ) {}
+
+  hear(stale: Stale): void {
+    this.#heard.push(stale);
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#told = Date.now();
+      const heard = this.#heard;
+      this.#heard = [];
+      this.tell(heard);
+    }, Math.max(0, this.#told + this.ms - Date.now()));
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+export class Live {
+  readonly #entries = new Map<string, Entry<CommandName>>();
+  readonly #ears = new Set<(stale: Stale[]) => void>();
+  readonly #usual = new Beat(BEAT_MS, (heard) => this.#tell(heard));
+  readonly #launches = new Beat(LAUNCH_BEAT_MS, (heard) => this.#tell(heard));
   readonly #stop: () => void;
 
   constructor(readonly backend: Backend) {
-    this.#stop = backend.listen((event) => this.#hear(event.stale));
+    this.#stop = backend.listen(({ stale }) => (stale.kind === "launches" ? this.#launches : this.#usual).hear(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */
@@ -126,21 +158,14 @@ export class Live {
   }
 
   close(): void {
-    clearTimeout(this.#timer);
+    this.#usual.stop();
+    this.#launches.stop();
     this.#stop();
   }
 
-  #hear(stale: Stale): void {
-    this.#heard.push(stale);
-    // The first after a pause is told at once, the rest of a burst at the next beat.
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#told = Date.now();
-      const heard = this.#heard;
-      this.#heard = [];
-      for (const entry of this.#entries.values()) if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
-      for (const ear of this.#ears) ear(heard);
-    }, Math.max(0, this.#told + BEAT_MS - Date.now()));
+  #tell(heard: Stale[]): void {
+    for (const entry of this.#entries.values()) if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
+    for (const ear of this.#ears) ear(heard);
   }
 
   #forget(): void {

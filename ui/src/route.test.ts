@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, vi } from "vitest";
+import { BLANK, draftOf } from "./draft";
 import { format, NEWEST_FIRST, parse, parseSort, Router, RUNS, type Route, type RunsRoute } from "./route";
 
 const sort = fc.constantFrom("path", "task", "model", "turns", "modified", "cost").chain((column) => fc.boolean().map((descending) => ({ column, descending }) as RunsRoute["sort"]));
@@ -10,6 +11,8 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
   fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
+  fc.record({ place: fc.constant("progress" as const), id: fc.string({ minLength: 1 }), top: nat }),
+  fc.record({ place: fc.constant("launch" as const), draft: fc.record({ tasks: fc.uniqueArray(text, { maxLength: 3 }), find: text }).map((some) => ({ ...BLANK, ...some })) }),
 );
 
 describe("an address", () => {
@@ -25,6 +28,10 @@ describe("an address", () => {
   it("leaves out what is as usual", () => {
     expect(format(RUNS)).toBe("#/runs");
     expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, top: 0, step: 0, find: "" })).toBe("#/run/a%2Fb?step=0");
+  });
+  it("of a launch of just some runs is short, and one of a launch is another place", () => {
+    expect(format({ place: "launch", draft: draftOf(["r1", "r2"]) })).toBe("#/launch?runs=r1,r2");
+    expect([parse("#/launch").place, parse("#/launch/").place, parse("#/launch/l1")]).toEqual(["launch", "launch", { place: "progress", id: "l1", top: 0 }]);
   });
   it("with a sort nobody knows is sorted as usual", () => {
     for (const word of [null, "", "-", "nothing", "toString", "-__proto__"]) expect(parseSort(word)).toEqual(NEWEST_FIRST);

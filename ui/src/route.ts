@@ -1,5 +1,6 @@
 // The address is the whole view state. Parses and formats it (pure), and is the only reader and writer of `location.hash`.
 import { createSubscriber } from "svelte/reactivity";
+import { readDraft, writeDraft, type Draft } from "./draft";
 import type { Column } from "./generated/Column";
 import type { Sort } from "./generated/Sort";
 
@@ -20,10 +21,23 @@ export interface RunRoute {
   step: number | null;
   find: string;
 }
-export type Route = { place: "start" } | RunsRoute | RunRoute | { place: "problems"; top: number } | { place: "settings" };
+/** The sheet on which a launch is put together. */
+export interface LaunchRoute {
+  place: "launch";
+  draft: Draft;
+}
+/** How a launch stands. */
+export interface ProgressRoute {
+  place: "progress";
+  id: string;
+  top: number;
+}
+export type Route = { place: "start" } | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | { place: "problems"; top: number } | { place: "settings" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
+/** A run by itself, as when it was not opened from a list. */
+export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "" });
 
 const COLUMNS: Record<Column, true> = {
   path: true,
@@ -70,6 +84,7 @@ export function parse(hash: string): Route {
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
   if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
+  if (place === "launch") return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
@@ -90,9 +105,11 @@ export function format(route: Route): string {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
   }
+  if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);
-  const path = route.place === "run" ? `run/${encodeURIComponent(route.id)}` : route.place;
-  const query = asked.toString();
+  const path = route.place === "run" ? `run/${encodeURIComponent(route.id)}` : route.place === "progress" ? `launch/${encodeURIComponent(route.id)}` : route.place;
+  // A comma needs no escape there, and reads better.
+  const query = asked.toString().replaceAll("%2C", ",");
   return `#/${path}${query === "" ? "" : `?${query}`}`;
 }
 
