@@ -1,4 +1,6 @@
 // Actions that exist everywhere: places, folders, the look. Views add their own.
+import { BLANK } from "../draft";
+import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
 import { TEXT_SIZES, type Theme } from "../prefs";
@@ -18,17 +20,23 @@ export interface Frame {
 
 const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
 
-export function actions({ router, prefs, backend, voice }: Session, frame: Frame): Action[] {
+export function actions({ router, prefs, backend, voice, live }: Session, frame: Frame): Action[] {
   const to = (id: string, title: string, keys: string[], route: () => Route, when?: () => boolean): Action => ({ id, title, group: "Places", keys, when, run: () => router.go(route()) });
   const tried = (act: Promise<unknown>) => void act.catch((thrown: unknown) => voice.say(asAppError(thrown).message));
+  const launches = () => live.query("launches", {}).data ?? [];
+  const newest = (): Route => ({ place: "progress", id: (launches().find(atWork) ?? launches()[0])?.id ?? "", top: 0 });
+  const stop = () => tried(Promise.all(launches().filter(atWork).map((launch) => backend.call("stop_launch", { id: launch.id, now: launch.state === "stopping" }))));
   const theme = (wanted: Theme): Action => ({ id: `theme-${wanted}`, title: `Colours: ${THEMES[wanted]}`, group: "Look", when: () => prefs.current.theme !== wanted, run: () => prefs.set({ theme: wanted }) });
   return [
     { id: "palette", title: "All actions", group: "Everywhere", keys: ["Mod+k"], quiet: true, run: frame.palette },
     { id: "sheet", title: "All keys", group: "Everywhere", keys: ["?"], run: frame.sheet },
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
+    to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
+    to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
+    { id: "launch-stop", title: "Stop what is running", group: "Launch", when: () => launches().some(atWork), run: stop },
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
-    to("settings", "Settings and doctor", ["g s"], () => ({ place: "settings" })),
+    to("settings", "Settings, models and keys, doctor", ["g s"], () => ({ place: "settings" })),
     { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.runs()) },
     { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
     { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },

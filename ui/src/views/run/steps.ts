@@ -40,6 +40,11 @@ export class Steps {
     this.#subscribe();
     return this.#total;
   }
+  /** Names the content of the file that was read last. */
+  get version(): string {
+    this.#subscribe();
+    return this.#version;
+  }
   get error(): string {
     this.#subscribe();
     return this.#error;

@@ -12,6 +12,8 @@ export interface Table {
   open: (row: RunRow) => void;
   menu: () => void;
   copy: () => void;
+  /** Puts the selection, or the run under the cursor, on the launch sheet. */
+  again: () => void;
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
@@ -59,6 +61,7 @@ export function moves(table: Table): Action[] {
     go("extend-up", "Select up", ["Shift+ArrowUp"], () => picks.cursor - 1, true),
     { id: "unpick", title: "Unselect everything", group, keys: ["Escape"], when: () => picks.size > 0, run: () => picks.clear() },
     { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
+    { id: "run-again", title: "Run the selection again…", group, keys: ["r"], when: () => picks.size > 0 || row() !== undefined, run: () => table.again() },
     at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
   ];
 }

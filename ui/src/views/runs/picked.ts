@@ -22,6 +22,9 @@ export class Picks {
   get paths(): string[] {
     return [...this.#picked.values()];
   }
+  get ids(): string[] {
+    return [...this.#picked.keys()];
+  }
   has(id: string): boolean {
     this.#subscribe();
     return this.#picked.has(id);

@@ -1,0 +1,41 @@
+// What can be done with a run that is there: write to it, continue it, run it again, branch off. Pure.
+import type { LaunchOptions } from "../../generated/LaunchOptions";
+import type { RunView } from "../../generated/RunView";
+import type { Step } from "../../generated/Step";
+import type { Trouble } from "../../generated/Trouble";
+
+/** The layout of files that a conversation can be continued in. */
+const CONTINUED = "Tool-calling transcript";
+
+const because = (message: string, fix: string | null = null): Trouble => ({ message, fix });
+
+/** Why nothing can be launched about this run; null when it can. Undefined while that is not known. */
+export function whyNotLaunched(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
+  const { row } = view;
+  if (row.state === "other") return because("This file is not a run.");
+  if (row.task === null || row.system === null || row.model === null) return because("The name of the file does not say which task, system and model this is.", "Name it as task-system-model-variation0-run1.yaml.");
+  return options === undefined ? undefined : options.why_not;
+}
+
+/** Why the conversation cannot go on from what is in the file; null when it can. */
+export function whyNotContinued(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
+  const { row, layout } = view;
+  if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", "Mend it in an editor, or run it again from the start.");
+  if (row.state === "writing") return because("The file is being written.", "It can be continued when it is whole.");
+  if (row.system === "promptql" || layout.startsWith("PromptQL")) return because("A PromptQL run cannot be continued: each question is asked anew.", "Run it again from the start.");
+  if (layout !== CONTINUED && row.state !== "other") return because(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
+  return whyNotLaunched(view, options);
+}
+
+/** Whether the run itself owes something, without a message. */
+export const continuable = (view: RunView): boolean => view.row.state === "waiting" || view.row.state === "error";
+
+/** What is in the editor at first, when one branches off at a step: what was said there. */
+export const forkPart = (step: Step | undefined) => (step?.kind === "user" ? step.parts.find((part) => part.body.kind === "text" && (part.label === "message" || part.label === "text")) : undefined);
+
+/** What branching off there means, as a sentence. */
+export function forkWords(step: Step | undefined, index: number): string {
+  const kept = "This run stays as it is.";
+  if (step?.kind === "user") return `A copy of everything before step ${index}, with what you write in place of its message, becomes a new run. ${kept}`;
+  return `A copy up to and with step ${index} becomes a new run, and what you write is said next. ${kept}`;
+}
