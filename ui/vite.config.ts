@@ -21,5 +21,12 @@ export default defineConfig(({ mode }) => ({
     alias: { "decode-named-character-reference": entities },
     ...(mode === "test" ? { conditions: ["browser"] } : {}),
   },
-  test: { environment: "jsdom", include: ["src/**/*.test.ts"], setupFiles: ["src/setup.test-env.ts"], restoreMocks: true },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.ts"],
+    setupFiles: ["src/setup.test-env.ts"],
+    restoreMocks: true,
+    // A busy machine is slow, which is no failure.
+    testTimeout: 20_000,
+  },
 }));

@@ -20,8 +20,6 @@ export const ACTS: Record<Act, { title: string; tone: "right" | "wrong" | "part"
 const MOST_REASONS = 8;
 /** Groups up to this size are open at first. */
 const SMALL = 12;
-/** Characters of a difference in one line. */
-const WIDE = 120;
 const MOST_LINES = 200;
 
 export interface Group {
@@ -62,10 +60,10 @@ export type Line =
   | { kind: "text"; key: string; text: string };
 
 /** A difference as short lines. */
-export function differenceLines(text: string): string[] {
+export function differenceLines(text: string, wide: number): string[] {
   const lines = text.replace(/\n+$/, "").split("\n").flatMap((line) => {
     const pieces: string[] = [];
-    for (let at = 0; at === 0 || at < line.length; at += WIDE) pieces.push(line.slice(at, at + WIDE));
+    for (let at = 0; at === 0 || at < line.length; at += wide) pieces.push(line.slice(at, at + wide));
     return pieces;
   });
   return lines.length <= MOST_LINES ? lines : [...lines.slice(0, MOST_LINES), `… ${counted(lines.length - MOST_LINES, "more line")}`];
@@ -77,17 +75,17 @@ export interface Folds {
 /** What is complete is only counted at first. */
 const isOpen = (group: Group, flipped: Folds) => (group.runs.length <= SMALL && group.act !== "nothing") !== flipped.has(group.key);
 
-/** The whole plan as lines of equal height: what is owed, what is skipped, by reason. `flipped` are the folds that were touched. */
-export function lines(plan: LaunchPlan, flipped: Folds): Line[] {
+/** The whole plan as lines of equal height: what is owed, what is skipped, by reason. `flipped` are the folds that were touched; `wide` is how many characters of a difference fit. */
+export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
   const section = (name: string, title: string, runs: readonly PlannedRun[], total: number): Line[] => {
     if (total === 0) return [];
     const note = runs.length < total ? `the first ${count(runs.length)} are counted and listed here` : "";
-    return [{ kind: "section", key: name, title, note }, ...groups(runs).flatMap((group) => groupLines(group, flipped))];
+    return [{ kind: "section", key: name, title, note }, ...groups(runs).flatMap((group) => groupLines(group, flipped, wide))];
   };
   return [...section("owed", counted(plan.owed_total, "run to do", "runs to do"), plan.owed, plan.owed_total), ...section("skipped", counted(plan.skipped_total, "run left alone", "runs left alone"), plan.skipped, plan.skipped_total)];
 }
 
-function groupLines(group: Group, flipped: Folds): Line[] {
+function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
   const open = isOpen(group, flipped);
   const head: Line = { kind: "group", key: group.key, group, open };
   if (!open) return [head];
@@ -96,7 +94,7 @@ function groupLines(group: Group, flipped: Folds): Line[] {
     ...group.runs.flatMap((run): Line[] => {
       const shown = run.differs !== null && flipped.has(run.path);
       const own: Line = { kind: "run", key: run.path, run, why: group.why === null, open: shown };
-      return shown ? [own, ...differenceLines(run.differs ?? "").map((text, at): Line => ({ kind: "text", key: `${run.path} ${at}`, text }))] : [own];
+      return shown ? [own, ...differenceLines(run.differs ?? "", wide).map((text, at): Line => ({ kind: "text", key: `${run.path} ${at}`, text }))] : [own];
     }),
   ];
 }

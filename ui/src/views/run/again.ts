@@ -36,6 +36,6 @@ export const forkPart = (step: Step | undefined) => (step?.kind === "user" ? ste
 /** What branching off there means, as a sentence. */
 export function forkWords(step: Step | undefined, index: number): string {
   const kept = "This run stays as it is.";
-  if (step?.kind === "user") return `A copy of everything before step ${index}, with what you write in place of its message, becomes a new run. ${kept}`;
-  return `A copy up to and with step ${index} becomes a new run, and what you write is said next. ${kept}`;
+  if (step?.kind === "user") return `A copy of everything before step ${index + 1}, with what you write in place of its message, becomes a new run. ${kept}`;
+  return `A copy up to and with step ${index + 1} becomes a new run, and what you write is said next. ${kept}`;
 }

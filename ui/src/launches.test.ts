@@ -1,0 +1,30 @@
+import { describe, expect, it } from "vitest";
+import { launched, launchRun } from "./launch.test-env";
+import { doing, inBrief, spent, unpriced } from "./launches";
+
+describe("launches in brief", () => {
+  it("are nothing when none is at work", () => expect([inBrief([]), inBrief([launched("a", { state: "done" })])]).toEqual([null, null]));
+  it("are summed up, and lead to the newest that is at work", () => {
+    const all = [launched("c", { state: "stopped", cost: 9 }), launched("b", { running: 2, cost: 0.4 }), launched("a", { running: 1, cost: 0.1, state: "stopping" })];
+    expect(inBrief(all)).toEqual({ launch: "b", text: "3 running, 6 of 20 · $0.500" });
+  });
+  it("that only finish what is in flight are stopping", () => expect(inBrief([launched("a", { state: "stopping" })])?.text).toContain("stopping"));
+  it("without a known price say so, and never $0", () => expect(inBrief([launched("a", { cost: 0, unpriced: 3 })])?.text).toContain("cost unknown"));
+});
+
+describe("money", () => {
+  it.each([
+    [{ cost: 0.42, max_cost: null, unpriced: 0 }, "$0.420", ""],
+    [{ cost: 0.42, max_cost: 5, unpriced: 1 }, "$0.420 of $5.00", "without 1 reply whose price is not known"],
+    [{ cost: 0, max_cost: null, unpriced: 2 }, "unknown", "without 2 replies whose price is not known"],
+    [{ cost: 0, max_cost: null, unpriced: 0 }, "$0.00", ""],
+  ])("of %j is %s", (launch, words, rest) => expect([spent(launch), unpriced(launch)]).toEqual([words, rest]));
+});
+
+describe("what a run at work does", () => {
+  it.each([
+    [launchRun(1), "turn 2 · asking claude"],
+    [launchRun(1, { turn: 0, doing: null }), "begins"],
+    [launchRun(1, { state: "waiting" }), "waits for its turn"],
+  ])("is told in a line", (run, words) => expect(doing(run)).toBe(words));
+});
