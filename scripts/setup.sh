@@ -56,7 +56,11 @@ may_be_root() {
 apt_install() {
   if ! may_be_root; then
     say "These packages are missing, and installing them needs root. Please type:"
-    say "  sudo apt-get update && sudo apt-get install -y $*"
+    if have sudo; then
+      say "  sudo apt-get update && sudo apt-get install -y $*"
+    else
+      say "  su -c 'apt-get update && apt-get install -y $*'"
+    fi
     say "and then the same make command again."
     exit 1
   fi
@@ -97,8 +101,14 @@ rust() {
     rustup default stable >&2
   else
     say "Rust $wanted or newer is missing: installing it with rustup into ~/.cargo."
-    curl --proto '=https' --tlsv1.2 -fsS https://sh.rustup.rs |
-      sh -s -- -y --quiet --profile minimal --component clippy,rustfmt --default-toolchain stable --no-modify-path >&2
+    local installer
+    # Fetched whole before it is run, so that a broken connection runs no half of it.
+    if ! installer=$(curl --proto '=https' --tlsv1.2 -fsS https://sh.rustup.rs) ||
+      ! sh -s -- -y --quiet --profile minimal --component clippy,rustfmt --default-toolchain stable --no-modify-path <<<"$installer" >&2; then
+      say "Rust could not be installed: the lines above say why. Please install Rust $wanted or newer by hand (https://rustup.rs, or"
+      say "from a machine that has it: copy its ~/.cargo and ~/.rustup here), and then type the same make command again."
+      exit 1
+    fi
   fi
   if [ "$for_tests" = yes ] && ! { cargo clippy --version && cargo fmt --version; } >/dev/null 2>&1; then
     say "Installing clippy and rustfmt."
