@@ -1,6 +1,7 @@
 //! Rules of the index: what is on disk is in the list, once, with what its name and its suite say, whatever happened before.
 use crate::bench::{Bench, DEADLINE, answered, rows, wait_until};
 use proptest::prelude::*;
+use std::time::Duration;
 use touchstone_engine::rows::{Phase, RunRow, RunState};
 
 const RUN: &str = "results/plans-tool_calling-o3-mini-variation1-run2.yaml";
@@ -58,6 +59,17 @@ fn what_changed_while_the_program_was_closed_is_noticed_at_the_next_start() {
     let bench = bench.answered("results/comes.yaml", "c").answered("results/stays.yaml", "changed").open();
     assert_eq!(paths(&bench.rows()), ["comes.yaml", "stays.yaml"]);
     assert_eq!(bench.hits("changed"), ["stays.yaml"]);
+}
+
+#[test]
+fn an_index_that_is_found_is_shown_before_the_disk_is_looked_at() {
+    let bench = Bench::new().answered("results/a-x-o1-variation0.yaml", "one").open().close();
+    bench.write("results/b-x-o1-variation0.yaml", answered("two"));
+    let bench = bench.limit(|limits| limits.calm = Duration::from_hours(1));
+    let app = bench.another_app();
+    app.open(&bench.path("")).unwrap();
+    assert_eq!(rows(&app).len(), 1, "as it was");
+    wait_until("the disk was looked at once there was a first page", || (rows(&app).len() == 2).then_some(()));
 }
 
 #[test]

@@ -228,6 +228,7 @@ impl App {
     /// Waits until the list is complete.
     pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
         let open = self.opened()?;
+        open.flow.live.stir();
         if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
             let message = format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());
             return Err(AppError::new(Code::Failed, message));
@@ -240,7 +241,9 @@ impl App {
 
     /// Waits until the full-text index is complete; false when that took too long.
     pub fn wait_searchable(&self, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.opened()?.flow.live.wait(|now| now.took.search.is_some(), timeout))
+        let open = self.opened()?;
+        open.flow.live.stir();
+        Ok(open.flow.live.wait(|now| now.took.search.is_some(), timeout))
     }
 
     /// What opening the folder found and how long it took.

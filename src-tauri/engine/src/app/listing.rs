@@ -9,7 +9,9 @@ impl App {
     #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.opened()?;
-        open.ask(|index| open.lists.list(index, &request))
+        let page = open.ask(|index| open.lists.list(index, &request));
+        open.flow.live.stir();
+        page
     }
 
     /// Where a run stands in a list.

@@ -18,7 +18,7 @@ use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -53,6 +53,11 @@ type Identity = (u64, Option<SystemTime>);
 fn identity(dir: &Path) -> Option<Identity> {
     let meta = dir.symlink_metadata().ok()?;
     Some((meta.ino(), meta.created().ok()))
+}
+
+/// Every root whole.
+fn everything(roots: &Roots) -> Vec<FileId> {
+    roots.each().into_iter().map(|root| FileId::new(root, "")).collect()
 }
 
 /// What the conductor shares with those who ask.
@@ -129,10 +134,7 @@ impl Conductor {
     }
 
     fn conduct(&mut self) {
-        if let Err(error) = self.load() {
-            self.recover(&error);
-        }
-        self.follow(&Hints { rescan: true, ..Hints::default() });
+        self.begin();
         loop {
             match self.shared.inbox.wait(self.next_moment()) {
                 Woken::Stop => break,
@@ -140,6 +142,34 @@ impl Conductor {
                 Woken::Due => self.due(),
             }
         }
+    }
+
+    /// Loads the index and lists everything, both at once: neither needs the other before they are compared.
+    /// Whoever opens a folder that was read before wants to see it first, and the machine has few processors.
+    fn begin(&mut self) {
+        let Shared { roots, limits, live, .. } = self.shared.clone();
+        if !self.writer.fresh {
+            live.wait(|now| now.stirred, limits.calm);
+            (self.opened, self.drift_ms) = (Instant::now(), clock::now_ms());
+        }
+        let scopes = everything(&roots);
+        let survey = std::thread::scope(|threads| {
+            let listing = threads.spawn(|| scan::survey(&roots, &limits, &scopes));
+            if let Err(error) = self.load() {
+                self.recover(&error);
+            }
+            listing.join().unwrap_or_else(|panic| resume_unwind(panic))
+        });
+        self.next_scan = Instant::now() + self.between_scans();
+        self.compare(&scopes, survey, false);
+        self.next_scan = self.next_scan.max(Instant::now() + self.opened.elapsed() * 10);
+        self.work();
+    }
+
+    /// How long after a full list the next one is made.
+    fn between_scans(&self) -> Duration {
+        let limits = &self.shared.limits;
+        if self.watching.by == WatchMeans::Polling { limits.poll } else { limits.rescan }
     }
 
     /// Reads what the index knows, or begins anew when it cannot be trusted.
@@ -221,13 +251,8 @@ impl Conductor {
         }
         let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
         if hints.rescan {
-            scopes = roots.each().into_iter().map(|root| FileId::new(root, "")).collect();
-            let every = if self.watching.by == WatchMeans::Polling {
-                self.shared.limits.poll
-            } else {
-                self.shared.limits.rescan
-            };
-            self.next_scan = Instant::now() + every;
+            scopes = everything(&roots);
+            self.next_scan = Instant::now() + self.between_scans();
         }
         let started = Instant::now();
         let first = matches!(self.shared.live.now().phase, Phase::Indexing { .. });
@@ -237,10 +262,15 @@ impl Conductor {
         self.work();
     }
 
-    /// Lists the scopes and puts what has to be done into the backlog.
+    /// Lists the scopes and compares.
     fn survey(&mut self, scopes: &[FileId], live: bool) {
+        let survey = scan::survey(&self.shared.roots, &self.shared.limits, scopes);
+        self.compare(scopes, survey, live);
+    }
+
+    /// Puts what has to be done after a list of the scopes into the backlog.
+    fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
         let Shared { roots, limits, .. } = &self.shared;
-        let mut survey = scan::survey(roots, limits, scopes);
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         if let Some((root, error)) = &survey.failed {
             let fatal = roots.each().first() == Some(root) || *root == super::roots::Root::Output;

@@ -4,13 +4,22 @@ use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
 use super::ingest::STACK;
 use super::limits::Limits;
-use super::live::Live;
+use super::live::{Live, Standing};
 use super::roots::Roots;
 use super::suites::{Shelf, Shelving};
 use super::watch::{self, Watch};
+use crate::rows::Phase;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long the watch waits for the first list at most.
+const LISTING: Duration = Duration::from_secs(2);
+
+fn is_listed(now: &Standing) -> bool {
+    now.took.scan.is_some() || matches!(now.phase, Phase::Failed { .. })
+}
 
 /// An open folder, followed.
 pub struct Flow {
@@ -52,8 +61,12 @@ impl Flow {
         let inbox = Arc::clone(&shared.inbox);
         flow.index.when_doubted(Box::new(move || inbox.add(|hints| hints.doubt = true)));
         flow.spawn("watch", {
-            let (roots, inbox, wanted) = (Arc::clone(&shared.roots), Arc::clone(&shared.inbox), shared.limits.watch);
-            move || Some(watch::start(&roots, wanted, &inbox))
+            let Shared { roots, inbox, live, limits, .. } = shared.clone();
+            move || {
+                // Watching walks through everything, too; what changes before it begins is found by the list it asks for.
+                live.wait(|now| inbox.is_stopping() || is_listed(now), limits.calm + LISTING);
+                (!inbox.is_stopping()).then(|| watch::start(&roots, limits.watch, &inbox))
+            }
         })?;
         flow.spawn("index", move || {
             Conductor::new(shared, writer, Shelving::new(shelf), publish).run();
@@ -70,12 +83,14 @@ impl Flow {
 
     /// Has everything listed again soon.
     pub fn rescan(&self) {
+        self.live.stir();
         self.inbox.add(|hints: &mut Hints| hints.rescan = true);
     }
 
     /// Stops following and closes the index. What was read can still be asked until this is dropped.
     pub fn stop(&self) {
         self.inbox.stop();
+        self.live.change(|standing| standing.stirred = true);
         let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
         for thread in threads {
             if thread.join().is_err() {

@@ -22,6 +22,8 @@ pub struct Limits {
     pub quiet: Duration,
     /// How long changes wait at most, however many follow.
     pub patience: Duration,
+    /// How long the disk is left alone when an index was found, while nobody has its first page yet.
+    pub calm: Duration,
     /// Whether the system is asked to tell of changes at all.
     pub watch: bool,
 }
@@ -38,6 +40,7 @@ impl Default for Limits {
             rescan: Duration::from_secs(30),
             quiet: Duration::from_millis(25),
             patience: Duration::from_millis(80),
+            calm: Duration::from_secs(1),
             watch: true,
         }
     }

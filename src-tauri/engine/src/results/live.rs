@@ -18,6 +18,8 @@ pub struct Standing {
     pub watching: Watching,
     /// How long the first load took.
     pub took: Took,
+    /// Somebody has their first page, or waits for the disk to be looked at.
+    pub(crate) stirred: bool,
 }
 
 /// How long the parts of the first load took, from opening the folder.
@@ -49,6 +51,7 @@ impl Live {
             search: SearchProgress::default(),
             watching: Watching { by: WatchMeans::Off, notice: None },
             took: Took::default(),
+            stirred: false,
         };
         Self { standing: Mutex::new(standing), changed: Condvar::new() }
     }
@@ -64,6 +67,13 @@ impl Live {
         drop(standing);
         self.changed.notify_all();
         out
+    }
+
+    /// Says that nothing is waited for but the disk.
+    pub fn stir(&self) {
+        if !self.lock().stirred {
+            self.change(|standing| standing.stirred = true);
+        }
     }
 
     /// Waits until the standing is as wished; false when that took too long.

@@ -6,6 +6,7 @@ use super::roots::{FileId, Root, Roots};
 use fs_err as fs;
 use std::collections::BTreeMap;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -56,12 +57,13 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
 
 /// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors and downloads leave.
 pub(crate) fn is_hidden(file: &FileId) -> bool {
-    file.path.split(|b| *b == b'/').any(|part| {
-        let ends = |end: &str| part.ends_with(end.as_bytes());
-        part.starts_with(b".")
-            || part.starts_with(b"#")
-            || [".lock", ".tmp", ".part", ".swp", "~"].iter().any(|e| ends(e))
-    })
+    file.path.split(|b| *b == b'/').any(is_hidden_name)
+}
+
+fn is_hidden_name(name: &[u8]) -> bool {
+    name.starts_with(b".")
+        || name.starts_with(b"#")
+        || [".lock", ".tmp", ".part", ".swp", "~"].iter().any(|end| name.ends_with(end.as_bytes()))
 }
 
 struct Queue {
@@ -123,8 +125,8 @@ impl Walk<'_> {
         let path = self.roots.path(dir).unwrap_or_default();
         for item in fs::read_dir(path)? {
             let item = item?;
-            let file = dir.join(&item.file_name());
-            if is_hidden(&FileId::new(file.root, file.name())) {
+            let name = item.file_name();
+            if is_hidden_name(name.as_bytes()) {
                 continue;
             }
             if self.listed.fetch_add(1, Ordering::Relaxed) >= self.limits.entries {
@@ -133,6 +135,7 @@ impl Walk<'_> {
             }
             // Gone between listing and looking: as if it had never been listed.
             let Ok(meta) = item.metadata() else { continue };
+            let file = dir.join(&name);
             if meta.is_dir() {
                 self.enter(file, &meta, found);
             } else if let Some(entry) = entry(&file, &meta) {
