@@ -18,6 +18,10 @@ part: string,
  */
 offset: number, 
 /**
+ * Row, from 0, when the part is a table.
+ */
+row: number | null, 
+/**
  * Text around it.
  */
 pieces: Array<SnippetPiece>, };

@@ -3,6 +3,7 @@ use super::PartId;
 use super::pieces::{Budget, text_of};
 use super::table::Table;
 use crate::rows::{Body, Language, Part};
+use touchstone_formats::json;
 use touchstone_formats::run as told;
 use touchstone_formats::value::Value;
 
@@ -19,18 +20,22 @@ const PART_FRAME: usize = 160;
 pub(super) fn part(id: PartId, label: &str, language: Language, value: &Value, budget: &mut Budget) -> Part {
     budget.spend(PART_FRAME);
     let label = budget.name(label, MAX_LABEL);
-    let text = text_of(value);
-    let body = match value {
+    let (body, bytes) = match value {
         Value::Text(text) => {
             let shown = budget.fit(text, MAX_TEXT);
-            Body::Text { language, text: shown.to_owned(), whole: shown.len() == text.len() }
+            (Body::Text { language, text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
         }
-        value => Table::of(value).and_then(|table| table.body(budget)).unwrap_or_else(|| {
-            let shown = budget.fit(&text, MAX_VALUE);
-            Body::Value { text: shown.to_owned(), whole: shown.len() == text.len() }
-        }),
+        // The text of a table is long, and nobody sees it here.
+        value => match Table::of(value).and_then(|table| table.body(budget)) {
+            Some(table) => (table, json::length(value, true)),
+            None => {
+                let text = text_of(value);
+                let shown = budget.fit(&text, MAX_VALUE);
+                (Body::Value { text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
+            }
+        },
     };
-    Part { id: id.to_string(), label, bytes: text.len() as u64, body }
+    Part { id: id.to_string(), label, bytes: bytes as u64, body }
 }
 
 /// The same name for the same language.

@@ -2,6 +2,7 @@
 use super::PartId;
 use super::part_id::shown_parts;
 use super::pieces::text_of;
+use super::table::Table;
 use crate::results::snippet::{Needle, around};
 use crate::rows::{Match, Matches};
 use touchstone_formats::run::Run;
@@ -29,12 +30,24 @@ pub(super) fn find(run: &Run, needle: &Needle) -> Matches {
 
 fn in_part(matches: &mut Matches, step: Option<u32>, id: PartId, value: &Value, needle: &Needle) {
     let text = text_of(value);
+    let table = Table::of(value).is_some();
+    let (mut row, mut seen) = (0, 0);
     for place in needle.find_all(text.as_bytes()) {
         matches.total += 1;
         if matches.matches.len() < MAX_MATCHES {
+            if table {
+                row += rows_begun(&text.as_bytes()[seen..place.end]);
+                seen = place.end;
+            }
             let offset = place.start as u64;
             let pieces = around(&text, &[place], AROUND);
-            matches.matches.push(Match { step, part: id.to_string(), offset, pieces });
+            let row = if table { u32::try_from(row).ok().and_then(|begun: u32| begun.checked_sub(1)) } else { None };
+            matches.matches.push(Match { step, part: id.to_string(), offset, row, pieces });
         }
     }
+}
+
+/// How many rows of a table begin in a stretch of its text: only they stand on a line of their own that is indented once.
+fn rows_begun(text: &[u8]) -> usize {
+    memchr::memmem::find_iter(text, "\n  {").count()
 }

@@ -185,9 +185,20 @@ fn a_text_is_found_anywhere_in_the_order_of_reading() {
     let expected =
         ["Some(0) step:0.0 4", "Some(1) step:1.0 0", "Some(1) step:1.0 9", "Some(1) step:1.1 11", "None answer 0"];
     assert_eq!((found.total, places), (5, expected.map(str::to_owned).to_vec()));
+    assert_eq!(found.matches.iter().map(|m| m.row).collect::<Vec<_>>(), [None, None, None, Some(0), None]);
     let many = Run { steps: vec![step(vec![told("m", Value::from("a ".repeat(5_000).as_str()))])], ..Run::default() };
     let found = find::find(&many, &Needle::anywhere("a").unwrap());
     assert_eq!((found.total, found.matches.len()), (5_000, 2_000));
+}
+
+#[test]
+fn a_place_in_a_table_says_its_row_whatever_the_cells_look_like() {
+    let rows = r#"[{"a": "x\n  {"}, {"a": {"b": [{"c": "needle"}]}}, {"a": "\n  {needle"}, {}, {"needle": 1}]"#;
+    let run = Run { steps: vec![step(vec![told("result", value(rows))])], ..Run::default() };
+    let found = find::find(&run, &Needle::anywhere("needle").unwrap());
+    assert_eq!(found.matches.iter().map(|m| m.row).collect::<Vec<_>>(), [Some(1), Some(2), Some(4)]);
+    let list = Run { steps: vec![step(vec![told("result", value(r#"["needle"]"#))])], ..Run::default() };
+    assert_eq!(find::find(&list, &Needle::anywhere("needle").unwrap()).matches[0].row, None);
 }
 
 proptest! {

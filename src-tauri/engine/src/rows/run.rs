@@ -301,6 +301,8 @@ pub struct Match {
     pub part: String,
     /// Where in the text of the part, in bytes.
     pub offset: u64,
+    /// Row, from 0, when the part is a table.
+    pub row: Option<u32>,
     /// Text around it.
     pub pieces: Vec<SnippetPiece>,
 }

@@ -3,7 +3,7 @@
 mod read;
 mod write;
 
-pub use write::write;
+pub use write::{length, write};
 
 use crate::error::{ReadError, text_of};
 use crate::value::Value;

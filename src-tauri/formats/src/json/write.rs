@@ -1,6 +1,4 @@
 //! **Pure.** JSON text of a [`Value`]. What JSON cannot say is said as text: `.inf`, `.nan`, `0x1F`.
-use std::fmt::Write as _;
-
 use crate::value::Value;
 use crate::yaml::scalars::is_number;
 
@@ -12,36 +10,63 @@ pub fn write(value: &Value, pretty: bool) -> String {
     out
 }
 
-fn put(out: &mut String, value: &Value, indent: Option<usize>) {
+/// How many bytes [`write`] would give, without writing them.
+pub fn length(value: &Value, pretty: bool) -> usize {
+    let mut out = Length(0);
+    put(&mut out, value, pretty.then_some(0));
+    out.0
+}
+
+/// Where the text goes.
+trait Out {
+    fn add(&mut self, text: &str);
+}
+
+impl Out for String {
+    fn add(&mut self, text: &str) {
+        self.push_str(text);
+    }
+}
+
+struct Length(usize);
+
+impl Out for Length {
+    fn add(&mut self, text: &str) {
+        self.0 += text.len();
+    }
+}
+
+fn put<O: Out>(out: &mut O, value: &Value, indent: Option<usize>) {
     match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
+        Value::Null => out.add("null"),
+        Value::Bool(bool) => out.add(if *bool { "true" } else { "false" }),
+        Value::Number(text) if is_plain(text) => out.add(text),
         Value::Number(text) => match number(text) {
-            Some(number) => out.push_str(&number),
+            Some(number) => out.add(&number),
             None => quote(out, text),
         },
         Value::Text(text) => quote(out, text),
-        Value::List(items) => put_all(out, ('[', ']'), items, indent, put),
-        Value::Map(entries) => put_all(out, ('{', '}'), entries, indent, |out, (key, value), inner| {
+        Value::List(items) => put_all(out, ("[", "]"), items, indent, put),
+        Value::Map(entries) => put_all(out, ("{", "}"), entries, indent, |out, (key, value), inner| {
             put_key(out, key);
-            out.push_str(if inner.is_some() { ": " } else { ":" });
+            out.add(if inner.is_some() { ": " } else { ":" });
             put(out, value, inner);
         }),
     }
 }
 
-fn put_all<T>(
-    out: &mut String,
-    (open, close): (char, char),
+fn put_all<O: Out, T>(
+    out: &mut O,
+    (open, close): (&str, &str),
     all: &[T],
     indent: Option<usize>,
-    each: impl Fn(&mut String, &T, Option<usize>),
+    each: impl Fn(&mut O, &T, Option<usize>),
 ) {
     let inner = indent.map(|indent| indent + 2);
-    out.push(open);
+    out.add(open);
     for (at, one) in all.iter().enumerate() {
         if at > 0 {
-            out.push(',');
+            out.add(",");
         }
         line(out, inner);
         each(out, one, inner);
@@ -49,42 +74,58 @@ fn put_all<T>(
     if !all.is_empty() {
         line(out, indent);
     }
-    out.push(close);
+    out.add(close);
 }
 
-fn line(out: &mut String, indent: Option<usize>) {
-    if let Some(indent) = indent {
-        out.push('\n');
-        out.extend(std::iter::repeat_n(' ', indent));
+fn line(out: &mut impl Out, indent: Option<usize>) {
+    const SPACES: &str = "                                ";
+    if let Some(mut indent) = indent {
+        out.add("\n");
+        while indent > 0 {
+            let some = indent.min(SPACES.len());
+            out.add(&SPACES[..some]);
+            indent -= some;
+        }
     }
 }
 
-fn put_key(out: &mut String, key: &Value) {
+fn put_key(out: &mut impl Out, key: &Value) {
     match key {
         Value::Text(text) | Value::Number(text) => quote(out, text),
-        Value::Null => out.push_str("\"null\""),
+        Value::Null => out.add("\"null\""),
         Value::Bool(bool) => quote(out, if *bool { "true" } else { "false" }),
         Value::List(_) | Value::Map(_) => quote(out, &write(key, false)),
     }
 }
 
-fn quote(out: &mut String, text: &str) {
-    out.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            letter if (letter as u32) < 0x20 => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "\\u{:04x}", letter as u32);
-            }
-            letter => out.push(letter),
+fn quote(out: &mut impl Out, text: &str) {
+    out.add("\"");
+    let mut from = 0;
+    for (at, byte) in text.bytes().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        // What is escaped is one byte, so both cuts are between two characters.
+        out.add(&text[from..at]);
+        from = at + 1;
+        match byte {
+            b'"' => out.add("\\\""),
+            b'\\' => out.add("\\\\"),
+            b'\n' => out.add("\\n"),
+            b'\r' => out.add("\\r"),
+            b'\t' => out.add("\\t"),
+            byte => out.add(&format!("\\u{byte:04x}")),
         }
     }
-    out.push('"');
+    out.add(&text[from..]);
+    out.add("\"");
+}
+
+/// A whole number as JSON writes it, which most are.
+fn is_plain(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let leads = digits.first().is_some_and(|first| *first != b'0' || digits.len() == 1);
+    leads && digits.iter().all(u8::is_ascii_digit)
 }
 
 /// The JSON form of a number; none when there is none.
@@ -105,4 +146,48 @@ fn number(text: &str) -> Option<String> {
         Some("") => format!("{sign}{whole}.0{exponent}"),
         Some(fraction) => format!("{sign}{whole}.{fraction}{exponent}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        let number = prop_oneof![
+            "-?[0-9]{1,6}",
+            "[+-]?[0-9]{0,3}\\.[0-9]{1,3}(e[0-9])?",
+            Just("0x1F".to_owned()),
+            Just(".inf".to_owned())
+        ];
+        let one = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            number.prop_map(Value::Number),
+            "\\PC{0,12}|[\\x00-\\x2f\\\\]{0,12}".prop_map(Value::Text),
+        ];
+        one.prop_recursive(4, 40, 5, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..5).prop_map(Value::List),
+                prop::collection::vec(("[a-c\\n\"]{0,3}".prop_map(Value::Text), inner), 0..5).prop_map(Value::Map),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn the_length_is_that_of_what_is_written_and_texts_are_as_others_write_them(value in value(), pretty in any::<bool>()) {
+            prop_assert_eq!(length(&value, pretty), write(&value, pretty).len());
+            if let Value::Text(text) = &value {
+                prop_assert_eq!(serde_json::from_str::<String>(&write(&value, false)).unwrap(), text.clone());
+            }
+        }
+
+        #[test]
+        fn a_number_that_counts_as_plain_would_be_written_the_same(text in "-?[0-9]{0,5}") {
+            if is_plain(&text) {
+                prop_assert_eq!(number(&text), Some(text));
+            }
+        }
+    }
 }

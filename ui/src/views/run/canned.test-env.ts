@@ -71,6 +71,6 @@ export class OneRun extends Fixture {
     this.replies.read_text = ({ part }) => ({ text: `text of ${part}\nsecond line`, offset: 0, next: null, total: 20 });
     this.replies.read_rows = ({ request }) => ({ rows: Array.from({ length: request.span.limit }, (_, i) => [{ text: String(request.descending ? 999 - i : request.span.offset + i), kind: "number" as const }]), total: 30 });
     this.replies.read_csv = () => "id\n0\n";
-    this.replies.find_in_run = ({ text: sought }) => ({ total: 1, matches: [{ step: 2, part: "p2", offset: 0, pieces: [{ text: sought, hit: true }] }] });
+    this.replies.find_in_run = ({ text: sought }) => ({ total: 1, matches: [{ step: 2, part: "p2", offset: 0, row: null, pieces: [{ text: sought, hit: true }] }] });
   }
 }

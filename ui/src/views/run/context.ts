@@ -8,6 +8,7 @@ import type { GridOrder } from "../../parts/grid/grid";
 export interface Reveal {
   part: string;
   offset: number;
+  row: number | null;
 }
 
 export interface OpenRun {

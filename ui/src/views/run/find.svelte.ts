@@ -33,8 +33,8 @@ export class Finder {
     const match = this.current;
     if (!match) return undefined;
     let nth = 0;
-    for (let i = this.at - 1; i >= 0 && this.matches[i]?.part === match.part; i--) nth++;
-    return { part: match.part, offset: match.offset, nth };
+    for (let i = this.at - 1; i >= 0 && this.matches[i]?.part === match.part && this.matches[i]?.row === match.row; i--) nth++;
+    return { part: match.part, offset: match.offset, row: match.row, nth };
   }
 
   /** As one types. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { occurrences } from "./marks";
+import { mark, occurrences } from "./marks";
 
 /** Elements from a list: a text, or a tag with its children. */
 type Piece = string | [tag: string, ...Piece[]];
@@ -19,4 +19,14 @@ describe("what was found", () => {
   it("is not made up across two blocks", () => expect(found([["p", "pl"], ["p", "an"]], "plan")).toEqual([]));
   it("is marked once where it overlaps itself", () => expect(found(["aaaa"], "aa")).toEqual(["aa", "aa"]));
   it("is bounded", () => expect(occurrences(build(["a".repeat(500)]), "a", 7)).toHaveLength(7));
+  it("in a table is marked in the row that it names, and nowhere while that row is not drawn", () => {
+    const part = build([["div", ["span", "plan plan"]], ["div", ["span", "no"]], ["div", ["span", "plan"]]]);
+    part.setAttribute("data-part", "p");
+    [...part.children].forEach((row, at) => row.setAttribute("data-row", String(at + 140)));
+    const root = document.createElement("div");
+    root.append(part);
+    document.body.append(root);
+    const at = (row: number, nth: number) => mark(root, "plan", { part: "p", offset: 0, row, nth })?.startContainer.parentElement?.closest("[data-row]")?.getAttribute("data-row");
+    expect([at(140, 1), at(142, 0), at(141, 0), at(900, 0)]).toEqual(["140", "142", undefined, undefined]);
+  });
 });

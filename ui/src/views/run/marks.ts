@@ -6,6 +6,8 @@ import { byteLength } from "../../parts/text/lines";
 export interface Spot {
   part: string;
   offset: number;
+  /** Row of a table, and then `nth` counts within it. */
+  row: number | null;
   nth: number;
 }
 
@@ -99,14 +101,21 @@ function flow(root: Element): { text: string; pieces: Piece[] } {
   return { text, pieces };
 }
 
+function rowOf(range: Range): number | null {
+  const row = range.startContainer.parentElement?.closest("[data-row]")?.getAttribute("data-row");
+  return row == null ? null : Number(row);
+}
+
 /** Without case, as long as that changes no position. */
 function folded(text: string): string {
   const low = text.toLowerCase();
   return low.length === text.length ? low : text;
 }
 
-/** By its byte where rows say where they begin; else by its number. */
-function nearest(ranges: Range[], spot: Spot): Range | undefined {
+/** By its row in a table, by its byte where lines say where they begin, else by its number. */
+function nearest(all: Range[], spot: Spot): Range | undefined {
+  const table = spot.row !== null && all.some((range) => rowOf(range) !== null);
+  const ranges = table ? all.filter((range) => rowOf(range) === spot.row) : all;
   let best: Range | undefined;
   let least = Infinity;
   for (const range of ranges) {
