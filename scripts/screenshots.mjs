@@ -44,7 +44,7 @@ try {
     for (const [name, go] of Object.entries(SHOTS)) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: "reduce" });
       const page = await context.newPage();
-      await page.goto(server.url);
+      await page.goto(await server.another());
       await rows(page).first().waitFor();
       await go(page);
       // Grey bars stand where rows are still being read.

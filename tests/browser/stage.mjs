@@ -44,12 +44,19 @@ export function folderWith(files = null) {
 export async function serve(place, { folder = place.folder } = {}) {
   const env = { ...process.env, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state"), TOUCHSTONE_DEMO_DIR: join(ROOT, "demo") };
   const server = spawn(join(ROOT, "target/debug/touchstone"), ["serve", "--json", ...(folder === null ? [] : [folder])], { env, stdio: ["ignore", "pipe", "inherit"] });
+  const printed = createInterface({ input: server.stdout });
   const line = await new Promise((resolve, reject) => {
-    createInterface({ input: server.stdout }).once("line", resolve);
+    printed.once("line", resolve);
     server.once("exit", (code) => reject(new Error(`touchstone serve ended with status ${code} before it printed its address`)));
   });
   const stop = () => new Promise((resolve) => (server.exitCode === null ? server.once("exit", resolve) && server.kill("SIGINT") : resolve()));
-  return { url: JSON.parse(line).url, stop };
+  /** An address for one more browser. */
+  const another = () =>
+    new Promise((resolve) => {
+      printed.once("line", (next) => resolve(JSON.parse(next).url));
+      server.kill("SIGUSR1");
+    });
+  return { url: JSON.parse(line).url, another, stop };
 }
 
 /**

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Child, ChildStdout, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
@@ -15,22 +15,24 @@ pub(crate) struct Served {
     line: String,
     port: u16,
     cookie: String,
+    out: BufReader<ChildStdout>,
 }
 
 impl Served {
     pub(crate) fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
-        Self::with(sandbox, &[&["serve", "."], arguments].concat())
+        Self::start_with(sandbox, &[&["serve", "."], arguments].concat(), &[])
     }
 
-    fn with(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+    fn start_with(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = sandbox.command(arguments);
-        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.envs(environment.iter().copied()).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
         let start = line.find("127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}")) + "127.0.0.1:".len();
         let (port, rest) = line[start..].split_once('/').unwrap();
         let token = rest.trim_start_matches("?token=").trim_end_matches(|c: char| !c.is_ascii_hexdigit());
-        let mut served = Self { child, port: port.parse().unwrap(), cookie: String::new(), line: line.clone() };
+        let mut served = Self { child, port: port.parse().unwrap(), cookie: String::new(), line: line.clone(), out };
         let welcome = served.send("GET", &format!("/?token={token}"), "");
         let cookie =
             welcome.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap_or_else(|| panic!("{welcome}"));
@@ -102,11 +104,61 @@ fn it_prints_one_line_with_address_and_token_and_ends_well_on_ctrl_c() {
 #[test]
 fn the_demo_is_served_from_a_copy_in_the_state_directory() {
     let sandbox = Sandbox::usual("serve-demo");
-    let served = Served::with(&sandbox, &["serve", "--demo"]);
+    let served = Served::start_with(&sandbox, &["serve", "--demo"], &[]);
     let (status, reply) = served.call("status", &json!({}));
     assert_eq!((status, &reply["folder"]["demo"]), (200, &json!(true)), "{reply}");
     assert!(reply["folder"]["path"].as_str().unwrap().ends_with("state/demo"), "{reply}");
     assert_eq!(sandbox.run(&["serve", "--demo", "."]).status, 2);
+}
+
+#[test]
+fn an_address_works_once_and_a_signal_prints_another() {
+    let sandbox = Sandbox::usual("serve-once");
+    let mut served = Served::start(&sandbox, &["--json"]);
+    let status = |reply: &str| reply.split(' ').nth(1).unwrap().to_owned();
+    let cookie = std::mem::take(&mut served.cookie);
+    let path = |line: &str| {
+        let url = serde_json::from_str::<Value>(line).unwrap()["url"].as_str().unwrap().to_owned();
+        url[url.find("/?").unwrap()..].to_owned()
+    };
+    let first = path(&served.line);
+    assert_eq!(status(&served.send("GET", &first, "")), "401", "it was used");
+    let killed = Command::new("kill").args(["-USR1", &served.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let mut line = String::new();
+    served.out.read_line(&mut line).unwrap();
+    let second = path(&line);
+    assert_ne!(second, first);
+    assert_eq!(status(&served.send("GET", &second, "")), "303");
+    assert_eq!(status(&served.send("GET", &second, "")), "401");
+    served.cookie = cookie;
+    assert_eq!(status(&served.send("GET", "/", "")), "200", "who is in stays in");
+}
+
+#[test]
+fn open_starts_the_browser_with_an_address_of_its_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let sandbox = Sandbox::usual("serve-open");
+    let tools = sandbox.folder.join("tools");
+    std::fs::create_dir_all(&tools).unwrap();
+    let opener = tools.join("xdg-open");
+    let told = tools.join("told");
+    std::fs::write(&opener, format!("#!/bin/sh\necho \"$1\" > {0}.new && mv {0}.new {0}\n", told.display())).unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{}", tools.display(), std::env::var("PATH").unwrap());
+    let served = Served::start_with(&sandbox, &["serve", ".", "--open"], &[("PATH", &path), ("DISPLAY", ":99")]);
+    let begun = Instant::now();
+    let address = loop {
+        match std::fs::read_to_string(&told) {
+            Ok(address) => break address.trim().to_owned(),
+            Err(_) => assert!(begun.elapsed() < Duration::from_secs(20), "the opener was not started"),
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    };
+    assert_ne!(address, served.line.trim());
+    let path = &address[address.find("/?").unwrap()..];
+    assert!(served.send("GET", path, "").starts_with("HTTP/1.1 303"));
+    assert!(served.send("GET", path, "").starts_with("HTTP/1.1 200"), "this one is let in by its cookie");
 }
 
 #[test]

@@ -2,12 +2,13 @@
 use super::{Dirs, Ended, Outcome, folder};
 use crate::{
     Surroundings, calls, desktop,
-    serve::{Events, Inside, Page, Server},
+    serve::{Events, Inside, Invites, Page, Server},
 };
 use clap::Args;
 use std::{
     io::{self, Write as _},
     path::PathBuf,
+    process::{Command, Stdio},
     sync::Arc,
 };
 use tauri::{Context, Wry};
@@ -32,6 +33,9 @@ pub(super) struct Serve {
     /// Let the page launch runs, which spends money and runs programs
     #[arg(long)]
     allow_run: bool,
+    /// Open the page in the browser of this user
+    #[arg(long)]
+    open: bool,
     /// Print the address as JSON
     #[arg(long)]
     json: bool,
@@ -75,7 +79,13 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
             error.hint("Leave --port out to get a free one.")
         })?;
         let end = interrupted()?;
-        announce(&server.address(), asked.json)?;
+        let invites = server.invites();
+        announce(&invites.address()?, asked.json)?;
+        eprintln!("Each address works once. For another browser: kill -USR1 {}", std::process::id());
+        announce_again(Arc::clone(&invites), asked.json)?;
+        if asked.open {
+            open_browser(&invites, here)?;
+        }
         let (inside, _told) = inside(app.clone(), asked.allow_run);
         server.run(inside, end).await?;
         Ok(Ended::Well)
@@ -92,6 +102,39 @@ fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
             _ = terminated.recv() => {}
         }
     })
+}
+
+/// Prints another address for each signal that asks for one. A key would do on a terminal only, and stop a server in the background.
+fn announce_again(invites: Arc<Invites>, json: bool) -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut asked = signal(SignalKind::user_defined1())?;
+    tokio::spawn(async move {
+        while asked.recv().await.is_some() {
+            if let Err(error) = invites.address().and_then(|address| announce(&address, json)) {
+                tracing::warn!(%error, "another address could not be printed");
+            }
+        }
+    });
+    Ok(())
+}
+
+/// Has the desktop open the page. Every user can read what a program is started with, so the address that it gets is one that
+/// nobody else can use (`serve/invites.rs`).
+fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
+    const BY_HAND: &str = "Please open the printed address by hand.";
+    if !here.display {
+        eprintln!("There is no display here to open a browser on. {BY_HAND}");
+        return Ok(());
+    }
+    let mut opener = Command::new("xdg-open");
+    opener.arg(invites.address_to_hand_over()?).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // Some openers end with their browser.
+    std::thread::Builder::new().name("browser".to_owned()).spawn(move || match opener.status() {
+        Ok(status) if status.success() => {}
+        Ok(_) => eprintln!("No browser could be opened. {BY_HAND}"),
+        Err(error) => eprintln!("xdg-open could not be started: {error}. {BY_HAND}"),
+    })?;
+    Ok(())
 }
 
 fn announce(address: &str, json: bool) -> io::Result<()> {

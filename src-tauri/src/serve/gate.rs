@@ -1,7 +1,7 @@
 //! **Pure.** Who may speak to the served page, decided from the head of a request alone. Owns the rules, not the sockets.
 //!
 //! A page elsewhere can make a browser send requests here, also under a name of its own that points to 127.0.0.1. So: only our own
-//! names as `Host`, nothing from another origin, a cookie that only the printed address gives, and a header that forms cannot send.
+//! names as `Host`, nothing from another origin, a cookie that only a printed address gives, and a header that forms cannot send.
 use super::secret::Secret;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header, request::Parts};
 
@@ -12,7 +12,6 @@ const OURS: HeaderName = HeaderName::from_static("x-touchstone");
 /// The rules for one running server.
 pub(crate) struct Gate {
     port: u16,
-    token: Secret,
     session: Secret,
 }
 
@@ -21,28 +20,23 @@ pub(crate) struct Gate {
 pub(crate) enum Verdict {
     /// It may go on.
     Pass,
-    /// It brought the token: it gets this cookie and is sent to the page.
+    /// It brought a code that was taken: it gets this cookie and is sent to the page.
     Welcome(String),
     /// It may not, and why.
     Refuse(StatusCode, &'static str),
 }
 
 impl Gate {
-    /// Rules for this port, with fresh secrets.
-    pub(crate) fn new(port: u16, token: Secret, session: Secret) -> Self {
-        Self { port, token, session }
+    /// Rules for this port, with a fresh secret.
+    pub(crate) fn new(port: u16, session: Secret) -> Self {
+        Self { port, session }
     }
 
-    /// The address to open, with the token.
-    pub(crate) fn address(&self) -> String {
-        format!("http://127.0.0.1:{}/?token={}", self.port, self.token.reveal())
-    }
-
-    /// Decides.
-    pub(crate) fn judge(&self, head: &Parts) -> Verdict {
+    /// Decides. `take` is asked for the code that the address carries, and uses it up.
+    pub(crate) fn judge(&self, head: &Parts, take: impl FnOnce(&str) -> bool) -> Verdict {
         match self.refusal(head) {
             Some((status, why)) => Verdict::Refuse(status, why),
-            None if self.brings_token(head) => Verdict::Welcome(format!(
+            None if code(head).is_some_and(take) => Verdict::Welcome(format!(
                 "{}={}; Path=/; HttpOnly; SameSite=Strict",
                 self.cookie_name(),
                 self.session.reveal()
@@ -50,7 +44,8 @@ impl Gate {
             None if self.signed_in(&head.headers) => Verdict::Pass,
             None => Verdict::Refuse(
                 StatusCode::UNAUTHORIZED,
-                "This page needs the address that `touchstone serve` printed, with its token.",
+                "This page needs an address that `touchstone serve` printed. Each works once; where it was started it says \
+                 how to get another.",
             ),
         }
     }
@@ -99,13 +94,6 @@ impl Gate {
         same_site && same_origin
     }
 
-    fn brings_token(&self, head: &Parts) -> bool {
-        let query = head.uri.query().unwrap_or_default();
-        head.method == Method::GET
-            && head.uri.path() == "/"
-            && query.split('&').filter_map(|pair| pair.strip_prefix("token=")).any(|token| self.token.is(token))
-    }
-
     fn signed_in(&self, headers: &HeaderMap) -> bool {
         let name = self.cookie_name();
         headers
@@ -121,6 +109,12 @@ impl Gate {
     fn cookie_name(&self) -> String {
         format!("touchstone_{}", self.port)
     }
+}
+
+/// The code that an address to open carries.
+fn code(head: &Parts) -> Option<&str> {
+    let opens = head.method == Method::GET && head.uri.path() == "/";
+    head.uri.query().filter(|_| opens)?.split('&').find_map(|pair| pair.strip_prefix("token="))
 }
 
 /// The value of a header that stands there exactly once and is plain text.
@@ -143,7 +137,7 @@ mod tests {
     const PORT: u16 = 4321;
 
     fn gate() -> Gate {
-        Gate::new(PORT, Secret::new("t0ken".into()), Secret::new("s3ssion".into()))
+        Gate::new(PORT, Secret::new("s3ssion".into()))
     }
 
     fn judge(line: &str, headers: &[(&str, &str)]) -> Verdict {
@@ -152,7 +146,7 @@ mod tests {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        gate().judge(&request.body(()).unwrap().into_parts().0)
+        gate().judge(&request.body(()).unwrap().into_parts().0, |code| code == "t0ken")
     }
 
     fn status(verdict: &Verdict) -> u16 {
@@ -265,6 +259,13 @@ mod tests {
         ] {
             assert_eq!(status(&judge(line, &[HOST])), 401, "{line}");
         }
+        assert_eq!(status(&judge("HEAD /?token=t0ken", &[HOST])), 401, "only looked at");
+        assert_eq!(status(&judge("GET /?token=t0ken", &[])), 400, "not under our name");
+        assert_eq!(
+            status(&judge("GET /?token=used", &[HOST, COOKIE])),
+            200,
+            "an old address in a browser that is let in"
+        );
         let Verdict::Welcome(cookie) = judge("GET /?token=t0ken", &[HOST]) else { panic!("not welcome") };
         assert_eq!(cookie, "touchstone_4321=s3ssion; Path=/; HttpOnly; SameSite=Strict");
         assert_eq!(status(&judge("POST /api/status?token=t0ken", &[HOST, JSON, OUR])), 401, "a token is no cookie");

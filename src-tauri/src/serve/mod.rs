@@ -2,11 +2,13 @@
 //! who may speak is decided in `gate`, and what a command does in the engine.
 mod events;
 mod gate;
+mod invites;
 mod page;
+mod peer;
 mod secret;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::{self, Body, Bytes},
     extract::{Path, Request, State},
     http::{HeaderValue, StatusCode, header},
@@ -22,11 +24,19 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use secret::Secret;
-use std::{future::Future, io, net::Ipv4Addr, pin::pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    io,
+    net::{Ipv4Addr, SocketAddr},
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::{net::TcpListener, task::JoinSet};
 use touchstone_engine::error::{AppError, Code};
 
 pub(crate) use events::Events;
+pub(crate) use invites::Invites;
 pub(crate) use page::Page;
 
 /// Arguments are ids, filters and spans; nothing long.
@@ -57,26 +67,38 @@ pub(crate) struct Inside {
 /// A server that has its port and does not answer yet.
 pub(crate) struct Server {
     listener: TcpListener,
-    gate: Arc<Gate>,
+    front: Front,
 }
+
+/// Who may come in.
+#[derive(Clone)]
+struct Front {
+    port: u16,
+    gate: Arc<Gate>,
+    invites: Arc<Invites>,
+}
+
+/// The other end of a connection.
+#[derive(Clone, Copy)]
+struct Peer(SocketAddr);
 
 impl Server {
     /// Takes the port, or a free one for 0.
     pub(crate) async fn bind(port: u16) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
         let port = listener.local_addr()?.port();
-        let gate = Gate::new(port, Secret::random()?, Secret::random()?);
-        Ok(Self { listener, gate: Arc::new(gate) })
+        let gate = Arc::new(Gate::new(port, Secret::random()?));
+        Ok(Self { listener, front: Front { port, gate, invites: Arc::new(Invites::new(port)) } })
     }
 
-    /// The address to open, with the token.
-    pub(crate) fn address(&self) -> String {
-        self.gate.address()
+    /// Gives addresses to open.
+    pub(crate) fn invites(&self) -> Arc<Invites> {
+        Arc::clone(&self.front.invites)
     }
 
     /// Answers until `end`. Event streams never end by themselves, so they are cut.
     pub(crate) async fn run(self, inside: Inside, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let service = TowerToHyperService::new(router(inside, self.gate));
+        let rooms = router(inside, self.front);
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
         let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
@@ -86,8 +108,9 @@ impl Server {
                 () = &mut end => break,
                 Some(_) = connections.join_next() => {}
                 accepted = self.listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
-                    Ok((stream, _)) => {
-                        let connection = http.serve_connection(TokioIo::new(stream), service.clone());
+                    Ok((stream, peer)) => {
+                        let service = TowerToHyperService::new(rooms.clone().layer(Extension(Peer(peer))));
+                        let connection = http.serve_connection(TokioIo::new(stream), service);
                         connections.spawn(graceful.watch(connection));
                     }
                     Err(error) => {
@@ -106,19 +129,25 @@ impl Server {
     }
 }
 
-fn router(inside: Inside, gate: Arc<Gate>) -> Router {
+fn router(inside: Inside, front: Front) -> Router {
     Router::new()
         .route("/api/events", get(events::stream))
         .route("/api/{name}", post(command))
         .fallback(page::show)
         .with_state(inside)
-        .layer(middleware::from_fn_with_state(gate, guard))
+        .layer(middleware::from_fn_with_state(front, guard))
 }
 
 /// Everything passes here, errors included, so every reply carries the headers.
-async fn guard(State(gate): State<Arc<Gate>>, request: Request, next: Next) -> Response {
+async fn guard(
+    State(front): State<Front>,
+    Extension(Peer(peer)): Extension<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
     let (head, body) = request.into_parts();
-    let mut response = match gate.judge(&head) {
+    let take = |code: &str| front.invites.take(code, Instant::now(), || peer::is_ours(peer, front.port));
+    let mut response = match front.gate.judge(&head, take) {
         Verdict::Pass => next.run(Request::from_parts(head, body)).await,
         Verdict::Welcome(cookie) => {
             (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)]).into_response()

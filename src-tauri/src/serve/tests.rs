@@ -11,7 +11,7 @@ use touchstone_engine::rows::{AppEvent, Stale};
 struct Served {
     port: u16,
     cookie: String,
-    address: String,
+    invites: Arc<Invites>,
     events: Events,
     end: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<std::thread::JoinHandle<()>>,
@@ -34,7 +34,7 @@ impl Served {
         let events = inside.events.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let server = runtime.block_on(Server::bind(0)).unwrap();
-        let (port, address) = (server.listener.local_addr().unwrap().port(), server.address());
+        let (port, invites) = (server.listener.local_addr().unwrap().port(), server.invites());
         let (end, ended) = tokio::sync::oneshot::channel();
         let thread = std::thread::spawn(move || {
             let end = async {
@@ -42,13 +42,18 @@ impl Served {
             };
             runtime.block_on(server.run(inside, end)).unwrap();
         });
-        let mut running = Self { port, cookie: String::new(), address, events, end: Some(end), thread: Some(thread) };
-        let token = running.address.split_once("/?").unwrap().1.to_owned();
-        let welcome = running.ask(&format!("GET /?{token} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n"));
+        let mut running = Self { port, cookie: String::new(), invites, events, end: Some(end), thread: Some(thread) };
+        let welcome = running.come(&running.invites.address().unwrap());
         assert!(welcome.starts_with("HTTP/1.1 303"), "{welcome}");
         let cookie = welcome.lines().find_map(|line| line.strip_prefix("set-cookie: ")).unwrap();
         cookie.split(';').next().unwrap().clone_into(&mut running.cookie);
         running
+    }
+
+    /// Comes to an address as a browser that was never here.
+    fn come(&self, address: &str) -> String {
+        let path = &address[address.find("/?").unwrap()..];
+        self.ask(&format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", self.port))
     }
 
     /// Sends these bytes and reads the whole reply.
@@ -101,6 +106,18 @@ fn the_cookie_opens_the_page_and_the_commands() {
 }
 
 #[test]
+fn an_address_lets_one_browser_in_and_no_second_one() {
+    let served = Served::start();
+    for address in [served.invites.address().unwrap(), served.invites.address_to_hand_over().unwrap()] {
+        assert_eq!(status(&served.come(&address)), 303);
+        let again = served.come(&address);
+        assert_eq!(status(&again), 401);
+        assert!(again.contains("works once") && !again.contains("set-cookie"), "{again}");
+    }
+    assert_eq!(status(&served.get("/")), 200, "who is in stays in");
+}
+
+#[test]
 fn an_error_of_the_engine_arrives_whole_under_a_fitting_status() {
     let served = Served::start();
     let reply = served.post("none", "{}");
@@ -127,7 +144,7 @@ fn arguments_beyond_the_limit_are_refused() {
 fn every_reply_carries_the_headers_errors_too() {
     let served = Served::start();
     let port = served.port;
-    let welcome = &served.address[served.address.find("/?").unwrap()..];
+    let address = served.invites.address().unwrap();
     let replies = [
         served.get("/"),
         served.get("/nothing"),
@@ -137,7 +154,8 @@ fn every_reply_carries_the_headers_errors_too() {
         served.ask("GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n"),
         served.ask(&format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
         served.ask(&format!("PUT /api/echo HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
-        served.ask(&format!("GET {welcome} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n")),
+        served.come(&address),
+        served.come(&address),
     ];
     for reply in replies {
         for (name, value) in page::HEADERS {

@@ -13,7 +13,7 @@ async function failure(reply: Response): Promise<AppError> {
   const said: unknown = await reply.json().catch(() => null);
   if (isAppError(said)) return said;
   if (reply.status === 401 || reply.status === 403) {
-    return { code: "not_allowed", message: "This page is not signed in to Touchstone.", hint: "Open the address that `touchstone serve` printed; it carries the token." };
+    return { code: "not_allowed", message: "This page is not signed in to Touchstone.", hint: "Open an address that `touchstone serve` printed. Each works once; where it was started it says how to get another." };
   }
   return { code: "failed", message: `Touchstone answered with status ${reply.status}.`, hint: null };
 }
