@@ -18,6 +18,8 @@ use touchstone_engine::{
 
 /// The one event that all of the engine's events travel in; `ui/src/backend/tauri.ts` listens to it.
 const EVENT: &str = "app_event";
+/// The one that what failed without being asked for travels in.
+const TROUBLE: &str = "app_trouble";
 
 type Engine<'a> = State<'a, App>;
 type Reply<T> = Result<T, AppError>;
@@ -208,7 +210,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
         ])
         .on_window_event(|window, event| {
             if let WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) = event {
-                open_dropped(window.state::<App>().inner(), paths);
+                open_dropped(window.app_handle(), paths.clone());
             }
         })
         .setup(move |tauri| {
@@ -235,15 +237,22 @@ fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
         .map(drop)
 }
 
-/// Folders only; what else was dropped is none of our business.
-fn open_dropped(app: &App, paths: &[PathBuf]) {
-    let Some(folder) = paths.iter().find(|path| path.is_dir()).cloned() else { return };
-    let app = app.clone();
+/// Opens the first folder of what was dropped. Nobody waits for the reply, so what fails is told by an event.
+fn open_dropped(handle: &AppHandle, paths: Vec<PathBuf>) {
+    let handle = handle.clone();
     tauri::async_runtime::spawn_blocking(move || {
-        if let Err(error) = app.open(&folder) {
-            tracing::warn!(%error, "the dropped folder could not be opened");
+        if let Err(error) = dropped(&paths).and_then(|folder| handle.state::<App>().open(folder)) {
+            let _ = handle.emit(TROUBLE, &error);
         }
     });
+}
+
+/// What is not there or not readable is for the engine to explain; a file is not.
+fn dropped(paths: &[PathBuf]) -> Reply<&PathBuf> {
+    paths.iter().find(|path| !path.is_file()).ok_or_else(|| {
+        let error = AppError::new(Code::BadRequest, "What was dropped is no folder.");
+        error.hint("Drop the folder that holds the transcripts, or the whole benchmark.")
+    })
 }
 
 fn not_a_path(why: impl std::fmt::Display) -> AppError {
@@ -261,6 +270,17 @@ fn may_go_to(url: &Url) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_what_was_dropped_the_first_folder_is_opened_and_a_file_alone_is_refused_with_a_sentence() {
+        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let (file, folder, gone) = (here.join("Cargo.toml"), here.join("src-tauri"), here.join("gone"));
+        assert_eq!(dropped(&[file.clone(), folder.clone()]).unwrap(), &folder);
+        assert_eq!(dropped(&[gone.clone()]).unwrap(), &gone);
+        let refused = dropped(&[file]).unwrap_err();
+        assert!(refused.message.contains("no folder") && refused.hint.is_some_and(|hint| hint.contains("Drop")));
+        assert!(dropped(&[]).is_err());
+    }
 
     #[test]
     fn the_page_goes_nowhere_but_to_itself() {

@@ -45,6 +45,25 @@ afterEach(async () => {
   document.body.replaceChildren();
 });
 
+describe("the frame", () => {
+  it("says what failed though nobody asked for it on the page, until it is closed or another folder opens", async () => {
+    const fixture = await open(new Fixture());
+    await until(() => rows().length > 0);
+    const trouble = () => document.querySelector("[role=alert]");
+    const message = "The folder /locked cannot be read.";
+    for (const end of ["close", "folder"]) {
+      fixture.fail({ code: "failed", message, hint: "Check that you may read it." });
+      await until(() => trouble()?.textContent?.includes(`${message}\u00a0Check that you may read it.`) === true);
+      if (end === "close") button("Close")?.click();
+      else {
+        fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
+        fixture.tell({ kind: "folder" });
+      }
+      await until(() => trouble() === null);
+    }
+  });
+});
+
 describe("the start screen", () => {
   it("stands where no folder is open, offers the demo, and says how a served page gets a folder", async () => {
     const fixture = await open(new Fixture([], status({ folder: null, phase: { kind: "closed" } })), "");

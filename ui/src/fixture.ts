@@ -1,5 +1,6 @@
 // A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
 import type { Backend, CommandName, Commands } from "./backend/backend";
+import type { AppError } from "./generated/AppError";
 import type { AppEvent } from "./generated/AppEvent";
 import type { LaunchOptions } from "./generated/LaunchOptions";
 import type { LaunchView } from "./generated/LaunchView";
@@ -164,6 +165,17 @@ export class Fixture implements Backend {
   listen(fn: (event: AppEvent) => void): () => void {
     this.#ears.add(fn);
     return () => this.#ears.delete(fn);
+  }
+
+  #troubled = new Set<(error: AppError) => void>();
+  onTrouble(fn: (error: AppError) => void): () => void {
+    this.#troubled.add(fn);
+    return () => this.#troubled.delete(fn);
+  }
+
+  /** Something failed that the page did not ask for. */
+  fail(error: AppError): void {
+    for (const ear of this.#troubled) ear(error);
   }
 
   tell(stale: Stale): void {

@@ -1,5 +1,6 @@
 // Everything the page may ask for, in one interface. Two forms fill it: the window's IPC and the served HTTP API.
 // The names of the commands are the same in the engine's `App`, in the window, in the routes and here; a test compares them.
+import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Check } from "../generated/Check";
 import type { Facets } from "../generated/Facets";
@@ -79,4 +80,6 @@ export interface Backend {
   call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]>;
   /** Calls back with every event; after a break of the stream also with one that makes everything stale. Returns how to stop. */
   listen(fn: (event: AppEvent) => void): () => void;
+  /** Calls back when something failed that no command was asked for, such as opening a folder that was dropped. Returns how to stop. */
+  onTrouble?(fn: (error: AppError) => void): () => void;
 }

@@ -1,11 +1,14 @@
 // The window's form: IPC. The only file that knows Tauri.
 import { invoke } from "@tauri-apps/api/core";
 import { listen as hear } from "@tauri-apps/api/event";
+import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Backend } from "./backend";
 
 /** The one event the engine's events travel in. */
 const EVENT = "app_event";
+/** The one that what failed without being asked for travels in. */
+const TROUBLE = "app_trouble";
 
 export const tauri: Backend = {
   door: "window",
@@ -23,5 +26,9 @@ export const tauri: Backend = {
       stopped = true;
       void stop.then((end) => end());
     };
+  },
+  onTrouble(fn) {
+    const stop = hear<AppError>(TROUBLE, (event) => fn(event.payload));
+    return () => void stop.then((end) => end());
   },
 };
