@@ -18,6 +18,7 @@ mod mcp;
 mod mocks;
 mod opening;
 mod postgres;
+mod readme;
 mod real_folders;
 mod scripted;
 mod python;

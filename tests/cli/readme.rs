@@ -1,0 +1,68 @@
+//! Every command that the README shows, typed as it stands there.
+use crate::sandbox::Sandbox;
+
+const README: &str = include_str!("../../README.md");
+const MAKEFILE: &str = include_str!("../../Makefile");
+const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
+
+/// What is typed, without the remark behind it.
+fn typed(program: &str) -> Vec<&'static str> {
+    let lines = README.lines().map(|line| line.split("  #").next().unwrap_or_default().trim());
+    lines.filter(|line| line.strip_prefix(program).is_some_and(|rest| rest.starts_with(' '))).collect()
+}
+
+/// The words of a line, as a shell takes them apart: only what stands in single quotes holds spaces.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (at, piece) in line.split('\'').enumerate() {
+        if at % 2 == 1 {
+            words.push(piece.to_owned());
+        } else {
+            words.extend(piece.split_whitespace().map(str::to_owned));
+        }
+    }
+    words
+}
+
+#[test]
+fn every_command_of_the_readme_is_understood_and_does_something() {
+    let sandbox = Sandbox::usual("readme");
+    let shown = typed("touchstone");
+    assert!(shown.len() >= 5, "{shown:?}");
+    for line in shown {
+        let mut words: Vec<String> = words(line).split_off(1);
+        let serves = words.first().is_some_and(|word| word == "serve");
+        for word in &mut words {
+            match word.as_str() {
+                "FOLDER" => ".".clone_into(word),
+                "FILE" => FILE.clone_into(word),
+                _ => {}
+            }
+        }
+        // A server would not end; its help names everything it takes.
+        if serves {
+            let help = sandbox.run(&["serve", "--help"]);
+            assert_eq!(help.status, 0, "{line}");
+            for flag in words.iter().filter(|word| word.starts_with("--")) {
+                assert!(help.out.contains(flag.as_str()), "{flag} of `{line}` is not in the help:\n{}", help.out);
+            }
+            continue;
+        }
+        let arguments: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = sandbox.run(&arguments);
+        assert_ne!(ran.status, 2, "{line}: {}", ran.err);
+        assert!(!ran.out.is_empty() || words[0] == "search", "{line} says nothing");
+    }
+    assert_eq!(sandbox.run(&["no-such-command"]).status, 2, "what is not there would be noticed");
+}
+
+#[test]
+fn every_make_command_of_the_readme_is_in_the_makefile() {
+    let shown = typed("make");
+    assert!(shown.len() >= 3, "{shown:?}");
+    let inline = README.split('`').skip(1).step_by(2).filter(|code| code.starts_with("make "));
+    for line in shown.into_iter().chain(inline) {
+        let target = line.split_whitespace().nth(1).unwrap();
+        assert!(MAKEFILE.lines().any(|rule| rule.starts_with(&format!("{target}:"))), "make {target} of `{line}`");
+    }
+}
