@@ -194,7 +194,7 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     Ok(Model {
         name: name.to_owned(),
         provider,
-        price: price.or_else(|| (base_url == usual).then(|| price::listed(&model_id)).flatten()),
+        price: price.or_else(|| (base_url == usual).then(|| price::known(&model_id)).flatten()),
         max_tokens: said.max_tokens.or((provider == Provider::Anthropic).then_some(MAX_TOKENS)),
         model_id,
         base_url,

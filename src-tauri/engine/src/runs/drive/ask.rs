@@ -2,14 +2,12 @@
 //! made of the reply. Owns no conversation.
 use super::{Crew, Halt};
 use crate::clock;
-use crate::runs::disk::DiskError;
 use crate::runs::event::What;
 use crate::runs::http::persist::{self, Failed, Sending};
 use crate::runs::http::retry::Rules;
 use crate::runs::journal::{Attempt, Body, Journal, Record};
 use crate::runs::provider::{Fault, FaultKind, HttpReply, HttpRequest, Reply};
 use crate::runs::spec::Provider;
-use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 use touchstone_formats::value::Value;
@@ -76,7 +74,7 @@ impl Question<'_> {
         };
         let keep = |attempt: Arc<persist::Attempt>| {
             let record = self.record(&attempt);
-            async { self.journal.append(record).await.map_err(full_or_not) }
+            async { self.journal.append(record).await }
         };
         let tell = |retrying: persist::Retrying| {
             let wait_ms = u64::try_from(retrying.wait.as_millis()).unwrap_or(u64::MAX);
@@ -109,11 +107,6 @@ impl Question<'_> {
             at_ms: clock::now_ms(),
         })
     }
-}
-
-fn full_or_not(error: DiskError) -> io::Error {
-    let kind = if error.is_full() { io::ErrorKind::StorageFull } else { io::ErrorKind::Other };
-    io::Error::new(kind, error)
 }
 
 /// Why there is no reply, as it stands in the transcript.

@@ -27,12 +27,12 @@ fn whole_run() -> Script {
     assert_eq!(script.say(&reply), 1);
     assert_eq!(script.end(), End::OpenCalls);
     let open = script.open_calls();
-    script.close_call(open[1].index, &Outcome::Error("no such column".into()), 0.25);
+    script.close_call(open[1].index, &Outcome::Error("no such column".into()), Some(0.25));
     assert_eq!((script.open_calls().len(), script.end()), (1, End::OpenCalls));
-    script.close_call(open[0].index, &Outcome::Result(Value::Null), 1.5);
+    script.close_call(open[0].index, &Outcome::Result(Value::Null), Some(1.5));
     assert_eq!(script.end(), End::CallsDone);
     script.say(&said("", &["c"]));
-    script.close_call(script.open_calls()[0].index, &Outcome::Result("x".into()), 0.0);
+    script.close_call(script.open_calls()[0].index, &Outcome::Result("x".into()), Some(0.0));
     script.say(&said("```json\n[1,]\n```", &[]));
     script.set_facts(&Facts { system: Some("tool_calling".into()), cost: Some(0.1 + 0.2), ..Facts::default() });
     script.finish(None);
@@ -176,7 +176,7 @@ fn what_is_too_deep_or_odd_for_a_file_is_written_as_its_json() {
         reply.kept = vec![odd.clone()];
         reply.calls[0].params = odd.clone();
         script.say(&reply);
-        script.close_call(1, &Outcome::Result(odd.clone()), 0.0);
+        script.close_call(1, &Outcome::Result(odd.clone()), Some(0.0));
         script.fail(&odd);
         assert_eq!(again(&script), script);
         let Turn::Assistant(said) = &script.turns()[1] else { panic!("no assistant turn") };
@@ -246,7 +246,7 @@ fn act(script: &mut Script, turns: &mut Vec<Turn>, act: &Act) {
             let Some(open) = script.open_calls().into_iter().nth(*which) else { return };
             let outcome =
                 if *failed { Outcome::Error(text.as_str().into()) } else { Outcome::Result(text.as_str().into()) };
-            script.close_call(open.index, &outcome, 0.5);
+            script.close_call(open.index, &outcome, Some(0.5));
             for turn in turns.iter_mut() {
                 if let Turn::Assistant(said) = turn
                     && let Some(call) = said.calls.iter_mut().find(|call| call.id == open.call.id)

@@ -1,8 +1,8 @@
 //! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
 
 pub mod mcp;
-pub mod sql;
 pub mod python;
+pub mod sql;
 
 use touchstone_formats::value::Value;
 
