@@ -3,10 +3,10 @@
 use super::canary;
 use super::scripted::{Latch, Reply, Scripted};
 use serde_json::json;
-use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::disk::{DiskError, DiskErrorKind};
 use touchstone_engine::runs::http::client::Client;
 use touchstone_engine::runs::http::keys::ApiKey;
 use touchstone_engine::runs::http::limiter::Limiter;
@@ -33,7 +33,7 @@ struct Desk {
     kept: Arc<Mutex<Vec<Attempt>>>,
     told: Arc<Mutex<Vec<Retrying>>>,
     /// What keeping says, one after another; fine when there is no more.
-    disk: Arc<Mutex<Vec<io::ErrorKind>>>,
+    disk: Arc<Mutex<Vec<DiskErrorKind>>>,
 }
 
 impl Desk {
@@ -73,7 +73,9 @@ impl Desk {
         let keep = |attempt: Arc<Attempt>| async move {
             tokio::task::yield_now().await;
             let trouble = self.disk.lock().unwrap().pop();
-            trouble.map_or(Ok(()), |kind| Err(kind.into())).map(|()| self.kept.lock().unwrap().push((*attempt).clone()))
+            trouble
+                .map_or(Ok(()), |kind| Err(disk_error(kind)))
+                .map(|()| self.kept.lock().unwrap().push((*attempt).clone()))
         };
         sending.persist(|reply| self.judge(reply), keep, |told| self.told.lock().unwrap().push(told)).await
     }
@@ -105,6 +107,10 @@ impl Desk {
     fn told(&self) -> Vec<Retrying> {
         self.told.lock().unwrap().clone()
     }
+}
+
+fn disk_error(kind: DiskErrorKind) -> DiskError {
+    DiskError { kind, path: "run.jsonl".to_owned(), why: "it is so.".to_owned() }
 }
 
 fn good() -> Reply {
@@ -212,11 +218,10 @@ async fn a_redirect_is_refused_and_kept() {
 async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
     let server = Scripted::always(good());
     let desk = Desk { limiter: Limiter::new(Bounds { start: 1, min: 1, max: 1 }), ..Desk::at(&server.url("/")) };
-    *desk.disk.lock().unwrap() =
-        vec![io::ErrorKind::StorageFull, io::ErrorKind::QuotaExceeded, io::ErrorKind::StorageFull];
+    *desk.disk.lock().unwrap() = vec![DiskErrorKind::Full; 3];
     assert_eq!(desk.ask().await.unwrap(), "good");
     assert_eq!((desk.statuses(), server.seen().len()), (vec![(1, Some(200))], 1));
-    assert!(desk.told().iter().all(|told| told.attempt == 1 && told.why.contains("Make room")));
+    assert!(desk.told().iter().all(|told| told.attempt == 1 && told.why.contains("room")));
     assert_eq!(desk.told().len(), 3);
 }
 
@@ -224,9 +229,9 @@ async fn a_full_disk_is_waited_out_and_nothing_is_bought_meanwhile() {
 async fn a_reply_that_cannot_be_kept_is_handed_back_and_not_acted_on() {
     let server = Scripted::always(good());
     let broken = Desk::at(&server.url("/"));
-    *broken.disk.lock().unwrap() = vec![io::ErrorKind::PermissionDenied];
+    *broken.disk.lock().unwrap() = vec![DiskErrorKind::NotPermitted];
     let full = Desk::at(&server.url("/"));
-    *full.disk.lock().unwrap() = vec![io::ErrorKind::StorageFull; 1_000_000];
+    *full.disk.lock().unwrap() = vec![DiskErrorKind::Full; 1_000_000];
     let stop = full.stop.clone();
     let stopped = async {
         while full.told().is_empty() {

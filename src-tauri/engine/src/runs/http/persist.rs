@@ -5,10 +5,10 @@ use super::keys::ApiKey;
 use super::limiter::Limiter;
 use super::pace::Outcome;
 use super::retry::{self, AttemptEnd, Decision, Moment, Rules};
+use crate::runs::disk::DiskError;
 use crate::runs::provider::{Fault, FaultKind, HttpReply, HttpRequest};
 use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
@@ -57,7 +57,7 @@ pub enum Failed {
         /// The reply; it may have been paid for.
         attempt: Arc<Attempt>,
         /// Why it could not be kept.
-        why: io::Error,
+        why: DiskError,
     },
     /// It was stopped.
     Stopped,
@@ -92,7 +92,7 @@ enum Step<T> {
 impl Sending<'_> {
     /// Asks until `judge` accepts a reply. Each attempt that may have cost something is given to `keep` before anything else is done
     /// with it; while the disk is full, that is tried again and again. `tell` hears of every wait.
-    pub async fn persist<T, F: Future<Output = io::Result<()>>>(
+    pub async fn persist<T, F: Future<Output = Result<(), DiskError>>>(
         self,
         judge: impl Fn(&HttpReply) -> Result<T, Fault>,
         mut keep: impl FnMut(Arc<Attempt>) -> F,
@@ -139,19 +139,18 @@ impl Sending<'_> {
     }
 
     /// Keeps an attempt. A full disk is waited out: the reply was paid for.
-    async fn keep<F: Future<Output = io::Result<()>>>(
+    async fn keep<F: Future<Output = Result<(), DiskError>>>(
         &self,
         attempt: &Arc<Attempt>,
         keep: &mut impl FnMut(Arc<Attempt>) -> F,
         tell: &mut impl FnMut(Retrying),
     ) -> Result<(), Failed> {
         while let Err(why) = keep(Arc::clone(attempt)).await {
-            if !is_full(&why) || self.stop.is_cancelled() {
+            if !why.is_full() || self.stop.is_cancelled() {
                 return Err(Failed::NotKept { attempt: Arc::clone(attempt), why });
             }
             let wait = self.rules.full_disk;
-            let said =
-                format!("A reply could not be kept: {why}. Make room on the disk; it is tried again until there is.");
+            let said = format!("A reply could not be kept: {why} It is tried again until there is room.");
             tell(Retrying { attempt: attempt.number, wait, why: said });
             tokio::select! {
                 biased;
@@ -261,10 +260,6 @@ fn fault_of(error: &SendError) -> Fault {
         SendFault::Broken | SendFault::TimedOut | SendFault::Stopped => FaultKind::Passing,
     };
     Fault { kind, message: error.message.clone(), status: error.part.as_ref().map(|part| part.status) }
-}
-
-fn is_full(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 
 /// A number from 0 to 1. What spreads waits need not be unpredictable.
