@@ -1,0 +1,91 @@
+//! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
+use super::bench::{Bench, DEADLINE};
+use super::conversation::{Conversation, Wire};
+use super::scripted::{Reply, Scripted};
+use fs_err as fs;
+use serde_json::json;
+use touchstone_engine::rows::{Act, LaunchRequest, LaunchState, LaunchView, Span};
+use touchstone_formats::transcript::Document;
+
+/// A task that wants one tool used, and a database to use it on.
+const TASK: &str = "tool_calling_prompt: How many {what} are there?\nexpected_tool_calls: [query_things]\nvariations:\n  - what: stones\n  - what: trees\n";
+
+fn workspace(url: &str, provider: &str) -> String {
+    format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }} }}\ntools:\n  query_things: {{ kind: sql, database: 'sqlite:data/things.db', description: Things. }}\n"
+    )
+}
+
+/// A folder with the task, the database and a model that the scripted server is.
+pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {
+    let (provider, path) = match wire {
+        Wire::Messages => ("anthropic", "/v1"),
+        Wire::Chat => ("openai", "/v1"),
+    };
+    let bench = Bench::new().file("touchstone.yaml", workspace(&server.url(path), provider)).file("tasks/count.yaml", TASK);
+    fs::create_dir_all(bench.path("data")).unwrap();
+    let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
+    sql.execute_batch("CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3), ('trees', 4);").unwrap();
+    bench.open()
+}
+
+pub(crate) fn request() -> LaunchRequest {
+    LaunchRequest { systems: vec!["tool_calling".into()], models: vec!["scripted".into()], ..LaunchRequest::default() }
+}
+
+/// Runs what is owed to its end.
+pub(crate) fn run(bench: &Bench, request: &LaunchRequest) -> LaunchView {
+    let launched = bench.app().start_launch(request).unwrap();
+    assert!(bench.app().wait_launch(&launched.launch, DEADLINE).unwrap(), "the launch did not end");
+    bench.app().launch(&launched.launch, Span { offset: 0, limit: 100 }).unwrap()
+}
+
+pub(crate) fn document(bench: &Bench, path: &str) -> Document {
+    Document::read(&fs::read(bench.path(path)).unwrap()).unwrap()
+}
+
+fn scripted(wire: Wire, turns: usize) -> Scripted {
+    let conversation = Conversation::new(wire, turns);
+    Scripted::start(move |seen| conversation.reply(seen))
+}
+
+const FIRST: &str = "results/count-tool_calling-scripted-variation0.yaml";
+
+#[test]
+fn a_launch_makes_every_run_that_is_owed_and_nothing_twice() {
+    for wire in [Wire::Chat, Wire::Messages] {
+        let server = scripted(wire, 1);
+        let bench = folder(&server, wire);
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped_total), (2, 0));
+        assert!(plan.owed.iter().all(|run| run.act == Act::Start));
+        let view = run(&bench, &request());
+        assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 0), "{:?}", view.runs);
+        assert!(view.cost > 0.0 && view.tokens > 0 && view.unpriced == 0);
+        let document = document(&bench, FIRST);
+        assert!(document.get("answer").is_some());
+        assert_eq!(document.items().len(), 4, "{}", document.write());
+        assert_eq!(server.delivered(), 4);
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped_total), (0, 2));
+    }
+}
+
+#[test]
+fn a_provider_that_fails_ends_the_run_in_an_error_and_it_goes_on_from_there() {
+    let conversation = Conversation::new(Wire::Chat, 1);
+    let server = Scripted::start(move |seen| {
+        let second = seen.json()["messages"].as_array().unwrap().len() > 2;
+        if second && seen.number == 1 {
+            return Reply::json(&json!({ "error": { "message": "no", "type": "invalid_request_error" } })).status(400);
+        }
+        conversation.reply(seen)
+    });
+    let bench = folder(&server, Wire::Chat);
+    let only = LaunchRequest { variations: vec![0], ..request() };
+    let view = run(&bench, &only);
+    assert_eq!((view.state, view.failed), (LaunchState::Done, 1), "{:?}", view.runs);
+    let view = run(&bench, &only);
+    assert_eq!((view.done, view.failed), (1, 0), "{:?}", view.runs);
+    assert_eq!(document(&bench, FIRST).items().len(), 4);
+}
