@@ -40,8 +40,8 @@ describe("a draft in the address", () => {
 describe("a request", () => {
   it("of just some runs has no matrix, and one of a matrix names no runs", () => {
     const whole: Draft = { ...BLANK, tasks: ["t"], systems: ["s"], models: ["m"], variations: [2, 0], repeats: 3, startOver: true, concurrency: 8 };
-    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null });
-    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null });
+    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
+    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
   });
   it("carries the limit of the workspace file, unless another was written", () => {
     expect(requestOf(BLANK, { max_cost: 5 }).max_cost).toBe(5);

@@ -104,6 +104,7 @@ export function requestOf(draft: Draft, options: Pick<LaunchOptions, "max_cost">
     anyway: draft.anyway,
     concurrency: draft.concurrency,
     max_cost: draft.maxCost ?? options.max_cost,
+    shard: null,
   };
 }
 

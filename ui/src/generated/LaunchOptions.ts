@@ -32,6 +32,10 @@ concurrency: number,
  */
 max_cost: number | null, 
 /**
+ * What of the workspace file could not be used, and why.
+ */
+wrong: Array<string>, 
+/**
  * Why nothing can be launched at all: no input directory, or a front door that may not. With the next step.
  */
 why_not: Trouble | null, };

@@ -82,6 +82,12 @@ describe("the launch sheet", () => {
     expect(document.getElementById(field("o1").getAttribute("aria-describedby") ?? "")?.textContent).toContain("OPENAI_API_KEY");
     expect(field("replay").closest("label")?.textContent).toContain("not a model");
   });
+  it("says what of the workspace file could not be used, and offers the rest", async () => {
+    const fixture = new Fixture();
+    fixture.options = { ...OPTIONS, wrong: ["models.gpt: the provider `opnai` is not known."] };
+    await open(fixture, READY);
+    await until(() => text().includes("the provider `opnai` is not known.") && field("claude").checked);
+  });
   it("sends no request for a number that is none", async () => {
     const fixture = new Fixture();
     fixture.replies.plan_launch = () => OWED;
