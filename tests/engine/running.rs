@@ -22,10 +22,14 @@ pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {
         Wire::Messages => ("anthropic", "/v1"),
         Wire::Chat => ("openai", "/v1"),
     };
-    let bench = Bench::new().file("touchstone.yaml", workspace(&server.url(path), provider)).file("tasks/count.yaml", TASK);
+    let bench =
+        Bench::new().file("touchstone.yaml", workspace(&server.url(path), provider)).file("tasks/count.yaml", TASK);
     fs::create_dir_all(bench.path("data")).unwrap();
     let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
-    sql.execute_batch("CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3), ('trees', 4);").unwrap();
+    sql.execute_batch(
+        "CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3), ('trees', 4);",
+    )
+    .unwrap();
     bench.open()
 }
 
