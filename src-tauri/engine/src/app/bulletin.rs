@@ -14,6 +14,7 @@ const MOST_IDS: usize = 100;
 type Listener = Arc<dyn Fn(&AppEvent) + Send + Sync>;
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each says of one thing whether it went stale")]
 struct Board {
     folder: bool,
     status: bool,

@@ -98,7 +98,9 @@ impl App {
     /// Stops every launch; true when there is something to wait for.
     pub fn stop_all_launches(&self, now: bool) -> bool {
         let running: Vec<_> = self.inner.launches.lock().iter().filter(|launch| !launch.is_over()).cloned().collect();
-        running.iter().for_each(|launch| launch.stop(now));
+        for launch in &running {
+            launch.stop(now);
+        }
         !running.is_empty()
     }
 

@@ -1,7 +1,7 @@
 //! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person becomes jobs; what is owed is decided
 //! in `runs::plan`, and which runs a request means is gathered in `wishes`.
 use super::launches::unfinished;
-use super::wishes::Wished;
+use super::wishes::{Wished, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results;
@@ -80,7 +80,7 @@ impl App {
     /// The open folder's plan of a request, with what the runs are made with.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
-        let Wished { matrix, mut refused } = self.wished(open, &setup, request)?;
+        let Wished { matrix, mut refused } = wished(open, &setup, request)?;
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
         plan.skipped.append(&mut refused);
@@ -105,12 +105,11 @@ impl App {
         let poster = self.inner.bulletin.poster();
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
-        let max_cost = setup.rules.max_cost;
         let (teller, events) = Teller::new();
         let crew = Arc::new(runtime.block_on(self.crew(open, setup, &jobs, teller)));
         let launch = {
             let _inside = runtime.enter();
-            Launch::start(id.clone(), max_cost, crew, jobs, events, listeners)
+            Launch::start(id.clone(), crew, jobs, events, listeners)
         };
         self.inner.launches.add(Arc::new(launch));
         self.inner.bulletin.post(Stale::Launches);

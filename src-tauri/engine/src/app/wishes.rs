@@ -46,7 +46,7 @@ impl App {
             repeat: task.suite.repeat,
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
-        let why_not = self.why_not(may_run, tasks.is_empty());
+        let why_not = why_not(may_run, tasks.is_empty());
         Ok(LaunchOptions {
             why_not,
             systems: SYSTEMS.iter().map(|system| self.system(system, &setup)).collect(),
@@ -56,22 +56,6 @@ impl App {
             max_cost: setup.rules.max_cost,
             wrong: setup.wrong,
             tasks,
-        })
-    }
-
-    fn why_not(&self, may_run: bool, no_tasks: bool) -> Option<Trouble> {
-        let trouble = |message: &str, fix: &str| Trouble { message: message.to_owned(), fix: Some(fix.to_owned()) };
-        if !may_run {
-            return Some(trouble(
-                "This page may look, but not run anything.",
-                "Serve it so that it may: touchstone serve --allow-run FOLDER",
-            ));
-        }
-        no_tasks.then(|| {
-            trouble(
-                "There are no tasks here to run.",
-                "Open a folder that has tasks beside its results, or name both in touchstone.yaml (`input_dir`, `output_dir`).",
-            )
         })
     }
 
@@ -116,43 +100,60 @@ impl App {
         });
         choice(&model.name, &detail, why_not)
     }
+}
 
-    /// Gathers what a request means.
-    pub(super) fn wished(&self, open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Wished, AppError> {
-        if !request.runs.is_empty() {
-            return named(open, setup, &request.runs);
-        }
-        for name in &request.models {
-            if setup.model(name).is_none() {
-                return Err(super::keys::no_model(setup, name));
-            }
-        }
-        if request.systems.is_empty() || request.models.is_empty() {
-            let error = AppError::new(Code::BadRequest, "A launch needs at least one system and one model.");
-            return Err(error.hint("Choose them in the launch sheet, or give --system and --model."));
-        }
-        if let Some(other) = request.systems.iter().find(|system| !SYSTEMS.contains(&system.as_str())) {
-            let error = AppError::new(Code::BadRequest, format!("There is no system named `{other}`."));
-            return Err(error.hint(format!("There are: {}.", SYSTEMS.join(", "))));
-        }
-        let tasks: Vec<Arc<Task>> = open.flow.shelf.tasks().all().map(|task| Arc::clone(&task.suite)).collect();
-        let wish = Wish {
-            tasks: request.tasks.clone(),
-            systems: request.systems.clone(),
-            models: request.models.clone(),
-            variations: request.variations.clone(),
-            repeats: request.repeats,
-            shard: request.shard.map(|shard| Shard { part: shard.index.into(), of: shard.count.into() }),
-        };
-        let matrix = plan::matrix(&tasks, &wish);
-        if let Some(pattern) = matrix.unmatched.first() {
-            let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
-            return Err(error.hint(
-                "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
-            ));
-        }
-        Ok(Wished { matrix, refused: Vec::new() })
+/// Gathers what a request means.
+pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Wished, AppError> {
+    if !request.runs.is_empty() {
+        return named(open, setup, &request.runs);
     }
+    for name in &request.models {
+        if setup.model(name).is_none() {
+            return Err(super::keys::no_model(setup, name));
+        }
+    }
+    if request.systems.is_empty() || request.models.is_empty() {
+        let error = AppError::new(Code::BadRequest, "A launch needs at least one system and one model.");
+        return Err(error.hint("Choose them in the launch sheet, or give --system and --model."));
+    }
+    if let Some(other) = request.systems.iter().find(|system| !SYSTEMS.contains(&system.as_str())) {
+        let error = AppError::new(Code::BadRequest, format!("There is no system named `{other}`."));
+        return Err(error.hint(format!("There are: {}.", SYSTEMS.join(", "))));
+    }
+    let tasks: Vec<Arc<Task>> = open.flow.shelf.tasks().all().map(|task| Arc::clone(&task.suite)).collect();
+    let wish = Wish {
+        tasks: request.tasks.clone(),
+        systems: request.systems.clone(),
+        models: request.models.clone(),
+        variations: request.variations.clone(),
+        repeats: request.repeats,
+        shard: request.shard.map(|shard| Shard { part: shard.index.into(), of: shard.count.into() }),
+    };
+    let matrix = plan::matrix(&tasks, &wish);
+    if let Some(pattern) = matrix.unmatched.first() {
+        let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
+        return Err(error.hint(
+            "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
+        ));
+    }
+    Ok(Wished { matrix, refused: Vec::new() })
+}
+
+/// Why nothing can be run at all.
+fn why_not(may_run: bool, no_tasks: bool) -> Option<Trouble> {
+    let trouble = |message: &str, fix: &str| Trouble { message: message.to_owned(), fix: Some(fix.to_owned()) };
+    if !may_run {
+        return Some(trouble(
+            "This page may look, but not run anything.",
+            "Serve it so that it may: touchstone serve --allow-run FOLDER",
+        ));
+    }
+    no_tasks.then(|| {
+        trouble(
+            "There are no tasks here to run.",
+            "Open a folder that has tasks beside its results, or name both in touchstone.yaml (`input_dir`, `output_dir`).",
+        )
+    })
 }
 
 /// Runs that were named one by one.

@@ -26,14 +26,15 @@ pub(super) fn part(id: PartId, label: &str, language: Language, value: &Value, b
             (Body::Text { language, text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
         }
         // The text of a table is long, and nobody sees it here.
-        value => match Table::of(value).and_then(|table| table.body(budget)) {
-            Some(table) => (table, json::length(value, true)),
-            None => {
+        value => {
+            if let Some(table) = Table::of(value).and_then(|table| table.body(budget)) {
+                (table, json::length(value, true))
+            } else {
                 let text = text_of(value);
                 let shown = budget.fit(&text, MAX_VALUE);
                 (Body::Value { text: shown.to_owned(), whole: shown.len() == text.len() }, text.len())
             }
-        },
+        }
     };
     Part { id: id.to_string(), label, bytes: bytes as u64, body }
 }

@@ -66,7 +66,6 @@ impl Launch {
     /// Begins. The runtime it is called on does the work.
     pub fn start(
         id: String,
-        max_cost: Option<f64>,
         crew: Arc<Crew>,
         jobs: Vec<Job>,
         events: mpsc::UnboundedReceiver<RunEvent>,
@@ -75,6 +74,7 @@ impl Launch {
         let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
         let standing = Mutex::new(Standing { progress, over: false });
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops: crew.stops.clone() });
+        let max_cost = crew.setup.rules.max_cost;
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
         tokio::spawn(work_off(crew, jobs.clone()));

@@ -14,12 +14,12 @@ pub fn listener(output_dir: &Path, id: &str) -> Option<Listener> {
         folder.open(&name, flags, Mode::from_raw_mode(0o600)).map_err(|error| folder.error(&name, error))
     });
     let file = opened.inspect_err(|error| tracing::warn!(%error, "this launch is not logged")).ok()?;
-    let mut fine = true;
+    let mut well = true;
     Some(Box::new(move |event| {
         let Ok(mut line) = serde_json::to_vec(event) else { return };
         line.push(b'\n');
         if let Err(error) = write_all(&file, &line)
-            && std::mem::take(&mut fine)
+            && std::mem::take(&mut well)
         {
             tracing::warn!(%error, "the log of this launch has gaps");
         }

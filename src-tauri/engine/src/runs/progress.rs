@@ -93,14 +93,10 @@ impl Progress {
     }
 
     fn run(&mut self, path: &str) -> &mut RunProgress {
-        let at = match self.places.get(path) {
-            Some(at) => *at,
-            None => {
-                self.runs.push(RunProgress::new(path));
-                self.places.insert(path.to_owned(), self.runs.len() - 1);
-                self.runs.len() - 1
-            }
-        };
+        let at = *self.places.entry(path.to_owned()).or_insert(self.runs.len());
+        if at == self.runs.len() {
+            self.runs.push(RunProgress::new(path));
+        }
         &mut self.runs[at]
     }
 }

@@ -109,6 +109,11 @@ impl Question<'_> {
     }
 }
 
+/// The line of the journal that a file names.
+pub(super) fn from_line(journal: Option<u64>) -> usize {
+    usize::try_from(journal.unwrap_or(0)).unwrap_or(usize::MAX)
+}
+
 /// Why there is no reply, as it stands in the transcript.
 pub(super) fn error(fault: &Fault) -> Value {
     let mut entries = vec![("message".into(), Value::Text(fault.message.clone()))];

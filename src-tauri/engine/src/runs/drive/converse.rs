@@ -97,7 +97,7 @@ impl Talk<'_> {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
-            from: self.script.facts().journal.unwrap_or(0) as usize,
+            from: ask::from_line(self.script.facts().journal),
             turn,
             provider,
             model: &self.model.name,

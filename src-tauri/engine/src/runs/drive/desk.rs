@@ -44,7 +44,7 @@ impl Desk {
                 Err(error) if error.is_full() => {
                     attempt += 1;
                     let why = "the disk is full; make room, and the run goes on".to_owned();
-                    let wait_ms = FULL.as_millis() as u64;
+                    let wait_ms = u64::try_from(FULL.as_millis()).unwrap_or(u64::MAX);
                     self.crew.teller.tell(Some(&self.path), What::Retrying { attempt, wait_ms, why });
                     tokio::select! {
                         () = self.crew.stops.hard.cancelled() => return Err(Halt::Stopped),

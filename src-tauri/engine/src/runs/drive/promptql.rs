@@ -81,7 +81,7 @@ impl Asking<'_> {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
-            from: self.file.facts().journal.unwrap_or(0) as usize,
+            from: ask::from_line(self.file.facts().journal),
             turn,
             provider: Provider::OpenAi,
             model: "promptql",

@@ -38,6 +38,7 @@ pub enum File {
 
 /// What the plan needs of a file.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own that a file states or not")]
 pub struct OnFile {
     /// What it is and ends in.
     pub ends: Ends,
