@@ -3,7 +3,8 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::results::query;
-use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
+use crate::rows::{Act, Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
+use crate::runs::drive::not_recorded;
 use crate::runs::plan::{self, Decision, Matrix, Planned, Shard, Slot, Wish};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
@@ -136,7 +137,19 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
             "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
         ));
     }
-    Ok(Wished { matrix, refused: Vec::new() })
+    let mut wished = Wished { matrix, refused: Vec::new() };
+    wished.matrix.slots.retain(|slot| {
+        let roots = &open.flow.roots;
+        let model = setup.model(&slot.at.model);
+        let why = model.and_then(|model| not_recorded(model, &slot.at, &roots.folder, &roots.output_dir));
+        let fine = why.is_none();
+        wished.refused.extend(why.map(|why| Planned {
+            slot: slot.clone(),
+            decision: Decision { act: Act::Refused, step: None, why, differs: None },
+        }));
+        fine
+    });
+    Ok(wished)
 }
 
 /// Why nothing can be run at all.
@@ -190,7 +203,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
 fn refused(path: String, why: String) -> Planned {
     let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
-    Planned { slot, decision: Decision { act: crate::rows::Act::Refused, step: None, why, differs: None } }
+    Planned { slot, decision: Decision { act: Act::Refused, step: None, why, differs: None } }
 }
 
 fn choice(name: &str, detail: &str, why_not: Option<Trouble>) -> Choice {

@@ -8,7 +8,7 @@ use crate::runs::event::{Ending, What};
 use crate::runs::journal::{Ran, Record};
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop};
+use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop, Usage};
 use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
 use crate::runs::talk::Outcome;
@@ -154,7 +154,8 @@ impl Talk<'_> {
     fn count(&mut self, reply: &Reply, cost: Option<f64>) {
         let mut facts = self.script.facts();
         let first = facts.turns.unwrap_or(0) == 0;
-        facts.usage = Some(facts.usage.map_or(reply.usage, |usage| usage.plus(&reply.usage)));
+        let used = facts.usage.map_or(reply.usage, |usage| usage.plus(&reply.usage));
+        facts.usage = (used != Usage::default()).then_some(used);
         facts.model_id = reply.model_id.clone().or(facts.model_id);
         facts.cost = match (facts.cost, cost) {
             (Some(sum), Some(cost)) => Some(sum + cost),

@@ -31,7 +31,7 @@ use converse::Talk;
 use desk::Desk;
 use promptql::Asking;
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::transcript::Document;
@@ -200,7 +200,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
 }
 
 /// Takes the lock, then looks at the file: the plan may be old by now, because another process made this run in the meantime.
-fn take(dir: &std::path::Path, job: &Job) -> Result<Taken, Halt> {
+fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
     publish::sweep(dir, path)?;
@@ -244,14 +244,31 @@ async fn recording(crew: &Crew, job: &Job, model: &Model) -> Result<Option<Recor
     if model.provider != Provider::Replay {
         return Ok(None);
     }
-    let named = model.setting("recordings").and_then(touchstone_formats::value::Value::text);
-    let dir = named.map_or_else(|| crew.output_dir.clone(), |named| crew.base.join(named));
+    let dir = recordings_of(model, &crew.base, &crew.output_dir);
     let (at, recorded) = (job.slot.at.clone(), model.model_id.clone());
     blocking(move || find(&dir, &at, &recorded)).await?.map(Some)
 }
 
+/// Where the recordings are that a model replays.
+fn recordings_of(model: &Model, base: &Path, output_dir: &Path) -> PathBuf {
+    let named = model.setting("recordings").and_then(touchstone_formats::value::Value::text);
+    named.map_or_else(|| output_dir.to_owned(), |named| base.join(named))
+}
+
+/// Why a run cannot be replayed; none when it can, or when its model is asked for real.
+pub fn not_recorded(model: &Model, at: &Coordinates, base: &Path, output_dir: &Path) -> Option<String> {
+    if model.provider != Provider::Replay {
+        return None;
+    }
+    let dir = recordings_of(model, base, output_dir);
+    let paths = replay::recording_paths(at, &model.model_id);
+    let missing = paths.iter().all(|path| !dir.join(path).is_file());
+    missing
+        .then(|| format!("There is no recording to replay: {}.", paths.first().map(String::as_str).unwrap_or_default()))
+}
+
 /// The recording of these coordinates, or of their first repeat.
-fn find(dir: &std::path::Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt> {
+fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt> {
     let paths = replay::recording_paths(at, recorded);
     for path in &paths {
         if let Some(bytes) = disk::read(dir, path, MOST_BYTES)? {
