@@ -5,15 +5,15 @@ use super::wishes::{Wished, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results;
-use crate::results::query;
 use crate::results::roots::{FileId, Root};
+use crate::results::{open, query};
 use crate::rows::{LaunchPlan, LaunchRequest, Launched, Stale};
 use crate::runs::drive::{Crew, Job, Purse, Toolbox};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
-use crate::runs::plan::{self, Past, Plan, Planned};
+use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
 use crate::runs::setup::Setup;
-use crate::runs::{log, look};
+use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -80,7 +80,10 @@ impl App {
     /// The open folder's plan of a request, with what the runs are made with.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
-        let Wished { matrix, mut refused } = wished(open, &setup, request)?;
+        let Wished { mut matrix, mut refused } = wished(open, &setup, request)?;
+        if !request.start_over {
+            refused.append(&mut complete(open, &mut matrix)?);
+        }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
         plan.skipped.append(&mut refused);
@@ -147,6 +150,31 @@ impl App {
             setup,
         }
     }
+}
+
+/// Takes out the runs that are complete by what the index knows of their file as it is now: most runs of a large folder are, and
+/// need not be read again.
+fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
+    let roots = &open.flow.roots;
+    let mut done = Vec::new();
+    open.ask(|index| {
+        let mut slots = Vec::with_capacity(matrix.slots.len());
+        for slot in std::mem::take(&mut matrix.slots) {
+            let file = FileId::new(Root::Output, slot.path.as_bytes());
+            let known = match open::open(roots, &file) {
+                Ok((_, stamp)) => query::is_answered(index, &file, &stamp)?,
+                Err(_) => false,
+            };
+            if known && lock::held_by(&roots.output_dir, &slot.path).is_none() {
+                done.push(Planned { slot, decision: Decision::complete() });
+            } else {
+                slots.push(slot);
+            }
+        }
+        matrix.slots = slots;
+        Ok(())
+    })?;
+    Ok(done)
 }
 
 fn rules(request: &LaunchRequest) -> plan::Rules {

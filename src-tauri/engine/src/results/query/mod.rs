@@ -15,6 +15,8 @@ pub(crate) use run_set::RunSet;
 
 use super::filter::{Filter, Param};
 use super::index::{IndexError, Reader};
+use super::open::Stamp;
+use super::roots::FileId;
 use super::search::{self, Texts};
 use crate::rows::{Column, Facets, Hit, ListRequest, Place, RunPage, RunRow, Sort, Span};
 use remembered::Remembered;
@@ -177,6 +179,16 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
         }
     }
     Ok(all)
+}
+
+/// True when the file, as it is now, was read and is a run that ended with an answer. One that does not say how long it took may have
+/// been cut off before it was closed.
+pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
+    const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.id = f.run WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
+                        AND f.inode = ?4 AND f.settled AND r.state = 'answered' AND r.seconds IS NOT NULL";
+    let mut query = index.prepare_cached(SAME)?;
+    let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
+    Ok(query.exists(rusqlite::params![file.path, size, stamp.mtime_ns, inode])?)
 }
 
 fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {

@@ -156,6 +156,11 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Nothing is owed.
+    pub fn complete() -> Self {
+        Self::nothing(Act::Nothing, "It is complete.")
+    }
+
     fn owed(act: Act, step: Step, why: impl Into<String>) -> Self {
         Self { act, step: Some(step), why: why.into(), differs: None }
     }
