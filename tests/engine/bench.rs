@@ -8,6 +8,8 @@ use touchstone_engine::app::{App, AppConfig, Subscription};
 use touchstone_engine::error::AppError;
 use touchstone_engine::results::limits::Limits;
 use touchstone_engine::rows::{AppEvent, Column, ListRequest, Problem, RunRow, RunState, Sort, Span, Stale, Status};
+use touchstone_engine::runs::http::keys::{KeyError, Keys, Vault};
+use zeroize::Zeroizing;
 
 /// How long a condition may take to come true on a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
@@ -16,6 +18,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(20);
 pub(crate) struct Bench {
     home: TempDir,
     limits: Limits,
+    keys: Vec<(String, String)>,
     app: Option<App>,
     events: Arc<Mutex<Vec<AppEvent>>>,
     listening: Option<Subscription>,
@@ -27,12 +30,18 @@ impl Bench {
         let home = TempDir::new().unwrap();
         fs::create_dir_all(home.path().join("folder/tasks")).unwrap();
         fs::create_dir_all(home.path().join("folder/results")).unwrap();
-        Self { home, limits: Limits::default(), app: None, events: Arc::default(), listening: None }
+        Self { home, limits: Limits::default(), keys: Vec::new(), app: None, events: Arc::default(), listening: None }
     }
 
     /// Changes a bound before the folder is opened.
     pub(crate) fn limit(mut self, change: impl FnOnce(&mut Limits)) -> Self {
         change(&mut self.limits);
+        self
+    }
+
+    /// Sets a key, as if it stood in the environment.
+    pub(crate) fn key(mut self, name: &str, key: &str) -> Self {
+        self.keys.push((name.to_owned(), key.to_owned()));
         self
     }
 
@@ -71,7 +80,14 @@ impl Bench {
 
     /// The same, with sample data installed.
     pub(crate) fn app_with(&self, demo_dir: Option<PathBuf>) -> App {
-        App::new(AppConfig { cache_dir: self.cache(), state_dir: self.state(), demo_dir, limits: self.limits.clone() })
+        let limits = self.limits.clone();
+        let config = AppConfig { cache_dir: self.cache(), state_dir: self.state(), demo_dir, limits };
+        if self.keys.is_empty() {
+            return App::new(config);
+        }
+        let keys = self.keys.clone();
+        let look = move |name: &str| keys.iter().find(|(known, _)| known == name).map(|(_, key)| key.clone());
+        App::with_keys(config, Keys::new(look, NoVault))
     }
 
     /// Where the program keeps what is the person's.
@@ -183,6 +199,27 @@ impl Bench {
     /// Forgets what was told so far.
     pub(crate) fn forget_events(&self) {
         self.events.lock().unwrap().clear();
+    }
+}
+
+/// A system without a keyring.
+struct NoVault;
+
+impl Vault for NoVault {
+    fn open(&self) -> Result<(), KeyError> {
+        Err(KeyError::NoKeyring("There is no keyring here.".to_owned()))
+    }
+
+    fn get(&self, _: &str) -> Result<Option<Zeroizing<String>>, KeyError> {
+        Ok(None)
+    }
+
+    fn set(&self, _: &str, _: &str) -> Result<(), KeyError> {
+        self.open()
+    }
+
+    fn forget(&self, _: &str) -> Result<(), KeyError> {
+        self.open()
     }
 }
 

@@ -335,7 +335,7 @@ fn a_server_that_cannot_be_used_says_why_without_the_secret() {
 }
 
 /// True while a process is there and has not ended.
-fn lives(process: &str) -> bool {
+pub(crate) fn lives(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
 }

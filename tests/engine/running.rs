@@ -1,4 +1,16 @@
 //! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
+mod endings;
+mod events;
+mod nudged;
+mod on_disk;
+mod owed;
+mod promptql;
+mod secrets;
+mod sharing;
+mod stage;
+mod stopping;
+mod toolbox;
+
 use super::bench::{Bench, DEADLINE};
 use super::conversation::{Conversation, Wire};
 use super::scripted::{Reply, Scripted};
@@ -12,25 +24,29 @@ const TASK: &str = "tool_calling_prompt: How many {what} are there?\nexpected_to
 
 fn workspace(url: &str, provider: &str) -> String {
     format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }} }}\ntools:\n  query_things: {{ kind: sql, database: 'sqlite:data/things.db', description: Things. }}\n"
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }} }}\n{THINGS}"
     )
 }
 
+/// The tool over the database of [`folder_of`].
+const THINGS: &str = "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
+
 /// A folder with the task, the database and a model that the scripted server is.
 pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {
-    let (provider, path) = match wire {
-        Wire::Messages => ("anthropic", "/v1"),
-        Wire::Chat => ("openai", "/v1"),
-    };
-    let bench =
-        Bench::new().file("touchstone.yaml", workspace(&server.url(path), provider)).file("tasks/count.yaml", TASK);
+    let provider = if wire == Wire::Messages { "anthropic" } else { "openai" };
+    folder_of(&workspace(&server.url("/v1"), provider), TASK).open()
+}
+
+/// A folder with a database, that is not open yet.
+pub(crate) fn folder_of(workspace: &str, task: &str) -> Bench {
+    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/count.yaml", task);
     fs::create_dir_all(bench.path("data")).unwrap();
     let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
     sql.execute_batch(
         "CREATE TABLE things (name TEXT, number INTEGER); INSERT INTO things VALUES ('stones', 3), ('trees', 4);",
     )
     .unwrap();
-    bench.open()
+    bench
 }
 
 pub(crate) fn request() -> LaunchRequest {
@@ -40,8 +56,18 @@ pub(crate) fn request() -> LaunchRequest {
 /// Runs what is owed to its end.
 pub(crate) fn run(bench: &Bench, request: &LaunchRequest) -> LaunchView {
     let launched = bench.app().start_launch(request).unwrap();
-    assert!(bench.app().wait_launch(&launched.launch, DEADLINE).unwrap(), "the launch did not end");
-    bench.app().launch(&launched.launch, Span { offset: 0, limit: 100 }).unwrap()
+    ended(bench, &launched.launch)
+}
+
+/// How a launch stands when it is over.
+pub(crate) fn ended(bench: &Bench, launch: &str) -> LaunchView {
+    assert!(bench.app().wait_launch(launch, DEADLINE).unwrap(), "the launch did not end");
+    view(bench, launch)
+}
+
+/// How a launch stands now.
+pub(crate) fn view(bench: &Bench, launch: &str) -> LaunchView {
+    bench.app().launch(launch, Span { offset: 0, limit: 100 }).unwrap()
 }
 
 pub(crate) fn document(bench: &Bench, path: &str) -> Document {

@@ -83,6 +83,11 @@ pub(crate) struct OpenFolder {
 impl App {
     /// A program with no folder open.
     pub fn new(config: AppConfig) -> Self {
+        Self::with_keys(config, Keys::system())
+    }
+
+    /// The same with keys from elsewhere than this system.
+    pub fn with_keys(config: AppConfig, keys: Keys) -> Self {
         let recent = Recent::new(&config.state_dir);
         Self {
             inner: Arc::new(Inner {
@@ -91,7 +96,7 @@ impl App {
                 open: Mutex::default(),
                 bulletin: Bulletin::start(),
                 launches: Launches::default(),
-                keys: Keys::system(),
+                keys,
             }),
         }
     }

@@ -3,6 +3,7 @@ use super::App;
 use crate::error::{AppError, Code};
 use crate::rows::{Check, KeySource, KeyState, Stale};
 use crate::runs::http::keys::{ApiKey, KeyError, Source};
+use crate::runs::http::redact::Redactor;
 use crate::runs::provider::{self, Ask};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
@@ -67,13 +68,13 @@ impl App {
         if model.provider == Provider::Replay {
             return Ok(check(true, provider::replay::SAYS.to_owned(), None));
         }
-        Ok(match self.inner.launches.runtime()?.block_on(self.word_of(model)) {
+        Ok(match self.inner.launches.runtime()?.block_on(self.word_of(&setup, model)) {
             Ok(detail) => check(true, detail, None),
             Err(why) => check(false, why, Some("Check the key, the address and the model's id in touchstone.yaml.")),
         })
     }
 
-    async fn word_of(&self, model: &Model) -> Result<String, String> {
+    async fn word_of(&self, setup: &Setup, model: &Model) -> Result<String, String> {
         let turns = [Turn::User("Answer with the one word: ready".to_owned())];
         let request = provider::encode(&Ask { model, system: "Answer in one word.", turns: &turns, tools: &[] });
         let key =
@@ -83,15 +84,17 @@ impl App {
             return Err(self.inner.keys.missing(name));
         }
         let client = self.inner.launches.client();
-        let reply =
-            client.send(&request, key.as_ref(), &CancellationToken::new()).await.map_err(|why| why.to_string())?;
-        let redactor = crate::runs::http::redact::Redactor::new(key.iter().map(ApiKey::reveal));
-        let reply =
-            provider::decode(model.provider, &reply).map_err(|fault| redactor.clean(&fault.message).into_owned())?;
+        // Every key that is known, not only this one: what answers may be no provider at all.
+        let known = setup.secrets().into_iter().filter_map(|name| self.inner.keys.get(&name).ok()?);
+        let redactor = Redactor::new(known.collect::<Vec<_>>().iter().map(ApiKey::reveal));
+        let clean = |why: String| redactor.clean(&why).into_owned();
+        let sent = client.send(&request, key.as_ref(), &CancellationToken::new()).await;
+        let reply = sent.map_err(|why| clean(why.to_string()))?;
+        let reply = provider::decode(model.provider, &reply).map_err(|fault| clean(fault.message))?;
         let said = reply.text.unwrap_or_default();
-        let said: String = redactor.clean(&said).chars().take(60).collect();
+        let said: String = clean(said).chars().take(60).collect();
         let id = reply.model_id.unwrap_or_else(|| model.model_id.clone());
-        Ok(format!("{id} answers: {}", said.trim()))
+        Ok(format!("{} answers: {}", clean(id), said.trim()))
     }
 
     /// Only keys that something needs are stored, so that a page cannot fill the keyring with anything.

@@ -9,6 +9,7 @@ use crate::runs::http::client::Client;
 use crate::runs::http::limiter::Limiters;
 use crate::runs::launch::Launch;
 use crate::runs::progress::{Progress, RunProgress, Stage};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -110,11 +111,12 @@ impl App {
     }
 }
 
-/// The runs of a launch that did not come to their end.
-pub(super) fn unfinished(launch: &Launch) -> Vec<String> {
-    let failed =
-        |run: &&RunProgress| matches!(run.stage, Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
-    launch.look(|progress| progress.runs().iter().filter(failed).map(|run| run.path.clone()).collect())
+/// The runs of a launch that did not come to their end, and whether they had begun.
+pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
+    let is_left =
+        |stage| matches!(stage, Stage::Waiting | Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
+    let left = |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
+    launch.look(|progress| progress.runs().iter().filter_map(left).collect())
 }
 
 impl App {
@@ -150,7 +152,7 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             tokens: progress.tokens,
             cost: progress.cost,
             unpriced: progress.unpriced,
-            max_cost: launch.max_cost,
+            max_cost: launch.rules.max_cost,
             runs: window(progress, span),
         }
     })

@@ -68,13 +68,22 @@ impl App {
             let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
             return Err(error.hint("Stop it first, or wait until it is done."));
         }
-        let left: BTreeSet<String> = unfinished(&old).into_iter().collect();
-        let jobs: Vec<Job> = old.jobs.iter().filter(|job| left.contains(&job.slot.path)).cloned().collect();
-        // What was asked to begin anew has begun; it goes on from where it is now. A message was added then, too.
-        let again = |job: Job| Job { rules: plan::Rules { start_over: false, ..job.rules }, message: None, ..job };
+        let left = unfinished(&old);
+        let again = |job: &Job| {
+            let begun = *left.get(&job.slot.path)?;
+            let mut job = job.clone();
+            if begun {
+                // What was asked to begin anew has begun; it goes on from where it is now. A message was added then, too.
+                job.rules.start_over = false;
+                job.message = None;
+            }
+            Some(job)
+        };
+        let jobs = old.jobs.iter().filter_map(again).collect();
         let mut setup = self.setup()?;
-        setup.rules.max_cost = old.max_cost;
-        self.begin(&open, setup, jobs.into_iter().map(again).collect(), Vec::new())
+        setup.rules.max_cost = old.rules.max_cost;
+        setup.rules.concurrency = old.rules.concurrency;
+        self.begin(&open, setup, jobs, Vec::new())
     }
 
     /// The open folder's plan of a request, with what the runs are made with.

@@ -3,6 +3,7 @@
 use super::drive::{Crew, Job, drive};
 use super::event::{Ending, RunEvent, What};
 use super::progress::Progress;
+use super::setup::Rules;
 use crate::clock;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,8 +18,8 @@ pub type Listener = Box<dyn FnMut(&RunEvent) + Send>;
 pub struct Launch {
     /// Its id.
     pub id: String,
-    /// Dollars after which it stops.
-    pub max_cost: Option<f64>,
+    /// Bounds it was begun with.
+    pub rules: Rules,
     /// The jobs it was made of, to launch again what did not come to its end.
     pub jobs: Vec<Job>,
     shared: Arc<Shared>,
@@ -28,6 +29,8 @@ struct Shared {
     standing: Mutex<Standing>,
     over: Condvar,
     stops: Stops,
+    /// To say that it was stopped; the runs alone decide how long there is something to listen to.
+    teller: mpsc::WeakUnboundedSender<RunEvent>,
 }
 
 struct Standing {
@@ -73,12 +76,12 @@ impl Launch {
     ) -> Self {
         let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
         let standing = Mutex::new(Standing { progress, over: false });
-        let shared = Arc::new(Shared { standing, over: Condvar::new(), stops: crew.stops.clone() });
-        let max_cost = crew.setup.rules.max_cost;
+        let (stops, teller, rules) = (crew.stops.clone(), crew.teller.0.downgrade(), crew.setup.rules);
+        let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller });
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
         tokio::spawn(work_off(crew, jobs.clone()));
-        Self { id, max_cost, jobs, shared }
+        Self { id, rules, jobs, shared }
     }
 
     /// How it stands.
@@ -93,9 +96,14 @@ impl Launch {
 
     /// Takes on nothing new; `now` also gives up what is in flight.
     pub fn stop(&self, now: bool) {
-        self.shared.stops.soft.cancel();
+        let stops = &self.shared.stops;
+        let is_first = !stops.soft.is_cancelled();
+        stops.soft.cancel();
         if now {
-            self.shared.stops.hard.cancel();
+            stops.hard.cancel();
+        }
+        if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
+            Teller(teller).tell(None, What::Stopping { why: "It was stopped.".to_owned() });
         }
     }
 

@@ -93,14 +93,14 @@ impl Question<'_> {
     }
 
     fn record(&self, attempt: &persist::Attempt) -> Record {
-        let text = std::str::from_utf8(&attempt.body).ok();
-        let body = text.map(|text| Body::Text(self.crew.redactor.clean(text).into_owned()));
+        let clean = |text: &str| self.crew.redactor.clean(text).into_owned();
+        let headers = attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
         Record::Reply(Attempt {
             turn: self.turn,
             hash: self.hash.clone(),
             status: attempt.status.unwrap_or(0),
-            headers: attempt.headers.clone(),
-            body: body.unwrap_or_else(|| Body::of(&attempt.body)),
+            headers,
+            body: Body::of(&self.crew.redactor.clean_bytes(&attempt.body)),
             whole: attempt.error.is_none(),
             ms: attempt.ms,
             attempt: attempt.number,

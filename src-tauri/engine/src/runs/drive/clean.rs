@@ -1,6 +1,8 @@
 //! **Pure.** Takes secrets out of what goes into a transcript, text by text, so that the file around them stays sound.
-use crate::runs::http::redact::Redactor;
-use crate::runs::provider::Reply;
+use crate::runs::http::redact::{MARK, Redactor};
+use crate::runs::provider::{Reply, Stop};
+use crate::runs::talk::Call;
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// A value without secrets. Keys are cleaned too: a tool may answer with anything.
@@ -16,15 +18,26 @@ pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
     }
 }
 
-/// A reply without secrets. Signed blocks stay as they are unless a secret is in them; then they are worth nothing and are left out.
+/// A reply without secrets. Signed blocks stay as they are unless a secret is or was in them; then they are worth nothing and are
+/// left out, also when the reply comes from the journal, which has none of them any more.
 pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
-    let kept = reply.kept.into_iter().filter(|block| value(redactor, block.clone()) == *block).collect();
-    let calls = reply.calls.into_iter().map(|mut call| {
-        call.name = text_of(redactor, call.name);
-        call.params = value(redactor, call.params);
-        call
+    let is_whole =
+        |block: &Value| value(redactor, block.clone()) == *block && !json::write(block, false).contains(MARK);
+    let kept = reply.kept.into_iter().filter(is_whole).collect();
+    let calls = reply.calls.into_iter().map(|call| Call {
+        id: text_of(redactor, call.id),
+        name: text_of(redactor, call.name),
+        params: value(redactor, call.params),
+        outcome: call.outcome,
     });
-    Reply { text: reply.text.map(|text| text_of(redactor, text)), kept, calls: calls.collect(), ..reply }
+    let text = |text: String| text_of(redactor, text);
+    let stop = match reply.stop {
+        Stop::Refused(words) => Stop::Refused(words.map(text)),
+        Stop::Other(reason) => Stop::Other(text(reason)),
+        stop => stop,
+    };
+    let (said, model_id) = (reply.text.map(text), reply.model_id.map(text));
+    Reply { text: said, kept, calls: calls.collect(), stop, model_id, ..reply }
 }
 
 fn text_of(redactor: &Redactor, text: String) -> String {
@@ -51,7 +64,7 @@ mod tests {
     #[test]
     fn a_signed_block_is_kept_whole_or_not_at_all() {
         let redactor = Redactor::new(["correct-horse-battery"]);
-        let kept = vec![Value::from("fine"), Value::from("correct-horse-battery")];
+        let kept = vec![Value::from("fine"), Value::from("correct-horse-battery"), Value::from("was a [redacted]")];
         let clean = reply(&redactor, Reply { kept, ..Reply::default() });
         assert_eq!(clean.kept, [Value::from("fine")]);
     }

@@ -13,7 +13,7 @@ use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
 use crate::runs::talk::Outcome;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use touchstone_formats::value::Value;
 
@@ -33,25 +33,29 @@ pub(super) struct Talk<'a> {
 impl Talk<'_> {
     /// Goes on until the conversation has come to its end, or has to be left.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        // From here on a message of a person is in the file, whatever comes.
         self.save().await?;
+        self.system = instructions(self.crew, self.job, &self.script.facts().started.unwrap_or_default()).await?;
         loop {
+            let end = self.script.end();
+            let is_over = end == End::Assistant && self.script.open_calls().is_empty() && self.due_nudge().is_none();
+            if is_over {
+                return self.finish().await;
+            }
             if self.crew.stops.soft.is_cancelled() {
                 self.save().await?;
                 return Err(Halt::Stopped);
             }
-            match self.script.end() {
+            match end {
                 End::Error { .. } => self.script.drop_error(),
                 // A model is asked only when every call has come back, also one that somebody left open in the middle.
                 _ if !self.script.open_calls().is_empty() => self.call_tools().await?,
+                End::Assistant => self.nudge(),
                 End::AbsentFirstMessage | End::User | End::OpenCalls | End::CallsDone => {
                     if let Some(ended) = self.ask().await? {
                         return Ok(ended);
                     }
                 }
-                End::Assistant => match self.due_nudge() {
-                    Some(message) => self.nudge(&message),
-                    None => return self.finish().await,
-                },
             }
         }
     }
@@ -125,16 +129,16 @@ impl Talk<'_> {
             self.crew.purse.pay(cost.unwrap_or(0.0));
         }
         self.tell(What::Replied { turn, usage, cost, ms, journaled });
+        let reply = clean::reply(&self.crew.redactor, reply);
         self.count(&reply, cost);
         let why = match &reply.stop {
             Stop::Done | Stop::Calls => {
-                self.script.say(&clean::reply(&self.crew.redactor, reply));
+                self.script.say(&reply);
                 return Ok(None);
             }
             // The model would not, in its own words: that is what it answered.
             Stop::Refused(Some(words)) if reply.calls.is_empty() => {
-                let reply = Reply { text: Some(words.clone()), ..reply };
-                self.script.say(&clean::reply(&self.crew.redactor, reply));
+                self.script.say(&Reply { text: Some(words.clone()), ..reply });
                 return Ok(None);
             }
             Stop::Refused(_) => "The model refused to go on.".to_owned(),
@@ -145,7 +149,7 @@ impl Talk<'_> {
         };
         let mut error = vec![("message".into(), Value::Text(why))];
         if let Some(text) = reply.text {
-            error.push(("text".into(), Value::Text(self.crew.redactor.clean(&text).into_owned())));
+            error.push(("text".into(), Value::Text(text)));
         }
         self.fail(Value::Map(error)).await.map(Some)
     }
@@ -173,8 +177,8 @@ impl Talk<'_> {
     async fn call_tools(&mut self) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
         for open in self.script.open_calls() {
-            if let Some(outcome) = self.desk.journal.find_outcome(open.turn, &open.call) {
-                self.script.close_call(open.index, &outcome, None);
+            if let Some((outcome, ms)) = self.desk.journal.find_outcome(open.turn, &open.call) {
+                self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
                 continue;
             }
             self.tell(What::Calling { tool: open.call.name.clone() });
@@ -198,12 +202,7 @@ impl Talk<'_> {
         }
     }
 
-    async fn close(
-        &mut self,
-        open: &OpenCall,
-        called: crate::runs::tools::Called,
-        took: std::time::Duration,
-    ) -> Result<(), Halt> {
+    async fn close(&mut self, open: &OpenCall, called: crate::runs::tools::Called, took: Duration) -> Result<(), Halt> {
         // A call that was given up is not one that failed: it is run again when the run goes on.
         if self.crew.stops.hard.is_cancelled() {
             return Err(Halt::Stopped);
@@ -216,7 +215,8 @@ impl Talk<'_> {
         let ran = Ran::new(open.turn, &open.call, &outcome, ms, clock::now_ms());
         self.desk.note(Record::Tool(ran)).await?;
         self.tell(What::Called { tool: open.call.name.clone(), failed: outcome.failed(), ms });
-        self.script.close_call(open.index, &outcome, Some(took.as_secs_f64()));
+        // As the journal has it, so that a run that goes on says the same.
+        self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
         Ok(())
     }
 
@@ -232,11 +232,12 @@ impl Talk<'_> {
         nudge::message(&task.expected_tool_calls, &self.script.called())
     }
 
-    fn nudge(&mut self, message: &str) {
+    fn nudge(&mut self) {
+        let Some(message) = self.due_nudge() else { return };
         let mut facts = self.script.facts();
         let count = facts.nudges.unwrap_or(0) + 1;
         facts.nudges = Some(count);
-        self.script.nudge(message);
+        self.script.nudge(&message);
         self.script.set_facts(&facts);
         self.tell(What::Nudged { count: u32::try_from(count).unwrap_or(u32::MAX) });
     }
@@ -274,7 +275,7 @@ impl Talk<'_> {
 }
 
 /// The instructions of a run.
-pub(super) async fn instructions(crew: &Crew, job: &Job, started: &str) -> Result<String, Halt> {
+async fn instructions(crew: &Crew, job: &Job, started: &str) -> Result<String, Halt> {
     let schemas = crew.toolbox.schemas(job.slot.task.tools.as_deref()).await;
     let schemas = schemas.map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
     Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, started))

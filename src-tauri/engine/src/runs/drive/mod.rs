@@ -20,6 +20,7 @@ use super::journal::Journal;
 use super::launch::{Stops, Teller};
 use super::lock::{LockError, RunLock};
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
+use super::provider::Offer;
 use super::provider::replay::{self, Recording};
 use super::publish;
 use super::reply::ReplyFile;
@@ -159,44 +160,48 @@ struct Taken {
 }
 
 async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
+    // What is missing is found before anything that is there is moved aside.
+    let model = crew.setup.model(&job.slot.at.model);
+    let model = model.ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
+    let recording = recording(crew, job, model).await?;
+    let is_talk = job.slot.at.system != "promptql";
+    let offers = if is_talk { offers(crew, job)? } else { Vec::new() };
     let (dir, taking) = (crew.output_dir.clone(), job.clone());
     let taken = blocking(move || take(&dir, &taking)).await??;
     let Some(step) = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some()) else {
         return Ok(nothing_owed(&taken));
     };
-    let model = crew.setup.model(&job.slot.at.model);
-    let model = model.ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
-    let recording = recording(crew, job, model).await?;
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
     let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), taken.journal.clone());
-    if job.slot.at.system == "promptql" {
+    if !is_talk {
         let mut file = ReplyFile::default();
         file.set_facts(&begun(job, model));
         return Asking { crew, job, model, recording, desk, file }.hold().await;
     }
-    let mut script = match taken.document.filter(|_| resumed) {
-        Some(document) => Script::from(document),
-        None => Script::new(&job.slot.prompt()),
-    };
-    let facts = script.facts();
-    script.set_facts(&Facts {
-        started: facts.started.clone().or_else(|| begun(job, model).started),
-        ..begun(job, model)
-    });
+    let script = script(job, model, taken.document.filter(|_| resumed));
+    let system = String::new();
+    Talk { crew, job, model, system, offers: Arc::new(offers), recording, desk, script }.hold().await
+}
+
+/// What the model may call.
+fn offers(crew: &Crew, job: &Job) -> Result<Vec<Offer>, Halt> {
+    let python = job.slot.at.system == "tool_calling_python";
+    let offers = crew.toolbox.offers(job.slot.task.tools.as_deref(), python);
+    offers.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+}
+
+/// The conversation as it is begun or gone on with, and the message of a person that comes first.
+fn script(job: &Job, model: &Model, document: Option<Document>) -> Script {
+    let mut script = document.map_or_else(|| Script::new(&job.slot.prompt()), Script::from);
+    let begun = begun(job, model);
+    script.set_facts(&Facts { started: script.facts().started.or_else(|| begun.started.clone()), ..begun });
     script.forget("finished");
     if let Some(message) = &job.message {
         script.drop_error();
         script.nudge(message);
     }
-    let started = script.facts().started.unwrap_or_default();
-    let python = job.slot.at.system == "tool_calling_python";
-    let offers = crew.toolbox.offers(job.slot.task.tools.as_deref(), python);
-    let offers = offers.map_err(|why| {
-        Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" "))
-    })?;
-    let system = converse::instructions(crew, job, &started).await?;
-    Talk { crew, job, model, system, offers: Arc::new(offers), recording, desk, script }.hold().await
+    script
 }
 
 /// Takes the lock, then looks at the file: the plan may be old by now, because another process made this run in the meantime.

@@ -7,9 +7,10 @@ use crate::clock;
 use crate::runs::event::{Ending, What};
 use crate::runs::provider::promptql::{self as codec, Interaction, PromptQl};
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{Usage, hash};
+use crate::runs::provider::{Fault, Usage, hash};
 use crate::runs::reply::ReplyFile;
 use crate::runs::spec::{Model, Provider};
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// What is said to a plan that waits for leave.
@@ -52,7 +53,7 @@ impl Asking<'_> {
                     if ask::concerns_all(&fault) {
                         self.crew.stop_all(&fault.message);
                     }
-                    return self.end(whole(earlier, None), Some(ask::error(&fault))).await;
+                    return self.end(whole(earlier, None), Some(self.error(&fault))).await;
                 }
             };
             let Bought { reply: output, ms, journaled } = bought;
@@ -72,7 +73,7 @@ impl Asking<'_> {
         turn: u32,
         prompt: &str,
         earlier: &[Interaction],
-    ) -> Result<Result<Bought<Value>, crate::runs::provider::Fault>, Halt> {
+    ) -> Result<Result<Bought<Value>, Fault>, Halt> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
         let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
         let look = |name: &str| self.crew.keys.get(name).map(|key| key.reveal().to_owned());
@@ -92,6 +93,17 @@ impl Asking<'_> {
         }
         .ask(codec::decode)
         .await
+    }
+
+    /// Why there is no reply, with what came in its place.
+    fn error(&self, fault: &Fault) -> Value {
+        let mut error = ask::error(fault);
+        let last = self.desk.journal.attempts().pop().map(|attempt| attempt.body.bytes());
+        if let (Value::Map(entries), Some(body)) = (&mut error, last.filter(|body| !body.is_empty())) {
+            let text = String::from_utf8_lossy(&body).into_owned();
+            entries.push(("body".into(), json::read(&text).unwrap_or(Value::Text(text))));
+        }
+        error
     }
 
     async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {

@@ -55,8 +55,10 @@ impl Toolbox {
                 Ok(Tool::Sql { tool, .. }) => offers.push(tool.offer()),
                 Ok(Tool::Mcp(tool)) => offers.extend(tool.offers()),
                 Err(why) => {
-                    let message = format!("The tool `{name}` cannot be used: {}", why.message);
-                    return Err(Unusable { message, fix: why.fix.clone() });
+                    // Most reasons name the tool already.
+                    let names_it = why.message.contains(&format!("`{name}`"));
+                    let before = if names_it { String::new() } else { format!("The tool `{name}` cannot be used: ") };
+                    return Err(Unusable { message: before + &why.message, fix: why.fix.clone() });
                 }
             }
         }

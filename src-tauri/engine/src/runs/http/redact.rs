@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 /// Shorter ones would be found all over ordinary text.
 const SHORTEST: usize = 8;
 /// What stands in the place of a secret.
-const MARK: &str = "[redacted]";
+pub(crate) const MARK: &str = "[redacted]";
 
 /// Cleans text of secrets.
 pub struct Redactor {

@@ -93,12 +93,14 @@ impl Journal {
         attempts.take(1).next().cloned()
     }
 
-    /// What came of a call of an assistant turn, when it was run already.
-    pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<Outcome> {
+    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.
+    pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         let hash = call_hash(call);
         let inner = lock(&self.inner);
         inner.records.iter().rev().find_map(|record| match record {
-            Record::Tool(ran) if ran.turn == turn && ran.id == call.id && ran.hash == hash => ran.outcome(),
+            Record::Tool(ran) if ran.turn == turn && ran.id == call.id && ran.hash == hash => {
+                Some((ran.outcome()?, ran.ms))
+            }
             _ => None,
         })
     }

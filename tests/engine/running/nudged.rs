@@ -1,0 +1,224 @@
+//! Driving runs on: by themselves, by hand, through an editor, and differently from a step.
+use super::stage::{
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain, refuses, said, says,
+    workspace,
+};
+use super::{document, ended, folder_of, request, run};
+use crate::bench::{Bench, wait_until};
+use crate::scripted::Scripted;
+use fs_err as fs;
+use touchstone_engine::rows::{Act, LaunchRequest, LaunchRunState, RunState};
+
+const EXPECTS: &str = "tool_calling_prompt: How many?\nexpected_tool_calls: [query_things, query_more]\n";
+
+fn messages(bench: &Bench) -> Vec<String> {
+    let document = document(bench, RUN);
+    let of = |item: &touchstone_formats::value::Value| item.get("user_message")?.text().map(str::to_owned);
+    document.items().iter().skip(1).filter_map(of).collect()
+}
+
+fn id(bench: &Bench, path: &str) -> String {
+    bench.app().run_of(&bench.path(path)).unwrap()
+}
+
+#[test]
+fn a_run_that_stops_early_is_driven_on_as_often_as_it_may_be() {
+    let both = "actually use the query_things, query_more tools to get the answer";
+    let table = [
+        ("", "", 3),
+        ("run: { nudge: { max: 1 } }\n", "", 1),
+        ("run: { nudge: { auto: false } }\n", "", 0),
+        ("", "nudge: false\n", 0),
+        ("run: { nudge: { auto: false } }\n", "nudge: { auto: true, max: 2 }\n", 2),
+    ];
+    for (workspace_says, task_says, times) in table {
+        let server = Scripted::always(says(ANSWER));
+        let bench = folder_with(&workspace(&server, "", workspace_says), &format!("{EXPECTS}{task_says}"));
+        assert_eq!(run(&bench, &request()).done, 1);
+        assert_eq!(messages(&bench), vec![both; times], "{workspace_says}{task_says}");
+        assert_eq!(server.delivered(), times as u64 + 1);
+        let counted = (times > 0).then(|| times.to_string());
+        assert_eq!(fact(&bench, RUN, "nudges"), counted);
+        assert!(document(&bench, RUN).get("answer").is_some());
+    }
+}
+
+#[test]
+fn a_call_that_failed_did_happen() {
+    let server = Scripted::start(|seen| match (count(seen, "tool"), count(seen, "user")) {
+        (0, _) => calls(&[("a", "query_things", "{\"no\": 1}")]),
+        (1, 1) => says("I give up."),
+        (1, _) => calls(&[("b", "query_more", QUERY)]),
+        _ => says(ANSWER),
+    });
+    let bench = folder_with(&workspace(&server, "", ""), EXPECTS);
+    assert_eq!(run(&bench, &request()).done, 1);
+    assert_eq!(messages(&bench), ["actually use the query_more tool to get the answer"]);
+    assert_eq!(server.delivered(), 4);
+}
+
+#[test]
+fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
+    let table = [
+        "- assistant_message: no\nanswer: 1\n",
+        "",
+        "- error: it broke\n",
+        "- tool_call: {id: x, name: query_things, params: {sql: SELECT 1 AS n}}\n",
+    ];
+    for tail in table {
+        let server = Scripted::start(calls_then_answers);
+        let head = "conversation:\n- user_message: Something else?\n";
+        let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, format!("{head}{tail}")).open();
+        let launched = bench.app().nudge_run(&id(&bench, RUN), "  Look again. ").unwrap();
+        assert_eq!(launched.run, Some(id(&bench, RUN)));
+        let view = ended(&bench, &launched.launch);
+        assert_eq!((view.done, view.total), (1, 1), "{tail}: {:?}", view.runs);
+        assert_eq!(messages(&bench), ["Look again."], "{tail}");
+        let said = said(&bench, RUN);
+        assert!(
+            said.starts_with("{\"user_message\":\"Something else?\"}\n") && !said.contains(r#"{"error""#),
+            "{said}"
+        );
+        assert!(document(&bench, RUN).get("answer").unwrap().items().len() == 1, "the answer is the new one");
+        let asked = server.seen()[0].json();
+        assert!(asked.to_string().contains("Look again."), "{tail}");
+        assert_eq!(fact(&bench, RUN, "nudges"), None, "only those that come by themselves are counted");
+    }
+}
+
+#[test]
+fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
+    let server = Scripted::always(says(ANSWER));
+    let promptql = "results/count-promptql-scripted-variation0.yaml";
+    let bench = folder_of(&workspace(&server, "", ""), PLAIN)
+        .file(RUN, "conversation: [\n")
+        .file(promptql, "output: {}\n")
+        .file("results/other-tool_calling-scripted-variation0.yaml", "conversation:\n- user_message: a\n")
+        .open();
+    let refused = |path: &str, message: &str| bench.app().nudge_run(&id(&bench, path), message).unwrap_err().message;
+    let said = [
+        refused(RUN, "go on"),
+        refused(promptql, "go on"),
+        refused("results/other-tool_calling-scripted-variation0.yaml", "go on"),
+        refused(RUN, " \n"),
+        refused(RUN, &"x".repeat(300 << 10)),
+        bench.app().nudge_run("nonsense", "go on").unwrap_err().message,
+    ];
+    insta::assert_snapshot!(said.join("\n"), @r"
+    The file cannot be read: The file ends in the middle: unclosed bracket '['. Running it again from the start moves the file aside first.
+    A PromptQL run is one question and one reply; no message can be added.
+    Its task `other` is not in the input directory.
+    The message is empty. Write what the model should do.
+    The message is longer than 256 KB. Shorten it.
+    This run is not in the list any more.
+    ");
+    assert!(server.seen().is_empty() && bench.app().launches().is_empty());
+    assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");
+}
+
+#[test]
+fn a_message_that_an_editor_added_is_found_and_answered() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    bench.wait_state(NAME, RunState::Answered);
+    assert_eq!(bench.status().counts.waiting, 0);
+    let text = fs::read_to_string(bench.path(RUN)).unwrap();
+    let (before, after) = text.split_once("answer:").unwrap();
+    bench.put(RUN, format!("{before}  - user_message: And now?\nanswer:{after}"));
+    let row = bench.wait_state(NAME, RunState::Waiting);
+    wait_until("it is counted", || (bench.status().counts.waiting == 1).then_some(()));
+    let named = LaunchRequest { runs: vec![row.id], ..LaunchRequest::default() };
+    let plan = bench.app().plan_launch(&named).unwrap();
+    assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue));
+    assert_eq!(run(&bench, &named).done, 1);
+    assert_eq!(messages(&bench), ["And now?"]);
+    bench.wait_state(NAME, RunState::Answered);
+}
+
+#[test]
+fn a_message_stays_when_the_run_fails_and_is_not_added_again_when_it_is_retried() {
+    let server = Scripted::start(|seen| match seen.number {
+        0 => refuses(400, "invalid_request_error", "no"),
+        _ => says(ANSWER),
+    });
+    let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
+    let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
+    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.").unwrap();
+    assert_eq!(ended(&bench, &launched.launch).failed, 1);
+    assert_eq!(messages(&bench), ["More."]);
+    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    assert_eq!(ended(&bench, &again.launch).done, 1);
+    assert_eq!(messages(&bench), ["More."]);
+}
+
+#[test]
+fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
+    let server = Scripted::always(says(ANSWER));
+    let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
+    let broken = workspace(&server, "", "").replace("things.db", "missing.db");
+    let bench = folder_of(&broken, PLAIN).file(RUN, file).open();
+    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.").unwrap();
+    let view = ended(&bench, &launched.launch);
+    assert_eq!(view.failed, 1);
+    assert!(view.runs[0].doing.as_ref().unwrap().contains("query_things"), "{:?}", view.runs);
+    assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file, "nothing was begun");
+    bench.write("touchstone.yaml", workspace(&server, "", ""));
+    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    assert_eq!(ended(&bench, &again.launch).done, 1);
+    assert_eq!(messages(&bench), ["More."]);
+}
+
+#[test]
+fn a_copy_goes_on_differently_and_the_original_stays() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    bench.wait_state(NAME, RunState::Answered);
+    let original = fs::read(bench.path(RUN)).unwrap();
+    let fork = |step: u32, message: Option<&str>| {
+        let launched = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        let view = ended(&bench, &launched.launch);
+        assert_eq!((view.total, view.runs[0].state), (1, LaunchRunState::Answered), "{:?}", view.runs);
+        assert_eq!(launched.run.as_ref(), Some(&view.runs[0].run));
+        view.runs[0].path.clone()
+    };
+    // The last word is asked for again; the call before it is not.
+    assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-run2.yaml");
+    let second = "results/count-tool_calling-scripted-variation0-run2.yaml";
+    assert_eq!((said(&bench, second), server.delivered()), (said(&bench, RUN), 3));
+    assert_eq!(fact(&bench, second, "turns").as_deref(), Some("1"), "only what was bought for the copy counts");
+    assert_eq!(
+        fact(&bench, second, "forked_from").as_deref(),
+        Some(format!(r#"{{"file":"{NAME}","step":2}}"#).as_str())
+    );
+    // The first message is another; nothing is owed of the copy although it is not the task's any more.
+    assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-run3.yaml");
+    let third = "results/count-tool_calling-scripted-variation0-run3.yaml";
+    assert!(said(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));
+    assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
+    // A copy of a copy.
+    bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);
+    let launched = bench.app().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
+    let view = ended(&bench, &launched.launch);
+    assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-run4.yaml");
+    assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
+    let missing = bench.app().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
+    assert!(missing.message.contains("no such step"), "{missing:?}");
+}
+
+#[test]
+fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
+    let server = Scripted::start(|seen| {
+        let texts = seen.json()["messages"].to_string();
+        assert!(!texts.contains("not_run"), "{texts}");
+        says(ANSWER)
+    });
+    let file = "conversation:\n- user_message: How many?\n- tool_call: {id: a, name: query_things, params: {}, result: 1, turn: 1}\n- tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
+    let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
+    for (step, message) in [(1, None), (2, Some("More."))] {
+        let launched = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        assert_eq!(ended(&bench, &launched.launch).done, 1);
+    }
+    assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
+}

@@ -1,0 +1,244 @@
+//! What is owed of what is on disk, whoever wrote it, and that nothing is bought twice.
+use super::stage::{
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, count, fact, folder_with, journal, plain, said,
+    says, workspace,
+};
+use super::{document, request, run};
+use crate::scripted::{Reply, Scripted};
+use fs_err as fs;
+use serde_json::json;
+use touchstone_engine::rows::{Act, LaunchRequest};
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+
+/// The document with its first items; so many calls at its end as if they were not run yet.
+fn earlier(document: &Document, items: usize, open: usize) -> Document {
+    let mut left = document.items()[..items].to_vec();
+    for item in left.iter_mut().rev().take(open) {
+        let Value::Map(entries) = item else { continue };
+        for (_, call) in entries {
+            let Value::Map(entries) = call else { continue };
+            entries.retain(|(key, _)| !matches!(key.text(), Some("result" | "error" | "seconds")));
+        }
+    }
+    let mut earlier = document.clone();
+    earlier.set("conversation", Value::List(left));
+    earlier.remove("answer");
+    for fact in ["finished", "turns", "usage", "cost"] {
+        earlier = without(earlier, fact);
+    }
+    earlier
+}
+
+fn without(mut document: Document, fact: &str) -> Document {
+    let Some(run) = document.get("run") else { return document };
+    let left = run.entries().iter().filter(|(key, _)| key.text() != Some(fact)).cloned().collect();
+    document.set("run", Value::Map(left));
+    document
+}
+
+#[test]
+fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again() {
+    let server = Scripted::start(|seen| match count(seen, "tool") {
+        0 => calls(&[("a", "query_things", QUERY), ("b", "query_things", "{}")]),
+        2 => Reply::json(&chat(Some("And now?"), &[("c", "query_things", QUERY)])),
+        _ => says(ANSWER),
+    });
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    let (whole, text) = (document(&bench, RUN), fs::read_to_string(bench.path(RUN)).unwrap());
+    assert_eq!((whole.items().len(), server.delivered()), (6, 3), "{text}");
+    for (items, open) in [(1, 0), (3, 2), (3, 1), (3, 0), (5, 1), (5, 0), (6, 0)] {
+        bench.write(RUN, earlier(&whole, items, open).write());
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        assert_eq!((plan.owed_total, plan.owed[0].act), (1, Act::Continue), "{items} {open}");
+        let view = run(&bench, &request());
+        assert_eq!((view.done, view.tokens), (1, 0), "{items} {open}: {:?}", view.runs);
+        let again = document(&bench, RUN);
+        assert_eq!((again.items(), again.get("answer")), (whole.items(), whole.get("answer")), "{items} {open}");
+        assert_eq!(server.delivered(), 3, "{items} {open}: something was bought twice");
+    }
+}
+
+const HEAD: &str = "remark: mine\nconversation:\n- user_message: How many?\n";
+
+#[test]
+fn a_file_that_was_written_by_hand_is_gone_on_with_from_where_it_ends() {
+    let call =
+        "- assistant_message: Let me look.\n- tool_call: {id: x, name: query_things, params: {sql: SELECT 1 AS n}";
+    let table = [
+        ("", Act::Continue, "It ends in a message that nobody answered.", 2, 3),
+        (&format!("{call}}}\n"), Act::Continue, "It ends in a call that was not run.", 1, 3),
+        (&format!("{call}, result: [{{n: 1}}]}}\n"), Act::Continue, "It ends in what a call brought.", 1, 3),
+        (&format!("{call}, error: no}}\n"), Act::Continue, "It ends in what a call brought.", 1, 3),
+        ("- error: it broke\n", Act::Continue, "It ended in an error: it broke", 2, 3),
+        (&format!("{call}, result: 1}}\n- error: {{status: 500}}\n"), Act::Continue, "It ended in an error: ", 1, 3),
+        (
+            "- assistant_message: no\n- user_message: but\n",
+            Act::Continue,
+            "It ends in a message that nobody answered.",
+            2,
+            5,
+        ),
+        ("- assistant_message: no\n", Act::Nothing, "It is complete, without an answer of its own.", 0, 2),
+        ("- assistant_message: yes\nanswer: 1\n", Act::Nothing, "It is complete.", 0, 2),
+    ];
+    for (tail, act, why, bought, items) in table {
+        let server = Scripted::start(calls_then_answers);
+        let bench = plain(&server);
+        bench.write(RUN, format!("{HEAD}{tail}"));
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        let planned = plan.owed.first().or(plan.skipped.first()).unwrap();
+        assert_eq!(planned.act, act, "{tail}");
+        assert!(planned.why.starts_with(why), "{tail}: {}", planned.why);
+        if act == Act::Nothing {
+            assert!(bench.app().start_launch(&request()).is_err(), "{tail}");
+        } else {
+            let view = run(&bench, &request());
+            assert_eq!(view.done, 1, "{tail}: {:?}", view.runs);
+        }
+        let document = document(&bench, RUN);
+        assert_eq!(server.delivered(), bought, "{tail}");
+        assert!(document.items().len() >= items, "{tail}: {}", document.write());
+        assert_eq!(document.get("remark"), Some(&Value::from("mine")), "{tail}");
+        assert!(!said(&bench, RUN).contains(r#"{"error""#), "{tail}");
+    }
+}
+
+#[test]
+fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    bench.write(RUN, "conversation: [\n");
+    let plan = bench.app().plan_launch(&request()).unwrap();
+    assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Damaged), "{:?}", plan.skipped);
+    assert!(plan.skipped[0].why.contains("moves the file aside"), "{}", plan.skipped[0].why);
+    let anew = LaunchRequest { start_over: true, ..request() };
+    assert_eq!(run(&bench, &anew).done, 1);
+    let first: String = said(&bench, RUN);
+    assert_eq!(replaced(&bench), ["conversation: [\n"]);
+    // Once more: the result and its journal are moved away together, so that all is bought anew.
+    assert_eq!((server.delivered(), run(&bench, &anew).done, server.delivered()), (2, 1, 4));
+    assert_eq!(said(&bench, RUN), first);
+    assert_eq!(replaced(&bench).len(), 3, "two files and a journal");
+    assert_eq!(journal(&bench, NAME).lines().count(), 3);
+}
+
+fn replaced(bench: &crate::bench::Bench) -> Vec<String> {
+    let mut left = vec![bench.path("results/.touchstone/replaced")];
+    let mut found = Vec::new();
+    while let Some(path) = left.pop() {
+        match fs::read_dir(&path) {
+            Ok(entries) => left.extend(entries.flatten().map(|entry| entry.path())),
+            Err(_) => found.push(fs::read_to_string(&path).unwrap()),
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_reply_that_was_cut_is_asked_for_again() {
+    let server = Scripted::start(|seen| {
+        let mut cut = chat(Some("Her"), &[]);
+        cut["choices"][0]["finish_reason"] = json!("length");
+        if seen.number < 2 { Reply::json(&cut) } else { says(ANSWER) }
+    });
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).failed, 1);
+    assert_eq!(fact(&bench, RUN, "journal").as_deref(), Some("1"));
+    assert_eq!((run(&bench, &request()).failed, server.delivered()), (1, 2));
+    assert_eq!(fact(&bench, RUN, "journal").as_deref(), Some("2"));
+    assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 3));
+    assert_eq!(document(&bench, RUN).items().len(), 2);
+    assert_eq!(fact(&bench, RUN, "usage").as_deref(), Some(r#"{"input_tokens":300,"output_tokens":30}"#));
+}
+
+#[test]
+fn a_file_that_is_another_run_is_refused_with_what_differs() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    let other = "conversation:\n- user_message: How few?\n";
+    bench.write(RUN, format!("{other}run: {{model: somebody}}\n"));
+    let plan = bench.app().plan_launch(&request()).unwrap();
+    let refused = &plan.skipped[0];
+    assert_eq!((plan.owed_total, refused.act), (0, Act::Refused));
+    insta::assert_snapshot!(refused.differs.as_ref().unwrap(), @r"
+    model in the file: somebody
+    model asked for:  scripted
+    --- first message in the file
+    +++ prompt of the task
+    @@ -1 +1 @@
+    -How few?
+    +How many?
+    ");
+    assert!(bench.app().start_launch(&request()).is_err());
+    assert_eq!(server.seen().len(), 0);
+    let anyway = LaunchRequest { anyway: true, ..request() };
+    assert_eq!(run(&bench, &anyway).done, 1);
+    assert!(said(&bench, RUN).starts_with(r#"{"user_message":"How few?"}"#));
+    bench.write(RUN, other);
+    assert_eq!(run(&bench, &LaunchRequest { start_over: true, ..request() }).done, 1);
+    assert!(said(&bench, RUN).starts_with(r#"{"user_message":"How many?"}"#));
+}
+
+#[test]
+fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
+    let server = Scripted::start(calls_then_answers);
+    let strange = "results/count.yaml-tool_calling-scripted-variation0.yaml";
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(strange, HEAD);
+    let gone = "results/gone-tool_calling-scripted-variation0.yaml";
+    let unknown = "results/count-tool_calling-nobody-variation0.yaml";
+    let odd = "results/notes.yaml";
+    let bench = bench.file(gone, HEAD).file(unknown, HEAD).file(odd, HEAD).open();
+    let ids: Vec<String> =
+        [strange, gone, unknown, odd].iter().map(|path| bench.app().run_of(&bench.path(path)).unwrap()).collect();
+    let named = LaunchRequest { runs: ids, ..LaunchRequest::default() };
+    let plan = bench.app().plan_launch(&named).unwrap();
+    let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
+    assert_eq!(
+        plan.owed.iter().map(|run| run.path.as_str()).collect::<Vec<_>>(),
+        [strange.trim_start_matches("results/")]
+    );
+    insta::assert_snapshot!(why.join("\n"), @r"
+    Its task `gone` is not in the input directory.
+    Its model `nobody` is not known. Add it under `models:` in touchstone.yaml.
+    The name of the file does not say which run it is, so it cannot be made again.
+    ");
+    assert_eq!(run(&bench, &named).done, 1);
+    assert!(document(&bench, strange).get("answer").is_some());
+    assert!(!bench.path(RUN).exists(), "no second file of the same run");
+    let error = bench.app().plan_launch(&LaunchRequest { runs: vec!["nonsense".to_owned()], ..request() }).unwrap_err();
+    assert!(error.message.contains("not in the list"), "{error:?}");
+}
+
+#[test]
+fn a_request_that_means_nothing_is_refused_with_what_there_is() {
+    let server = Scripted::always(says(ANSWER));
+    let bench = folder_with(&workspace(&server, "", ""), PLAIN);
+    let wrong = [
+        LaunchRequest { models: vec!["gpt".into()], ..request() },
+        LaunchRequest { models: vec![], ..request() },
+        LaunchRequest { systems: vec!["magic".into()], ..request() },
+        LaunchRequest { tasks: vec!["x*".into()], ..request() },
+    ];
+    let said = wrong.iter().map(|wrong| {
+        let error = bench.app().start_launch(wrong).unwrap_err();
+        format!("{} {}", error.message, error.hint.unwrap_or_default())
+    });
+    insta::assert_snapshot!(said.collect::<Vec<_>>().join("\n"), @r"
+    There is no model named `gpt`. There are: claude, o1, o3-mini, scripted. Others are added under `models:` in touchstone.yaml.
+    A launch needs at least one system and one model. Choose them in the launch sheet, or give --system and --model.
+    There is no system named `magic`. There are: promptql, tool_calling, tool_calling_python.
+    No task goes by `x*`. Tasks are named by their path below the input directory, without extension; `*` stands for any part.
+    ");
+    let none =
+        LaunchRequest { variations: vec![3], systems: vec!["tool_calling".into(), "promptql".into()], ..request() };
+    let plan = bench.app().plan_launch(&none).unwrap();
+    let why: Vec<&str> = plan.skipped.iter().map(|run| run.why.as_str()).collect();
+    insta::assert_snapshot!(why.join("\n"), @r"
+    The task has no variation 3; it has 1, counted from 0.
+    The task has no prompt for promptql.
+    ");
+    assert_eq!((plan.owed_total, server.seen().len()), (0, 0));
+}

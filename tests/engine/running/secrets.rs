@@ -1,0 +1,186 @@
+//! Keys and passwords are in no file, no event and no view, whoever repeats them and however they are written.
+use super::stage::{ANSWER, PLAIN, QUERY, RUN, calls, chat, count, ear, says};
+use super::{ended, folder_of, request, run, view};
+use crate::bench::Bench;
+use crate::canary;
+use crate::scripted::{Latch, Reply, Scripted, Seen};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use fs_err as fs;
+use serde_json::json;
+use std::fmt::Write as _;
+use touchstone_engine::rows::{LaunchRequest, RunState};
+use touchstone_engine::runs::provider::Usage;
+
+const KEY: &str = "canary/key+with=odd~letters.20251121";
+const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
+
+/// The secrets in every form that a reply could carry.
+fn forms() -> String {
+    let mut all = String::new();
+    for secret in [KEY, PASSWORD] {
+        let url: String = secret
+            .bytes()
+            .map(
+                |byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") },
+            )
+            .collect();
+        let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        for before in ["", "a", "ab"] {
+            let _ = write!(all, " {}", BASE64_STANDARD.encode(format!("{before}{secret}")));
+        }
+        let _ = write!(all, " {secret} {url} {hex} Bearer {secret}");
+    }
+    all
+}
+
+/// A database that holds the secrets, so that a tool returns them.
+fn folder(server: &Scripted) -> Bench {
+    let url = server.url("/v1");
+    let file = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}  closed: {{ kind: sql, database: 'postgres://somebody:${{CANARY_PASSWORD}}@127.0.0.1:9/none' }}\n",
+        super::THINGS
+    );
+    let bench = folder_of(&file, &format!("{PLAIN}tools: [query_things]\n"))
+        .file("tasks/closed.yaml", format!("{PLAIN}tools: [closed]\n"))
+        .key("CANARY_KEY", KEY)
+        .key("CANARY_PASSWORD", PASSWORD);
+    let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
+    sql.execute("INSERT INTO things VALUES (?1, 5)", [forms()]).unwrap();
+    bench.open()
+}
+
+/// The folder, the cache and the state of the program.
+fn everything(bench: &Bench) -> Vec<canary::Find> {
+    let home = bench.path("").parent().unwrap().to_owned();
+    let own = |find: &canary::Find| !find.file.ends_with("data/things.db");
+    [KEY, PASSWORD].iter().flat_map(|secret| canary::search(&home, secret)).filter(own).collect()
+}
+
+fn clean(what: &str, text: &str) {
+    for secret in [KEY, PASSWORD] {
+        assert_eq!(canary::spot(text.as_bytes(), secret), None, "{what}: {text}");
+    }
+}
+
+/// A provider that repeats the secrets wherever it can.
+fn repeats(seen: &Seen) -> Reply {
+    assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
+    let forms = forms();
+    let arguments = json!({ "sql": format!("SELECT name FROM things WHERE name <> '{forms}'") }).to_string();
+    match seen.number {
+        0 => {
+            let body = json!({ "error": { "message": format!("busy {forms}"), "type": "server_error" } });
+            Reply::json(&body).status(503).header("retry-after-ms", "1").header("x-request-id", KEY)
+        }
+        1 => Reply::new(503)
+            .bytes(&[b"\xff\xfe ".as_slice(), forms.as_bytes(), b" \xff"].concat())
+            .header("retry-after-ms", "1"),
+        2 => {
+            let mut reply =
+                chat(Some(&forms), &[(KEY, "query_things", &arguments), ("b", KEY, &format!("{{ {forms}"))]);
+            reply["model"] = json!(KEY);
+            Reply::json(&reply).header("openai-organization", PASSWORD)
+        }
+        3 => {
+            let body = json!({ "error": { "message": format!("Incorrect API key provided: {forms}"), "type": "invalid_request_error" } });
+            Reply::json(&body).status(400)
+        }
+        _ => says(&format!("{forms}\n\n```json\n[\"{KEY}\"]\n```")),
+    }
+}
+
+#[test]
+fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
+    let server = Scripted::start(repeats);
+    let bench = folder(&server);
+    let (events, listener) = ear();
+    let only = LaunchRequest { tasks: vec!["count".into()], ..request() };
+    let launch = bench.app().start_launch_with(&only, vec![listener]).unwrap().launch;
+    let failed = ended(&bench, &launch);
+    assert_eq!(failed.failed, 1, "{:?}", failed.runs);
+    clean("view", &format!("{failed:?}"));
+    let resumed = run(&bench, &only);
+    assert_eq!(resumed.done, 1, "{:?}", resumed.runs);
+    clean("view", &format!("{resumed:?}"));
+    let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
+    let copied = bench.app().fork_run(&row.id, 1, Some("And now?")).unwrap();
+    clean("copy", &format!("{:?}", ended(&bench, &copied.launch)));
+    let nudged = bench.app().nudge_run(&row.id, "More.").unwrap();
+    clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));
+    clean("events", &format!("{:?}", events.lock().unwrap()));
+    clean("row", &format!("{row:?} {:?}", bench.problems()));
+    assert!(fs::read_to_string(bench.path(RUN)).unwrap().contains("[redacted]"), "something was there to take out");
+    assert_eq!(everything(&bench), []);
+    bench.write("results/planted.txt", forms());
+    assert_eq!(everything(&bench).len(), 2, "the search finds what is there");
+}
+
+#[test]
+fn a_password_that_does_not_open_a_database_is_not_in_the_reason() {
+    let server = Scripted::always(says(ANSWER));
+    let bench = folder(&server);
+    let view = run(&bench, &LaunchRequest { tasks: vec!["closed".into()], ..request() });
+    assert_eq!((view.failed, server.seen().len()), (1, 0), "{:?}", view.runs);
+    assert!(view.runs[0].doing.as_ref().unwrap().contains("closed"), "{:?}", view.runs);
+    clean("view", &format!("{view:?}"));
+    assert_eq!(everything(&bench), []);
+}
+
+#[test]
+fn a_refused_key_and_a_key_that_is_tested_are_not_repeated() {
+    let body = json!({ "error": { "message": format!("Incorrect API key provided: {}", forms()), "type": "invalid_request_error", "code": "invalid_api_key" } });
+    let server = Scripted::always(Reply::json(&body).status(401));
+    let bench = folder(&server);
+    let failed = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
+    assert_eq!(failed.failed, 1);
+    clean("view", &format!("{failed:?}"));
+    clean("test", &format!("{:?}", bench.app().test_model("scripted").unwrap()));
+    clean("options", &format!("{:?} {:?}", bench.app().launch_options(true).unwrap(), bench.app().keys().unwrap()));
+    assert_eq!(everything(&bench), []);
+}
+
+#[test]
+fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let thought = |text: &str| json!({ "type": "thinking", "thinking": text, "signature": "c2ln" });
+    let server = Scripted::start(move |seen| {
+        let body = seen.json();
+        let kept = body["messages"].to_string();
+        assert!(!kept.contains("redacted") && (seen.number == 0 || kept.contains("fine")), "{kept}");
+        let more = if seen.number == 0 {
+            json!({ "type": "tool_use", "id": "t", "name": "query_things", "input": { "sql": "SELECT 1 AS n" } })
+        } else {
+            json!({ "type": "text", "text": ANSWER })
+        };
+        let content = json!([thought("fine"), thought(KEY), more]);
+        let stop = if seen.number == 0 { "tool_use" } else { "end_turn" };
+        let reply = Reply::json(&json!({
+            "id": "m", "type": "message", "role": "assistant", "model": "any", "stop_reason": stop, "content": content,
+            "usage": { "input_tokens": 1, "output_tokens": 1 },
+        }));
+        if seen.number == 1 { reply.once_open(&held) } else { reply }
+    });
+    let url = server.url("/v1");
+    let file = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: anthropic, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}",
+        super::THINGS
+    );
+    let bench = folder_of(&file, PLAIN).key("CANARY_KEY", KEY).open();
+    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    server.wait_for(2);
+    bench.app().stop_launch(&launch, true).unwrap();
+    assert_eq!(ended(&bench, &launch).stopped, 1);
+    latch.open();
+    // As if it had been killed before the transcript was written: the reply comes from the journal.
+    let begun = format!(
+        "conversation:\n- user_message: How many?\nrun: {{started: {}}}\n",
+        super::stage::fact(&bench, RUN, "started").unwrap()
+    );
+    bench.write(RUN, begun);
+    assert_eq!(run(&bench, &request()).done, 1);
+    assert_eq!(server.seen().len(), 3, "the first reply was not bought again");
+    assert_eq!(canary::search(bench.path("").parent().unwrap(), KEY), []);
+    let _ = (view as fn(&Bench, &str) -> _, calls, count, QUERY, Usage::default());
+}
