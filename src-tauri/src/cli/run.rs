@@ -1,6 +1,6 @@
 //! `plan` and `run`: what is owed, and doing it.
 use super::{
-    Ended, Outcome, Where, folder,
+    Ended, Outcome, Stop, Where, folder,
     terminal::{Columns, Head, Paint, one_line},
     watch,
 };
@@ -119,7 +119,26 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
     }
-    watch::launch(&app, asked.json, |listeners| app.start_launch_with(&request, listeners))
+    let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_with(&request, listeners));
+    match launched {
+        Err(Stop::Why(error)) if error.code == Code::BadRequest => match app.plan_launch(&request) {
+            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => Ok(nothing_owed(&plan)),
+            _ => Err(Stop::Why(error)),
+        },
+        other => other,
+    }
+}
+
+/// Everything is done already, which is what was asked for; or it cannot be done.
+fn nothing_owed(plan: &LaunchPlan) -> Ended {
+    let left: Vec<&PlannedRun> = plan.skipped.iter().filter(|run| run.act != Act::Nothing).collect();
+    let mut err = io::stderr().lock();
+    // Nobody may be reading it.
+    let _ = writeln!(err, "Nothing is owed: of {} runs, {} are not complete.", plan.skipped_total, left.len());
+    for run in &left {
+        let _ = writeln!(err, "{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run)));
+    }
+    if left.is_empty() { Ended::Well } else { Ended::WithFailures }
 }
 
 fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {

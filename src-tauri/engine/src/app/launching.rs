@@ -7,7 +7,7 @@ use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
-use crate::rows::{LaunchPlan, LaunchRequest, Launched, Stale};
+use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
 use crate::runs::drive::{Crew, Job, Purse, Toolbox};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
@@ -24,7 +24,9 @@ impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
-        let plan = self.plan(&open, request)?.1;
+        let mut plan = self.plan(&open, request)?.1;
+        // What is complete is the least that one wants to see of a long list.
+        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past

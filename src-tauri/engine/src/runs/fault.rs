@@ -1,17 +1,16 @@
-//! Places where a test may kill the process, to see what a crash leaves behind. Nothing of it is in a build without the feature
-//! `failpoints`.
+//! Places where a test may kill the process, to see what a crash leaves behind. Nothing of it is in a release build.
 
 /// A place where the process may be told to die.
 macro_rules! point {
     ($name:literal) => {
-        #[cfg(feature = "failpoints")]
+        #[cfg(debug_assertions)]
         $crate::runs::fault::reached($name);
     };
 }
 pub(crate) use point;
 
 /// Dies here when `TOUCHSTONE_FAIL_AT` is `name:count` and this is the count-th time.
-#[cfg(feature = "failpoints")]
+#[cfg(debug_assertions)]
 pub(crate) fn reached(name: &str) {
     if is_due(name) {
         die(name);
@@ -19,7 +18,7 @@ pub(crate) fn reached(name: &str) {
 }
 
 /// True the count-th time that the named place is reached. The place itself has to die then.
-#[cfg(feature = "failpoints")]
+#[cfg(debug_assertions)]
 pub(crate) fn is_due(name: &str) -> bool {
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,9 +32,10 @@ pub(crate) fn is_due(name: &str) -> bool {
     ARMED.as_ref().is_some_and(|(armed, count)| armed == name && SEEN.fetch_add(1, Ordering::SeqCst) + 1 == *count)
 }
 
-/// Ends the process as a power cut would: nothing is dropped, flushed or unlocked by us.
-#[cfg(feature = "failpoints")]
+/// Ends the process as `kill -9` does: nothing is dropped, flushed or unlocked by us.
+#[cfg(debug_assertions)]
 pub(crate) fn die(name: &str) -> ! {
     eprintln!("died at {name}, as told by TOUCHSTONE_FAIL_AT");
+    let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     std::process::abort();
 }

@@ -24,6 +24,5 @@ pub mod spec;
 pub mod talk;
 pub mod tools;
 
-#[cfg(test)]
-#[cfg(feature = "failpoints")]
+#[cfg(all(test, debug_assertions))]
 mod tests;

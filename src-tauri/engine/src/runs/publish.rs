@@ -108,6 +108,7 @@ pub fn start_over(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, Disk
     if let Some(folder) = Folder::find(output_dir, &from)? {
         aside(output_dir, &folder, &folders, name)?;
     }
+    fault::point!("publish.half_aside");
     move_aside(output_dir, path)
 }
 

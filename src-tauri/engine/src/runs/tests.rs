@@ -1,5 +1,5 @@
 //! Kills a process at every named place and looks at what it left: nothing that was paid for is lost or bought twice, every file is
-//! whole, and going on ends as if nothing had happened. `cargo test -p touchstone-engine --lib --features failpoints runs::tests`
+//! whole, and going on ends as if nothing had happened. The same for the whole program is in `tests/faults`.
 use super::journal::{Attempt, Body, Journal, Record};
 use super::lock::RunLock;
 use super::publish;

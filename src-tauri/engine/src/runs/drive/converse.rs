@@ -5,6 +5,7 @@ use super::desk::Desk;
 use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
 use crate::runs::event::{Ending, What};
+use crate::runs::fault;
 use crate::runs::journal::{Ran, Record};
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
@@ -121,6 +122,7 @@ impl Talk<'_> {
 
     /// Takes a reply into the conversation.
     async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
+        fault::point!("talk.replied");
         let Bought { reply, ms, journaled } = bought;
         let usage = reply.usage;
         let cost =
@@ -212,6 +214,7 @@ impl Talk<'_> {
             Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.clean(&failure.message).into_owned())),
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        fault::point!("talk.called");
         let ran = Ran::new(open.turn, &open.call, &outcome, ms, clock::now_ms());
         self.desk.note(Record::Tool(ran)).await?;
         self.tell(What::Called { tool: open.call.name.clone(), failed: outcome.failed(), ms });
@@ -244,6 +247,7 @@ impl Talk<'_> {
 
     /// The conversation has come to its end.
     async fn finish(&mut self) -> Result<Ended, Halt> {
+        fault::point!("talk.over");
         self.script.finish(self.job.slot.task.result_tag_name.as_deref());
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));

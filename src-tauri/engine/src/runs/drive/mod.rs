@@ -12,6 +12,7 @@ pub use toolbox::Toolbox;
 
 use super::disk::{self, DiskError};
 use super::event::{Ending, What};
+use super::fault;
 use super::http::client::Client;
 use super::http::keys::ApiKey;
 use super::http::limiter::Limiters;
@@ -208,7 +209,7 @@ fn script(job: &Job, model: &Model, document: Option<Document>) -> Script {
 fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let path = &job.slot.path;
     let lock = RunLock::take(dir, path)?;
-    publish::sweep(dir, path)?;
+    fault::point!("run.locked");
     let bytes = disk::read(dir, path, MOST_BYTES)?;
     let file = bytes.as_deref().map_or(File::Absent, File::of);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);

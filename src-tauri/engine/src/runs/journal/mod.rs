@@ -140,7 +140,7 @@ impl Inner {
 
     fn add(&mut self, line: &[u8]) -> Result<(), DiskError> {
         fault::point!("journal.before_write");
-        #[cfg(feature = "failpoints")]
+        #[cfg(debug_assertions)]
         if fault::is_due("journal.mid_write") {
             let _ = write_all(&self.fd, &line[..line.len() / 2]);
             fault::die("journal.mid_write");

@@ -1,0 +1,95 @@
+//! Lives of the program: until it is done, until an instant, until a place. Owns ending it, and chance that can be repeated.
+use crate::stage::Stage;
+use std::process::{Child, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// Nothing here takes so long.
+pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+const GLANCE: Duration = Duration::from_millis(1);
+
+/// How a life ends.
+#[derive(Debug)]
+pub(crate) enum Life {
+    /// When there is nothing more to do.
+    Whole,
+    /// By SIGKILL, so long after its beginning.
+    Until(Duration),
+    /// By SIGKILL at a named place, the n-th time that it is passed.
+    At(String),
+}
+
+impl Life {
+    /// Lives it; true when it was ended by the signal.
+    pub(crate) fn live(&self, stage: &Stage) -> bool {
+        let begun = Instant::now();
+        let mut child = stage.begin(if let Life::At(place) = self { Some(place) } else { None });
+        if let Life::Until(at) = self {
+            while begun.elapsed() < *at && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(GLANCE);
+            }
+            // One that has ended meanwhile is not there to be killed.
+            let _ = child.kill();
+        }
+        let status = exit_of(&mut child);
+        let killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
+        // Two says that nothing was owed any more.
+        assert!(killed || matches!(status.code(), Some(0 | 2)), "{self:?} ended with {status}");
+        assert!(!(killed && matches!(self, Life::Whole)));
+        killed
+    }
+}
+
+/// How it ended; a program that does not end fails the test and is ended.
+pub(crate) fn exit_of(child: &mut Child) -> ExitStatus {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        if begun.elapsed() > DEADLINE {
+            let _ = child.kill();
+            panic!("the program did not end: {:?}", child.wait());
+        }
+        std::thread::sleep(GLANCE);
+    }
+}
+
+/// Waits until something is so.
+pub(crate) fn until(what: &str, within: Duration, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < within, "not within {within:?}: {what}");
+        std::thread::sleep(GLANCE);
+    }
+}
+
+/// Numbers by chance, the same ones for the same seed.
+pub(crate) struct Chance(u64);
+
+impl Chance {
+    /// From `TOUCHSTONE_SEED`, or from the clock; printed, so that a failure can be repeated.
+    pub(crate) fn seeded() -> Self {
+        let clock = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_micros() as u64;
+        let seed = std::env::var("TOUCHSTONE_SEED").map_or_else(|_| clock(), |text| text.parse().unwrap());
+        println!("TOUCHSTONE_SEED={seed}");
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        // splitmix64
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0, less than this.
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    /// From 0 to 1.
+    pub(crate) fn part(&mut self) -> f64 {
+        f64::from(u32::try_from(self.next() >> 32).unwrap()) / f64::from(u32::MAX)
+    }
+}

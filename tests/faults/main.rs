@@ -1,0 +1,137 @@
+//! The real program, killed: at random instants and at every named place, alone and beside another one. Whatever happens, every
+//! file can be read, going on ends in the same transcripts as if nothing had happened, and no reply is bought twice.
+//!
+//! `TOUCHSTONE_KILLS=200` kills that often; `TOUCHSTONE_SEED` repeats what a failure printed.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod company;
+#[path = "../engine/conversation.rs"]
+mod conversation;
+#[path = "../engine/gzip.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod gzip;
+mod lives;
+#[path = "../cli/sandbox.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod sandbox;
+#[path = "../engine/scripted.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod scripted;
+mod stage;
+
+use lives::{Chance, Life};
+use stage::{AT_ONCE, Stage};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// Every place that has a name in the engine, and how often each is passed at most before the program dies there.
+const PLACES: [&str; 15] = [
+    "run.locked",
+    "talk.replied",
+    "talk.called",
+    "talk.over",
+    "journal.before_write",
+    "journal.mid_write",
+    "journal.after_write",
+    "journal.after_sync",
+    "publish.before",
+    "publish.after_create",
+    "publish.mid_write",
+    "publish.before_sync",
+    "publish.before_rename",
+    "publish.before_dir_sync",
+    "publish.after",
+];
+
+/// What the folder is in the end when nothing happens, and how long that takes.
+fn straight(name: &str) -> (BTreeMap<String, String>, Duration) {
+    let stage = Stage::new(name, None);
+    let begun = Instant::now();
+    let ran = sandbox::Ran::from(stage.run().output().unwrap());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let found = stage.found();
+    assert_eq!(found.transcripts.len(), 12, "{:?}", found.transcripts.keys());
+    assert!(found.transcripts.values().all(|text| text.contains("\nanswer:")), "{:?}", found.transcripts);
+    let nudged = found.transcripts.values().filter(|text| text.contains("nudges: 1")).count();
+    assert_eq!(nudged, 6, "half of them are nudged");
+    // Three or five turns and the answer; the nudge, its call and the second answer.
+    assert_eq!((found.turns, found.replies), (6 * (4 + 6) / 2 + 6 * (6 + 8) / 2, found.turns));
+    assert_eq!(stage.delivered(), found.turns);
+    (found.transcripts, begun.elapsed())
+}
+
+/// A folder that is worked at by one life after another.
+struct Folder {
+    stage: Stage,
+    kills: usize,
+    begun: usize,
+}
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        Self { stage: Stage::new(name, None), kills: 0, begun: 0 }
+    }
+
+    /// One life; true when it was killed. What was bought before is not asked for again.
+    fn live(&mut self, life: &Life) -> bool {
+        let bought = self.stage.found().bought;
+        self.begun = self.stage.asked().len();
+        let killed = life.live(&self.stage);
+        let found = self.stage.found();
+        let again: Vec<String> = self.stage.asked().split_off(self.begun).into_iter().filter(|hash| bought.contains(hash)).collect();
+        assert_eq!(again, [""; 0], "{life:?} asked again what was bought");
+        self.kills += usize::from(killed);
+        let lost = self.stage.delivered() - found.replies;
+        assert!(lost <= self.kills * AT_ONCE, "{lost} replies are lost after {} kills, {life:?}", self.kills);
+        assert!(found.turns <= found.replies, "{life:?}: a reply that was not kept was used");
+        killed
+    }
+
+    /// Goes on to the end, and compares.
+    fn finish(mut self, expected: &BTreeMap<String, String>) {
+        self.live(&Life::Whole);
+        let found = self.stage.found();
+        for (name, text) in expected {
+            assert_eq!(found.transcripts.get(name), Some(text), "{name} after {} kills", self.kills);
+        }
+        assert_eq!(found.transcripts.len(), expected.len());
+        assert_eq!(found.left, [""; 0]);
+        assert_eq!((found.replies, found.bought.len()), (found.turns, found.turns), "every reply is used once");
+        let asked = self.stage.asked();
+        let twice = asked.len() - asked.iter().collect::<BTreeSet<_>>().len();
+        assert!(twice <= self.kills * AT_ONCE, "{twice} requests were sent twice");
+    }
+}
+
+#[test]
+fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
+    let wanted = std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap());
+    let mut chance = Chance::seeded();
+    let (expected, took) = straight("faults-straight");
+    let mut places: Vec<String> = Vec::new();
+    for round in 0..=wanted / 100 {
+        places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round as u64))));
+    }
+    let (mut kills, mut rounds) = (0, 0);
+    while kills < wanted || !places.is_empty() {
+        let mut folder = Folder::new(&format!("faults-killed-{rounds}"));
+        rounds += 1;
+        loop {
+            // Half of them at a place, as long as there are any; on a folder that is nearly done not every place is passed.
+            let place = if kills % 5 < 3 { places.pop() } else { None };
+            let at = took.mul_f64(chance.part());
+            let life = place.clone().map_or(Life::Until(at), Life::At);
+            if !folder.live(&life) {
+                assert!(place.is_none() || folder.kills > 0, "{place:?} is not passed in a whole run");
+                places.extend(place);
+                break;
+            }
+            kills += 1;
+            if kills >= wanted && places.is_empty() {
+                break;
+            }
+        }
+        folder.finish(&expected);
+    }
+    println!("{kills} kills in {rounds} folders; a whole run took {took:?}");
+}

@@ -1,0 +1,216 @@
+//! A folder whose runs are made by the real program with a provider on this machine, and what is found in it. Owns the tasks, the
+//! provider's words and the reading of what a killed program left; kills nothing itself.
+use crate::conversation::{Conversation, Wire};
+use crate::sandbox::Sandbox;
+use crate::scripted::{Latch, Reply, Scripted, Seen};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use touchstone_engine::runs::provider::{self, Auth, HttpRequest};
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+
+/// Runs at the same time: so many requests may be under way when the program is killed.
+pub(crate) const AT_ONCE: usize = 4;
+/// What stands in the question and the number of turns with tools that follow from it.
+const VARIATIONS: &str = "variations:\n  - times: 3\n  - times: 5\n";
+/// How a nudge begins.
+const NUDGE: &str = "actually use";
+
+/// A folder, its provider, and what that was asked.
+pub(crate) struct Stage {
+    pub(crate) sandbox: Sandbox,
+    server: Scripted,
+    asked: Arc<Mutex<Vec<Request>>>,
+}
+
+/// A request by its path and body.
+type Request = (String, Vec<u8>);
+
+impl Stage {
+    /// Two tasks of two variations for two wires, some of which have to be nudged. Before it opens, the latch holds every reply.
+    pub(crate) fn new(name: &str, hold: Option<Latch>) -> Self {
+        let asked = Arc::<Mutex<Vec<Request>>>::default();
+        let log = Arc::clone(&asked);
+        let server = Scripted::start(move |seen| {
+            log.lock().unwrap().push((seen.path.clone(), seen.body.clone()));
+            // A provider takes its time, and so there is always something under way.
+            std::thread::sleep(Duration::from_millis(3));
+            let reply = reply(seen);
+            hold.as_ref().map_or(reply.clone(), |latch| reply.once_open(latch))
+        });
+        let sandbox = Sandbox::with(
+            name,
+            &[
+                ("touchstone.yaml", &workspace(&server)),
+                ("tasks/plain.yaml", &format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}")),
+                (
+                    "tasks/lazy.yaml",
+                    &format!(
+                        "tool_calling_prompt: Look {{times}} times, and twice elsewhere.\nexpected_tool_calls: [look, look_elsewhere]\n{VARIATIONS}"
+                    ),
+                ),
+            ],
+        );
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
+        fs::copy(demo, sandbox.folder.join("tickets.db")).unwrap();
+        Self { sandbox, server: server.forgetful(), asked }
+    }
+
+    /// The program at work on it.
+    pub(crate) fn run(&self) -> Command {
+        let at_once = AT_ONCE.to_string();
+        let what = ["run", ".", "--system", "tool_calling", "--model", "chat,messages,streamed", "--json"];
+        let mut command = self.sandbox.command(&[what.as_slice(), &["--concurrency", &at_once]].concat());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// The program begun, with its output going nowhere; `fail_at` is where it is to die by itself.
+    pub(crate) fn begin(&self, fail_at: Option<&str>) -> Child {
+        let mut command = self.run();
+        if let Some(place) = fail_at {
+            command.env("TOUCHSTONE_FAIL_AT", place);
+        }
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    pub(crate) fn results(&self) -> PathBuf {
+        self.sandbox.folder.join("results")
+    }
+
+    /// Hashes of all requests so far, as the journal names them.
+    pub(crate) fn asked(&self) -> Vec<String> {
+        let hash = |(path, body): &Request| {
+            let (url, body) = (self.server.url(path), body.clone());
+            provider::hash(&HttpRequest { url, headers: vec![], auth: Auth::None, body, stream: false, patience: 1 })
+        };
+        self.asked.lock().unwrap().iter().map(hash).collect()
+    }
+
+    /// How many replies the provider handed over whole.
+    pub(crate) fn delivered(&self) -> usize {
+        usize::try_from(self.server.delivered()).unwrap()
+    }
+
+    /// Every file as it lies there now; a transcript that cannot be read is a failure.
+    pub(crate) fn found(&self) -> Found {
+        let mut found = Found::default();
+        walk(&self.results(), &mut |path| found.take(path));
+        found
+    }
+}
+
+/// What lies in an output directory.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    /// Transcripts by their path, without what is another each time: when and how long.
+    pub(crate) transcripts: BTreeMap<String, String>,
+    /// Hashes of the requests whose replies are in a journal.
+    pub(crate) bought: BTreeSet<String>,
+    /// Replies in the journals, and turns that the transcripts have.
+    pub(crate) replies: usize,
+    pub(crate) turns: usize,
+    /// Temporary files and locks.
+    pub(crate) left: Vec<String>,
+}
+
+impl Found {
+    fn take(&mut self, path: &Path) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let below = path.display().to_string();
+        if below.contains("/.touchstone/journal/") && name.ends_with(".jsonl") {
+            return self.journal(&fs::read_to_string(path).unwrap());
+        }
+        if below.contains("/.touchstone/launches/") || name.ends_with(".torn") {
+            return;
+        }
+        if !name.ends_with(".yaml") || below.contains("/.touchstone/") {
+            return self.left.push(below);
+        }
+        let bytes = fs::read(path).unwrap();
+        let document = Document::read(&bytes).unwrap_or_else(|why| panic!("{below} is damaged: {why}"));
+        if let Some(Value::Number(turns)) = document.get("run").and_then(|run| run.get("turns")) {
+            self.turns += turns.parse::<usize>().unwrap();
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        let same = |line: &&str| !["seconds:", "started:", "finished:"].iter().any(|key| line.trim_start().starts_with(key));
+        self.transcripts.insert(name, text.lines().filter(same).collect::<Vec<_>>().join("\n"));
+    }
+
+    /// Lines of a journal; one that was cut off is the last.
+    fn journal(&mut self, text: &str) {
+        for line in text.split_inclusive('\n') {
+            let read: Result<serde_json::Value, _> = serde_json::from_str(line);
+            let Ok(read) = read else {
+                assert!(!line.ends_with('\n'), "a journal is damaged in the middle: {line}");
+                continue;
+            };
+            let record = &read["record"];
+            if record["kind"] == "reply" && record["whole"] == true && record["status"] == 200 {
+                self.bought.insert(record["hash"].as_str().unwrap().to_owned());
+                self.replies += 1;
+            }
+        }
+    }
+}
+
+fn walk(dir: &Path, each: &mut impl FnMut(&Path)) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            walk(&entry.path(), each);
+        } else {
+            each(&entry.path());
+        }
+    }
+}
+
+fn workspace(server: &Scripted) -> String {
+    let url = server.url("/v1");
+    let model = |name: &str, provider: &str, more: &str| {
+        format!("  {name}: {{ provider: {provider}, base_url: '{url}', model: any, price: {{ input: 1.5, output: 2.0 }}{more} }}\n")
+    };
+    let models =
+        [model("chat", "openai", ""), model("messages", "anthropic", ""), model("streamed", "openai", ", stream: true")];
+    let tool = |name: &str| format!("  {name}: {{ kind: sql, database: 'sqlite:tickets.db', description: Tickets. }}\n");
+    format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n{}tools:\n{}{}",
+        models.concat(),
+        tool("look"),
+        tool("look_elsewhere")
+    )
+}
+
+/// What the provider says. The first tool is called as often as the question says, then comes the answer; who is told to use the
+/// other one does it, and answers again.
+fn reply(seen: &Seen) -> Reply {
+    let wire = if seen.path.ends_with("/messages") { Wire::Messages } else { Wire::Chat };
+    let mut body = seen.json();
+    let said: Vec<String> = body["messages"].as_array().into_iter().flatten().filter_map(words).collect();
+    let number = |text: &String| text.split(' ').find_map(|word| word.trim_end_matches(['.', ',']).parse().ok());
+    let times = said.iter().find_map(number).unwrap_or(0);
+    if !said.last().is_some_and(|last| last.starts_with(NUDGE)) {
+        return Conversation::new(wire, times).reply(seen);
+    }
+    if let Some(tools) = body["tools"].as_array_mut() {
+        tools.rotate_left(1);
+    }
+    let body = serde_json::to_vec(&body).unwrap();
+    Conversation::new(wire, usize::MAX).reply(&Seen { body, ..seen.clone() })
+}
+
+/// What a message of the person says; of every other message, that it is none.
+fn words(message: &serde_json::Value) -> Option<String> {
+    let text = match &message["content"] {
+        serde_json::Value::String(text) => Some(text.clone()),
+        blocks => blocks.as_array()?.iter().find_map(|block| block["text"].as_str()).map(str::to_owned),
+    };
+    match message["role"].as_str()? {
+        "user" => Some(text.unwrap_or_default()),
+        "system" | "developer" => None,
+        _ => Some(String::new()),
+    }
+}
