@@ -1,8 +1,16 @@
 //! The command line: the real program, run on folders of our own.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../engine/conversation.rs"]
+mod conversation;
+#[path = "../engine/gzip.rs"]
+mod gzip;
 mod readme;
+mod running;
 mod sandbox;
+#[path = "../engine/scripted.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod scripted;
 mod serve;
 
 use sandbox::{ANSWERED, Sandbox};

@@ -64,13 +64,15 @@ fn nothing_of_a_models_program_outlives_a_kill() {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
     }
-    let conversation = Conversation { arguments: |_, _| json!({ "pythonCode": PROGRAM }), ..Conversation::new(Wire::Chat, 1) };
+    let conversation =
+        Conversation { arguments: |_, _| json!({ "pythonCode": PROGRAM }), ..Conversation::new(Wire::Chat, 1) };
     let server = Scripted::start(move |seen| conversation.reply(seen));
     let url = server.url("/v1");
     let workspace = format!("input_dir: tasks\nmodels:\n  chat: {{ base_url: '{url}', provider: openai }}\n");
-    let sandbox =
-        Sandbox::with("faults-python", &[("touchstone.yaml", &workspace), ("tasks/a.yaml", "tool_calling_prompt: Wait.\n")]);
-    fs::create_dir(sandbox.folder.join("results")).unwrap();
+    let sandbox = Sandbox::with(
+        "faults-python",
+        &[("touchstone.yaml", &workspace), ("tasks/a.yaml", "tool_calling_prompt: Wait.\n")],
+    );
     let mut command =
         sandbox.command(&["run", ".", "-o", "results", "--system", "tool_calling_python", "--model", "chat"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

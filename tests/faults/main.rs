@@ -8,7 +8,6 @@ mod company;
 #[path = "../engine/conversation.rs"]
 mod conversation;
 #[path = "../engine/gzip.rs"]
-#[expect(dead_code, reason = "only a part of it is used here")]
 mod gzip;
 mod lives;
 #[path = "../cli/sandbox.rs"]
@@ -78,7 +77,8 @@ impl Folder {
         self.begun = self.stage.asked().len();
         let killed = life.live(&self.stage);
         let found = self.stage.found();
-        let again: Vec<String> = self.stage.asked().split_off(self.begun).into_iter().filter(|hash| bought.contains(hash)).collect();
+        let again: Vec<String> =
+            self.stage.asked().split_off(self.begun).into_iter().filter(|hash| bought.contains(hash)).collect();
         assert_eq!(again, [""; 0], "{life:?} asked again what was bought");
         self.kills += usize::from(killed);
         let lost = self.stage.delivered() - found.replies;

@@ -96,15 +96,16 @@ impl Which {
         }
     }
 
-    /// An engine that has read the folder. The output directory is made when it is not there: a first run has none.
+    /// An engine that has read the folder. The output directory is made when it is not there: before the first run it is not.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
-        if let Some(dir) = &self.place.dirs.output_dir {
-            std::fs::create_dir_all(dir)
-                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?;
-        }
         // Models and tools are in the workspace file of the current folder, also when both directories are named.
-        let folder = self.place.folder.clone().or_else(|| Some(".".into()));
-        folder::ready(Where { folder, dirs: self.place.dirs.clone() }, here)
+        let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
+        match &self.place.dirs.output_dir {
+            Some(dir) => std::fs::create_dir_all(dir)
+                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?,
+            None => App::make_output_dir(&folder)?,
+        }
+        folder::ready(Where { folder: Some(folder), dirs: self.place.dirs.clone() }, here)
     }
 }
 

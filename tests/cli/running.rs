@@ -1,0 +1,228 @@
+//! `plan`, `run` and `nudge`: what programs are told, how they end, and what they say against a request.
+use crate::conversation::{Conversation, Wire};
+use crate::sandbox::{Ran, Sandbox};
+use crate::scripted::{Reply, Scripted};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::fs;
+
+const RUN: [&str; 5] = ["--system", "tool_calling", "--model", "local", "--json"];
+const FIRST: &str = "results/count-tool_calling-local-variation0.yaml";
+
+/// Three variations of one task, and a model that answers after one turn without tools.
+fn folder(name: &str, server: &Scripted) -> Sandbox {
+    let url = server.url("/v1");
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n"
+    );
+    let task = "tool_calling_prompt: Count the {things}.\nvariations:\n  - things: stones\n  - things: trees\n  - things: stars\n";
+    Sandbox::with(name, &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)])
+}
+
+fn answers() -> Scripted {
+    let conversation = Conversation::new(Wire::Chat, 0);
+    Scripted::start(move |seen| conversation.reply(seen))
+}
+
+fn command(sandbox: &Sandbox, what: &str, more: &[&str]) -> Ran {
+    sandbox.run(&[&[what, "."], RUN.as_slice(), more].concat())
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn owed(ran: &Ran) -> Vec<String> {
+    let plan = ran.json().remove(0);
+    plan["owed"].as_array().unwrap().iter().map(|run| run["path"].as_str().unwrap().to_owned()).collect()
+}
+
+/// What was told of runs that ended.
+fn ends(ran: &Ran) -> Vec<Value> {
+    ran.json().into_iter().filter(|event| event["event"] == "ended").collect()
+}
+
+#[test]
+fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
+    let server = answers();
+    let sandbox = folder("plan", &server);
+    for ran in [command(&sandbox, "plan", &[]), command(&sandbox, "run", &["--plan"])] {
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let plan = ran.json().remove(0);
+        assert_eq!(keys(&plan), ["owed", "owed_total", "skipped", "skipped_total", "estimate"]);
+        assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
+        let run = &plan["owed"][0];
+        let shown = ["path", "run", "task", "system", "model", "variation", "repeat", "act", "why", "differs"];
+        assert_eq!(keys(run), shown);
+        assert_eq!((&run["act"], &plan["owed_total"]), (&json!("start"), &json!(3)));
+        assert_eq!(plan["estimate"]["cost"], Value::Null, "what no past run says is not 0");
+    }
+    let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
+    assert!(words.out.contains("3 owed, 0 not") && words.out.contains("No past run"), "{}", words.out);
+    assert_eq!(server.seen().len(), 0);
+    assert_eq!(fs::read_dir(sandbox.folder.join("results")).unwrap().count(), 0, "a plan writes nothing");
+}
+
+#[test]
+fn run_tells_one_event_a_line_and_ends_with_nothing_when_all_went_well() {
+    let server = answers();
+    let sandbox = folder("run", &server);
+    let ran = command(&sandbox, "run", &["--concurrency", "2"]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
+    let events = ran.json();
+    assert_eq!(
+        (&events[0]["event"], &events[0]["runs"], &events[0]["run"]),
+        (&json!("began"), &json!(3), &Value::Null)
+    );
+    assert_eq!(events.last().unwrap()["event"], "finished");
+    assert!(events.iter().all(|event| event["at_ms"].as_u64() > Some(0)));
+    let first: Vec<&Value> =
+        events.iter().filter(|event| event["run"] == FIRST.trim_start_matches("results/")).collect();
+    let names: Vec<&str> = first.iter().map(|event| event["event"].as_str().unwrap()).collect();
+    assert_eq!(names, ["started", "asking", "replied", "ended"]);
+    let replied = [
+        "at_ms",
+        "run",
+        "event",
+        "turn",
+        "input",
+        "output",
+        "cache_read",
+        "cache_write",
+        "reasoning",
+        "cost",
+        "ms",
+        "journaled",
+    ];
+    assert_eq!(keys(first[2]), replied);
+    assert_eq!((&first[3]["how"], &first[3]["why"]), (&json!("answered"), &Value::Null));
+    let text = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    assert!(text.contains("Count the stones.") && text.contains("answer:"), "{text}");
+    // Everything is done, which is what was asked for.
+    let again = command(&sandbox, "run", &[]);
+    assert_eq!((again.status, again.out.as_str()), (0, ""), "{again:?}");
+    assert!(again.err.contains("Nothing is owed: of 3 runs, 0 are not complete."), "{}", again.err);
+    assert_eq!(server.delivered(), 3);
+}
+
+#[test]
+fn a_run_that_fails_ends_with_one_and_is_gone_on_with() {
+    let conversation = Conversation::new(Wire::Chat, 0);
+    let server = Scripted::start(move |seen| match seen.number {
+        0 => Reply::json(&json!({ "error": { "message": "no such thing" } })).status(400),
+        _ => conversation.reply(seen),
+    });
+    let sandbox = folder("run-fails", &server);
+    let ran = command(&sandbox, "run", &["--concurrency", "1"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let hows: Vec<Value> = ends(&ran).iter().map(|event| event["how"].clone()).collect();
+    assert_eq!(hows, ["error", "answered", "answered"]);
+    assert!(ends(&ran)[0]["why"].as_str().unwrap().contains("no such thing"));
+    let plan = command(&sandbox, "plan", &[]).json().remove(0);
+    assert_eq!((&plan["owed"][0]["act"], &plan["skipped_total"]), (&json!("continue"), &json!(2)));
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(server.delivered(), 4);
+    assert_eq!(ran.json().iter().find(|event| event["event"] == "started").unwrap()["resumed"], true);
+}
+
+#[test]
+fn parts_of_a_launch_are_all_of_it_and_nothing_twice() {
+    let server = answers();
+    let sandbox = folder("shards", &server);
+    let all = owed(&command(&sandbox, "plan", &["--repeat", "3"]));
+    assert_eq!(all.len(), 9);
+    let parts: Vec<String> = (1..=4)
+        .flat_map(|part| owed(&command(&sandbox, "plan", &["--repeat", "3", "--shard", &format!("{part}/4")])))
+        .collect();
+    assert_eq!(parts.len(), all.len());
+    assert_eq!(parts.iter().collect::<BTreeSet<_>>(), all.iter().collect());
+    let only = owed(&command(&sandbox, "plan", &["--variation", "0,2", "--task", "cou*"]));
+    assert_eq!(only.len(), 2, "{only:?}");
+}
+
+#[test]
+fn run_from_the_start_moves_the_old_result_aside() {
+    let server = answers();
+    let sandbox = folder("force", &server);
+    let only = ["--variation", "0"];
+    assert_eq!(command(&sandbox, "run", &only).status, 0);
+    let old = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    assert_eq!(command(&sandbox, "run", &["--variation", "0", "--force"]).status, 0);
+    let aside = sandbox.folder.join("results/.touchstone/replaced");
+    let kept: Vec<String> = fs::read_dir(&aside)
+        .unwrap()
+        .map(|entry| fs::read_to_string(entry.unwrap().path()).unwrap_or_default())
+        .collect();
+    assert!(kept.contains(&old), "{kept:?}");
+    assert!(sandbox.folder.join(FIRST).exists());
+    assert_eq!(server.delivered(), 2);
+}
+
+#[test]
+fn what_cannot_be_run_ends_with_one_and_says_which() {
+    let server = answers();
+    let sandbox = folder("damaged", &server);
+    fs::create_dir(sandbox.folder.join("results")).unwrap();
+    fs::write(sandbox.folder.join(FIRST), "conversation: [").unwrap();
+    let ran = command(&sandbox, "run", &["--variation", "0"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("1 are not complete") && ran.err.contains("count-tool_calling-local"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), "conversation: [");
+}
+
+#[test]
+fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
+    let server = answers();
+    let sandbox = folder("wrong", &server);
+    let cases = [
+        (["tool_calling", "nobody", "count"], ["no model named `nobody`", "local"]),
+        (["magic", "local", "count"], ["no system named `magic`", "tool_calling_python"]),
+        (["tool_calling", "local", "no*such"], ["No task goes by `no*such`", "input directory"]),
+    ];
+    for ([system, model, task], words) in cases {
+        for what in ["plan", "run"] {
+            let ran = sandbox.run(&[what, ".", "--system", system, "--model", model, "--task", task]);
+            assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+            assert!(words.iter().all(|word| ran.err.contains(word)), "{}", ran.err);
+        }
+    }
+    for wrong in [&["--shard", "3/2"][..], &["--concurrency", "many"], &["--variation", "x"]] {
+        assert_eq!(command(&sandbox, "run", wrong).status, 2, "{wrong:?}");
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[test]
+fn nudge_adds_the_message_and_goes_on_with_the_run() {
+    let server = answers();
+    let sandbox = folder("nudge", &server);
+    assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
+    let ran = sandbox.run(&["nudge", FIRST, "Count them again.", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ends(&ran)[0]["how"], "answered");
+    let text = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    assert_eq!(text.matches("user_message").count(), 2, "{text}");
+    assert!(text.contains("Count them again."), "{text}");
+    let sent = server.seen().pop().unwrap().json();
+    assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], "Count them again.");
+}
+
+#[test]
+fn a_nudge_of_nothing_or_to_nothing_ends_with_two() {
+    let server = answers();
+    let sandbox = folder("nudge-wrong", &server);
+    assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
+    let before = fs::read(sandbox.folder.join(FIRST)).unwrap();
+    for (file, message, word) in [
+        (FIRST, "  ", "message is empty"),
+        ("results/nothing.yaml", "Go on.", "nothing.yaml"),
+        ("tasks/count.yaml", "Go on.", "not in the output directory"),
+    ] {
+        let ran = sandbox.run(&["nudge", file, message]);
+        assert_eq!(ran.status, 2, "{ran:?}");
+        assert!(ran.err.contains(word), "{}", ran.err);
+    }
+    assert_eq!(fs::read(sandbox.folder.join(FIRST)).unwrap(), before);
+    assert_eq!(server.seen().len(), 1);
+}
