@@ -260,6 +260,33 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
+/// The places where a test may kill the program: whoever sets a variable of the environment must not be able to in a release.
+#[test]
+fn no_place_to_die_is_in_a_release_build() {
+    let sources = sources();
+    let of = |path: &str| sources.iter().find(|source| source.path == path).unwrap().text.clone();
+    let faults = of("src-tauri/engine/src/runs/fault.rs");
+    let wrong = ungated(&faults);
+    none(wrong, "write #[cfg(debug_assertions)] above it");
+    let others = sources.iter().filter(|source| source.path.starts_with("src-tauri/") && !source.is_test());
+    let others =
+        others.filter(|source| !source.path.ends_with("runs/fault.rs") && source.text.contains("TOUCHSTONE_FAIL"));
+    none(others.map(|source| source.path.clone()), "only fault.rs may know of it");
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml")).unwrap();
+    assert!(!manifest.contains("debug-assertions"), "a profile turns on what only tests may have");
+    assert_eq!(ungated("pub(crate) fn reached(name: &str) {\n}\n").len(), 1);
+    assert_eq!(ungated("#[cfg(debug_assertions)]\nfn a() {\n}\n"), [""; 0]);
+}
+
+/// Functions that are in every build, and calls in a macro that are.
+fn ungated(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let acts = |line: &str| declared(line, &["fn"]).is_some() || line.starts_with("$crate::");
+    let gated = |at: usize| at > 0 && lines[at - 1] == "#[cfg(debug_assertions)]";
+    let open = lines.iter().enumerate().filter(|(at, line)| acts(line) && !gated(*at));
+    open.map(|(_, line)| (*line).to_owned()).collect()
+}
+
 #[test]
 fn the_reading_of_sources_sees_what_it_should() {
     assert_eq!(declared("    pub(crate) async fn look_at<E>(x: u8) {", &["fn"]).as_deref(), Some("look_at"));

@@ -45,7 +45,7 @@ fn a_first_interrupt_lets_what_is_in_flight_be_saved_and_all_can_be_gone_on_with
     let latch = Latch::default();
     let (expected, _) = straight("faults-calm");
     let stage = Stage::new("faults-interrupted", Some(latch.clone()));
-    let mut child = stage.run().stdout(Stdio::null()).spawn().unwrap();
+    let mut child = stage.run(&[]).stdout(Stdio::null()).spawn().unwrap();
     until("as many requests as may be", DEADLINE, || stage.asked().len() == AT_ONCE);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let mut said = String::new();

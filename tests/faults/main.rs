@@ -46,7 +46,7 @@ const PLACES: [&str; 15] = [
 fn straight(name: &str) -> (BTreeMap<String, String>, Duration) {
     let stage = Stage::new(name, None);
     let begun = Instant::now();
-    let ran = sandbox::Ran::from(stage.run().output().unwrap());
+    let ran = sandbox::Ran::from(stage.run(&[]).output().unwrap());
     assert_eq!(ran.status, 0, "{ran:?}");
     let found = stage.found();
     assert_eq!(found.transcripts.len(), 12, "{:?}", found.transcripts.keys());
@@ -134,4 +134,21 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
         folder.finish(&expected);
     }
     println!("{kills} kills in {rounds} folders; a whole run took {took:?}");
+}
+
+#[test]
+fn beginning_anew_destroys_nothing_when_it_is_killed_halfway() {
+    let (expected, _) = straight("faults-once");
+    let stage = Stage::new("faults-anew", None);
+    let anew = |more: &[&str]| stage.run(more);
+    assert!(anew(&[]).output().unwrap().status.success());
+    let killed = anew(&["--force", "--concurrency", "1"]).env("TOUCHSTONE_FAIL_AT", "publish.half_aside:3").output();
+    assert_eq!(killed.unwrap().status.code(), None);
+    let found = stage.found();
+    // Two were made anew, of the third only the journal was moved.
+    assert_eq!((found.replaced, found.transcripts == expected), (5, true));
+    assert!(anew(&["--force"]).output().unwrap().status.success());
+    let found = stage.found();
+    assert_eq!((found.transcripts == expected, found.left.len()), (true, 0));
+    assert_eq!(found.replaced, 5 + 11 * 2 + 1, "every old file is kept");
 }

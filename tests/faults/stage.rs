@@ -60,18 +60,20 @@ impl Stage {
         Self { sandbox, server: server.forgetful(), asked }
     }
 
-    /// The program at work on it.
-    pub(crate) fn run(&self) -> Command {
+    /// The program at work on it, told more where that is needed.
+    pub(crate) fn run(&self, more: &[&str]) -> Command {
         let at_once = AT_ONCE.to_string();
         let what = ["run", ".", "--system", "tool_calling", "--model", "chat,messages,streamed", "--json"];
-        let mut command = self.sandbox.command(&[what.as_slice(), &["--concurrency", &at_once]].concat());
+        let usual = ["--concurrency", &at_once];
+        let at_once = if more.contains(&"--concurrency") { &[][..] } else { &usual };
+        let mut command = self.sandbox.command(&[what.as_slice(), at_once, more].concat());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
     /// The program begun, with its output going nowhere; `fail_at` is where it is to die by itself.
     pub(crate) fn begin(&self, fail_at: Option<&str>) -> Child {
-        let mut command = self.run();
+        let mut command = self.run(&[]);
         if let Some(place) = fail_at {
             command.env("TOUCHSTONE_FAIL_AT", place);
         }
@@ -114,6 +116,8 @@ pub(crate) struct Found {
     /// Replies in the journals, and turns that the transcripts have.
     pub(crate) replies: usize,
     pub(crate) turns: usize,
+    /// Files that were moved aside.
+    pub(crate) replaced: usize,
     /// Whatever else.
     pub(crate) left: Vec<String>,
 }
@@ -124,6 +128,9 @@ impl Found {
         let below = path.display().to_string();
         if below.contains("/.touchstone/journal/") && name.ends_with(".jsonl") {
             return self.journal(&fs::read_to_string(path).unwrap());
+        }
+        if below.contains("/.touchstone/replaced/") {
+            return self.replaced += 1;
         }
         if below.contains("/.touchstone/launches/") || name.ends_with(".torn") {
             return;
