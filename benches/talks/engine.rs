@@ -126,7 +126,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     });
     let begun = Instant::now();
     let _inside = runtime.enter();
-    let launch = Launch::start("bench".to_owned(), None, crew, jobs, events, listeners);
+    let launch = Launch::start("bench".to_owned(), crew, jobs, events, listeners);
     assert!(launch.wait(PATIENCE), "the launch did not end");
     begun.elapsed()
 }

@@ -178,9 +178,10 @@ fn a_run_without_a_recording_is_refused_and_leaves_no_file() {
     let file = "input_dir: tasks\noutput_dir: results\nmodels:\n  replay: { provider: replay, model: nobody }\n";
     let bench = folder_with(file, super::stage::PLAIN);
     let wanted = LaunchRequest { models: vec!["replay".into()], ..super::request() };
-    let view = run(&bench, &wanted);
-    assert_eq!(view.failed, 1);
-    assert!(view.runs[0].doing.as_ref().unwrap().contains("no recording"), "{:?}", view.runs);
+    let plan = bench.app().plan_launch(&wanted).unwrap();
+    assert_eq!((plan.owed_total, plan.skipped_total), (0, 1));
+    assert!(plan.skipped[0].why.contains("no recording"), "{:?}", plan.skipped);
+    assert!(bench.app().start_launch(&wanted).unwrap_err().message.contains("no recording"));
     assert!(!bench.path("results/count-tool_calling-replay-variation0.yaml").exists());
     assert!(server.seen().is_empty());
 }

@@ -150,13 +150,15 @@ fn what_would_fail_for_all_stops_the_whole_launch_with_the_reason() {
 }
 
 #[test]
-fn a_key_that_is_not_set_stops_the_launch_before_anything_is_sent() {
+fn runs_whose_key_is_not_set_are_refused_before_anything_is_sent() {
     let server = Scripted::always(says(ANSWER));
     let bench = folder_with(&workspace(&server, ", api_key_env: TOUCHSTONE_TEST_NO_SUCH_KEY", ""), PLAIN);
-    let view = run(&bench, &one_at_a_time(3));
-    assert_eq!((view.state, view.failed, view.stopped), (LaunchState::Stopped, 1, 2));
-    assert!(view.why.unwrap().contains("TOUCHSTONE_TEST_NO_SUCH_KEY"));
-    assert!(server.seen().is_empty());
+    let plan = bench.app().plan_launch(&one_at_a_time(3)).unwrap();
+    assert_eq!((plan.owed_total, plan.skipped_total), (0, 3));
+    assert!(plan.skipped.iter().all(|run| run.why.contains("TOUCHSTONE_TEST_NO_SUCH_KEY")), "{:?}", plan.skipped);
+    let refused = bench.app().start_launch(&one_at_a_time(3)).unwrap_err();
+    assert!(refused.message.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{refused}");
+    assert!(server.seen().is_empty() && !bench.path("results/count-tool_calling-scripted-variation0.yaml").exists());
 }
 
 #[test]

@@ -14,6 +14,7 @@ use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
 use crate::runs::setup::Setup;
+use crate::runs::spec::Provider;
 use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -67,6 +68,11 @@ impl App {
             setup.rules.concurrency = concurrency.clamp(1, 1000);
         }
         setup.rules.max_cost = request.max_cost.or(setup.rules.max_cost);
+        if let Some(refused) = plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
+        {
+            let why = &refused.decision.why;
+            return Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {}: {why}", refused.slot.path)));
+        }
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
@@ -108,8 +114,32 @@ impl App {
         }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
+        self.refuse_unready(open, &setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok((setup, plan))
+    }
+
+    /// Moves what is owed but cannot be made here to what is skipped, with the reason.
+    fn refuse_unready(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+        let mut keys: HashMap<(String, String), Option<String>> = HashMap::new();
+        let (mut owed, mut refused) = (Vec::new(), Vec::new());
+        for planned in std::mem::take(&mut plan.owed) {
+            let at = &planned.slot.at;
+            let replayed = setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
+            let why = if replayed {
+                self.unready(open, setup, at)
+            } else {
+                // The same for every task, and a keyring is slow to ask.
+                let known = keys.entry((at.system.clone(), at.model.clone()));
+                known.or_insert_with(|| self.unready(open, setup, at)).clone()
+            };
+            match why {
+                None => owed.push(planned),
+                Some(why) => refused.push(Planned { decision: Decision::refused(why), ..planned }),
+            }
+        }
+        plan.owed = owed;
+        plan.skipped.append(&mut refused);
     }
 
     /// Begins these runs, on the runtime of launches.

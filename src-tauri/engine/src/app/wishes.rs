@@ -3,7 +3,7 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::results::query;
-use crate::rows::{Act, Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
+use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
 use crate::runs::drive::not_recorded;
 use crate::runs::plan::{self, Decision, Matrix, Planned, Shard, Slot, Wish};
 use crate::runs::setup::Setup;
@@ -62,16 +62,13 @@ impl App {
 
     fn system(&self, name: &str, setup: &Setup) -> Choice {
         let (detail, why_not) = match name {
-            "promptql" => {
-                let read = crate::runs::provider::promptql::read(
-                    setup.promptql.as_ref().unwrap_or(&touchstone_formats::value::Value::Null),
-                );
-                let trouble = read.err().map(|message| Trouble {
-                    message,
-                    fix: Some("Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.".to_owned()),
-                });
-                ("the PromptQL API", trouble)
-            }
+            "promptql" => match promptql_trouble(setup) {
+                // A recording answers in its place.
+                Some(_) if setup.models.iter().any(|model| model.provider == Provider::Replay) => {
+                    ("the PromptQL API; it is not set up here, so only recordings can be replayed", None)
+                }
+                trouble => ("the PromptQL API", trouble),
+            },
             "tool_calling_python" => {
                 let tried = self.inner.launches.runtime().and_then(|runtime| {
                     let opened =
@@ -86,6 +83,27 @@ impl App {
             _ => ("the model calls tools", None),
         };
         choice(name, detail, why_not)
+    }
+
+    /// Why a run cannot be made here, whatever is on disk: no key, no recording, an API that is not set up.
+    pub(super) fn unready(&self, open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
+        let model = setup.model(&at.model)?;
+        let roots = &open.flow.roots;
+        if let Some(why) = not_recorded(model, at, &roots.folder, &roots.output_dir) {
+            return Some(why);
+        }
+        if model.provider == Provider::Replay {
+            return None;
+        }
+        if at.system == "promptql" {
+            let trouble = promptql_trouble(setup);
+            return trouble.map(|trouble| trouble.message).or_else(|| self.no_key(&setup.promptql_key()?));
+        }
+        self.no_key(model.key.as_deref()?)
+    }
+
+    fn no_key(&self, name: &str) -> Option<String> {
+        (!matches!(self.inner.keys.get(name), Ok(Some(_)))).then(|| self.inner.keys.missing(name))
     }
 
     fn model(&self, model: &Model) -> Choice {
@@ -137,19 +155,14 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
             "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
         ));
     }
-    let mut wished = Wished { matrix, refused: Vec::new() };
-    wished.matrix.slots.retain(|slot| {
-        let roots = &open.flow.roots;
-        let model = setup.model(&slot.at.model);
-        let why = model.and_then(|model| not_recorded(model, &slot.at, &roots.folder, &roots.output_dir));
-        let fine = why.is_none();
-        wished.refused.extend(why.map(|why| Planned {
-            slot: slot.clone(),
-            decision: Decision { act: Act::Refused, step: None, why, differs: None },
-        }));
-        fine
-    });
-    Ok(wished)
+    Ok(Wished { matrix, refused: Vec::new() })
+}
+
+fn promptql_trouble(setup: &Setup) -> Option<Trouble> {
+    let nothing = touchstone_formats::value::Value::Null;
+    let read = crate::runs::provider::promptql::read(setup.promptql.as_ref().unwrap_or(&nothing));
+    let fix = "Describe the API under `systems.promptql` in touchstone.yaml. Recorded runs can be replayed without.";
+    read.err().map(|message| Trouble { message, fix: Some(fix.to_owned()) })
 }
 
 /// Why nothing can be run at all.
@@ -203,7 +216,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
 fn refused(path: String, why: String) -> Planned {
     let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
-    Planned { slot, decision: Decision { act: Act::Refused, step: None, why, differs: None } }
+    Planned { slot, decision: Decision::refused(why) }
 }
 
 fn choice(name: &str, detail: &str, why_not: Option<Trouble>) -> Choice {

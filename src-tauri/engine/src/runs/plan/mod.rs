@@ -161,6 +161,11 @@ impl Decision {
         Self::nothing(Act::Nothing, "It is complete.")
     }
 
+    /// It cannot be made.
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self::nothing(Act::Refused, why)
+    }
+
     fn owed(act: Act, step: Step, why: impl Into<String>) -> Self {
         Self { act, step: Some(step), why: why.into(), differs: None }
     }
