@@ -53,7 +53,7 @@ fn a_run_ends_as_its_last_reply_says() {
         let case = prompt.trim_matches('"').strip_prefix("case ").unwrap().parse::<usize>().unwrap();
         replies[case].clone()
     });
-    let variations: String = (0..table.len()).map(|case| format!("  - n: {case}\n")).collect();
+    let variations = (0..table.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
     let task = format!("tool_calling_prompt: case {{n}}\nvariations:\n{variations}");
     let bench = folder_with(&workspace(&server, "", ""), &task);
     let view = run(&bench, &request());

@@ -49,7 +49,9 @@ fn events() -> impl Strategy<Value = Vec<RunEvent>> {
 
 fn told<'a>(events: impl IntoIterator<Item = &'a RunEvent>) -> Progress {
     let mut progress = Progress::of(RUNS.map(str::to_owned));
-    events.into_iter().for_each(|event| progress.apply(event));
+    for event in events {
+        progress.apply(event);
+    }
     progress
 }
 
@@ -59,7 +61,9 @@ proptest! {
         let whole = told(&events);
         let (before, after) = events.split_at(cut.min(events.len()));
         let mut later = told(before);
-        after.iter().for_each(|event| later.apply(event));
+        for event in after {
+            later.apply(event);
+        }
         prop_assert_eq!(&later, &whole);
         prop_assert_eq!(whole.runs().len(), RUNS.len());
         prop_assert_eq!(whole.count(|_| true), 3);

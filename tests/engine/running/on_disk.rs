@@ -1,5 +1,5 @@
 //! Disks that do not take what they are given, and clocks that jump.
-use super::stage::{NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, ear, heard, plain, said, says, workspace};
+use super::stage::{NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, ear, heard, plain, workspace};
 use super::{document, ended, folder_of, request, run};
 use crate::bench::wait_until;
 use crate::scripted::Scripted;
@@ -66,7 +66,7 @@ fn a_full_disk_is_waited_for_and_nothing_that_was_bought_is_lost() {
                 // The disk is filled to its last byte while the model thinks.
                 let results = into.lock().unwrap().clone();
                 let mut chunk = 1 << 16;
-                let mut file = std::fs::File::create(results.join(".filler")).unwrap();
+                let mut file = fs::File::create(results.join(".filler")).unwrap();
                 while chunk > 0 {
                     if std::io::Write::write_all(&mut file, &vec![0; chunk]).is_err() {
                         chunk /= 2;
@@ -119,5 +119,4 @@ fn a_transcript_that_became_damaged_under_a_launch_is_not_written_over() {
     bench.write(RUN, "conversation: [\n");
     assert!(bench.app().start_launch(&request()).is_err());
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), "conversation: [\n");
-    let _ = (said, says as fn(&str) -> _);
 }

@@ -6,7 +6,7 @@ use crate::canary;
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::{Value, json};
-use touchstone_engine::rows::{LaunchRequest, LaunchRunState};
+use touchstone_engine::rows::{Act, LaunchRequest, LaunchRunState};
 use touchstone_formats::json as formats;
 use touchstone_formats::transcript::Document;
 
@@ -24,7 +24,7 @@ fn workspace(server: &Scripted, settings: &str) -> String {
 const V1: &str = "    version: v1\n    ddn: { url: 'https://sql.example', headers: { x-role: admin, x-token: { env: DDN_TOKEN } } }\n";
 const V2: &str = "    build_version: b1\n    ddn: { headers: { x-token: { env: DDN_TOKEN } } }\n";
 const KEY: &str = "pql-canary/key+0123456789";
-const TOKEN: &str = "ddn-canary\u{2f}token=987654321";
+const TOKEN: &str = "ddn-canary/token=987654321";
 
 fn folder(server: &Scripted, settings: &str) -> Bench {
     let bench = super::folder_of(&workspace(server, settings), TASK);
@@ -173,8 +173,17 @@ fn a_recorded_run_is_played_again_and_its_tools_really_run() {
 }
 
 #[test]
+fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
+    let server = Scripted::always(Reply::json(&answers()));
+    let bench = super::folder_of(&workspace(&server, "    version: v2\n"), TASK).file(PQL, "output: {}\n").open();
+    let view = run(&bench, &LaunchRequest { start_over: true, ..wanted() });
+    assert_eq!((view.failed, server.seen().len()), (1, 0), "{:?}", view.runs);
+    assert!(view.runs[0].doing.as_ref().unwrap().contains("build_id"), "{:?}", view.runs);
+    assert_eq!(fs::read_to_string(bench.path(PQL)).unwrap(), "output: {}\n");
+}
+
+#[test]
 fn a_run_without_a_recording_is_refused_and_leaves_no_file() {
-    let server = Scripted::always(Reply::new(500));
     let file = "input_dir: tasks\noutput_dir: results\nmodels:\n  replay: { provider: replay, model: nobody }\n";
     let bench = folder_with(file, super::stage::PLAIN);
     let wanted = LaunchRequest { models: vec!["replay".into()], ..super::request() };
@@ -183,5 +192,4 @@ fn a_run_without_a_recording_is_refused_and_leaves_no_file() {
     assert!(plan.skipped[0].why.contains("no recording"), "{:?}", plan.skipped);
     assert!(bench.app().start_launch(&wanted).unwrap_err().message.contains("no recording"));
     assert!(!bench.path("results/count-tool_calling-replay-variation0.yaml").exists());
-    assert!(server.seen().is_empty());
 }

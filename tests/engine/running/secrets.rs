@@ -1,6 +1,6 @@
 //! Keys and passwords are in no file, no event and no view, whoever repeats them and however they are written.
-use super::stage::{ANSWER, PLAIN, QUERY, RUN, calls, chat, count, ear, says};
-use super::{ended, folder_of, request, run, view};
+use super::stage::{ANSWER, PLAIN, RUN, chat, ear, says};
+use super::{ended, folder_of, request, run};
 use crate::bench::Bench;
 use crate::canary;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
@@ -10,22 +10,18 @@ use fs_err as fs;
 use serde_json::json;
 use std::fmt::Write as _;
 use touchstone_engine::rows::{LaunchRequest, RunState};
-use touchstone_engine::runs::provider::Usage;
 
 const KEY: &str = "canary/key+with=odd~letters.20251121";
 const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
 
 /// The secrets in every form that a reply could carry.
 fn forms() -> String {
+    let each = |secret: &str, form: &dyn Fn(u8) -> String| secret.bytes().map(form).collect::<Vec<_>>().concat();
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut all = String::new();
     for secret in [KEY, PASSWORD] {
-        let url: String = secret
-            .bytes()
-            .map(
-                |byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") },
-            )
-            .collect();
-        let hex: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let url = each(secret, &|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
+        let hex = each(secret, &|byte| format!("{byte:02x}"));
         for before in ["", "a", "ab"] {
             let _ = write!(all, " {}", BASE64_STANDARD.encode(format!("{before}{secret}")));
         }
@@ -182,5 +178,4 @@ fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
     assert_eq!(run(&bench, &request()).done, 1);
     assert_eq!(server.seen().len(), 3, "the first reply was not bought again");
     assert_eq!(canary::search(bench.path("").parent().unwrap(), KEY), []);
-    let _ = (view as fn(&Bench, &str) -> _, calls, count, QUERY, Usage::default());
 }

@@ -23,6 +23,7 @@ pub(super) struct Talk<'a> {
     pub(super) crew: &'a Arc<Crew>,
     pub(super) job: &'a Job,
     pub(super) model: &'a Model,
+    /// Filled in once the file is there.
     pub(super) system: String,
     pub(super) offers: Arc<Vec<Offer>>,
     /// What answers in place of a provider.

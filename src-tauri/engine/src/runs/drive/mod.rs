@@ -167,6 +167,9 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let recording = recording(crew, job, model).await?;
     let is_talk = job.slot.at.system != "promptql";
     let offers = if is_talk { offers(crew, job)? } else { Vec::new() };
+    if !is_talk && recording.is_none() {
+        promptql::settings(crew)?;
+    }
     let (dir, taking) = (crew.output_dir.clone(), job.clone());
     let taken = blocking(move || take(&dir, &taking)).await??;
     let Some(step) = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some()) else {
@@ -181,8 +184,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         return Asking { crew, job, model, recording, desk, file }.hold().await;
     }
     let script = script(job, model, taken.document.filter(|_| resumed));
-    let system = String::new();
-    Talk { crew, job, model, system, offers: Arc::new(offers), recording, desk, script }.hold().await
+    Talk { crew, job, model, system: String::new(), offers: Arc::new(offers), recording, desk, script }.hold().await
 }
 
 /// What the model may call.

@@ -33,8 +33,7 @@ impl Asking<'_> {
             let (output, error) = (recording.output().cloned(), recording.error().cloned());
             return self.end(output, error).await;
         }
-        let settings = self.crew.setup.promptql.as_ref().unwrap_or(&Value::Null);
-        let spec = codec::read(settings).map_err(Halt::Broken)?;
+        let spec = settings(self.crew)?;
         let mut earlier: Vec<Interaction> = Vec::new();
         let mut prompt = self.job.slot.prompt();
         loop {
@@ -132,6 +131,11 @@ impl Asking<'_> {
     fn tell(&self, what: What) {
         self.crew.teller.tell(Some(&self.job.slot.path), what);
     }
+}
+
+/// Settings of the system.
+pub(super) fn settings(crew: &Crew) -> Result<PromptQl, Halt> {
+    codec::read(crew.setup.promptql.as_ref().unwrap_or(&Value::Null)).map_err(Halt::Broken)
 }
 
 /// The artifacts that a reply made, to be given back with the next question.
