@@ -12,7 +12,6 @@
 #[path = "talks/bare.rs"]
 mod bare;
 #[path = "../tests/engine/conversation.rs"]
-#[expect(dead_code, reason = "only a part of it is used here")]
 mod conversation;
 #[path = "talks/engine.rs"]
 mod engine;

@@ -107,7 +107,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let jobs: Vec<Job> =
         plan::matrix(&tasks, &wish).slots.into_iter().map(|slot| Job { slot, rules, message: None }).collect();
     let runtime = runtime();
-    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &|_| None, folder, false));
+    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &|_| None, |_: &str| true, None));
     let (teller, events) = Teller::new();
     let output_dir = folder.join("results");
     let listeners = log::listener(&output_dir, "bench").into_iter().collect();

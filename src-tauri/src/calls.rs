@@ -115,13 +115,36 @@ struct Key {
     key: String,
 }
 
-/// Commands that spend money, run programs, write results or touch keys: a served page may not, unless whoever serves it says so.
-const ACTS: [&str; 8] =
-    ["start_launch", "stop_launch", "retry_launch", "nudge_run", "fork_run", "set_key", "forget_key", "test_model"];
+/// What every served page may do: look. Everything else spends money, runs programs, writes results or touches keys, and is
+/// refused unless whoever serves it says so.
+const LOOKS: [&str; 22] = [
+    "status",
+    "folders",
+    "open_recent",
+    "forget_recent",
+    "open_demo",
+    "pick_folder",
+    "close_folder",
+    "facets",
+    "list_runs",
+    "locate_run",
+    "search",
+    "problems",
+    "open_run",
+    "read_steps",
+    "read_text",
+    "read_rows",
+    "read_csv",
+    "find_in_run",
+    "launch_options",
+    "launches",
+    "launch",
+    "doctor",
+];
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
-    if !may_run && ACTS.contains(&name) {
+    if !may_run && !LOOKS.contains(&name) {
         let error = AppError::new(Code::NotAllowed, "This page may look, but not run anything.");
         return Err(error.hint("Serve it so that it may: touchstone serve --allow-run FOLDER"));
     }

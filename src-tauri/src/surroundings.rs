@@ -1,5 +1,5 @@
 //! What the program finds around it: a display, a terminal, its own files. Owns where the sample data and our own directories are.
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
 use touchstone_engine::rows::Check;
@@ -54,6 +54,9 @@ impl Surroundings {
 
 /// What people's transcripts say does not leave the program by accident: no core file, and no panic that prints what it was working on.
 pub(crate) fn keep_secrets() {
+    // Each run at work holds some files open; the system's first word is often 1024.
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
     // Failing only means that the limit was set before us.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
     std::panic::set_hook(Box::new(|panic| {

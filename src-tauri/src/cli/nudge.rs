@@ -30,9 +30,13 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))
 }
 
-/// The nearest folder above with a workspace file, because it names the tools; else the folder of the file.
+/// The nearest folder above with a workspace file, because it names the tools; else the folder of the file. Never one of another
+/// user: what its file names would be started, and sent our keys.
 fn workspace_of(file: &Path) -> PathBuf {
-    let above = file.ancestors().skip(1);
+    use std::os::unix::fs::MetadataExt as _;
+    let us = rustix::process::getuid().as_raw();
+    let ours = |dir: &&Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
+    let above = file.ancestors().skip(1).take_while(ours);
     let named = above.clone().find(|dir| dir.join("touchstone.yaml").is_file());
     named.or_else(|| above.clone().next()).unwrap_or(file).to_path_buf()
 }

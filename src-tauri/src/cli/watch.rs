@@ -145,11 +145,12 @@ fn word(how: Ending) -> &'static str {
 }
 
 fn summary(view: &LaunchView) -> String {
-    let LaunchView { total, done, failed, stopped, tokens, cost, unpriced, .. } = view;
+    let LaunchView { total, done, failed, stopped, elsewhere, tokens, cost, unpriced, .. } = view;
     let unpriced =
         if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
+    let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
     format!(
-        "{total} runs: {done} done, {failed} failed, {stopped} stopped. {tokens} tokens, ${cost:.4}{unpriced}.{why}"
+        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens} tokens, ${cost:.4}{unpriced}.{why}"
     )
 }

@@ -76,7 +76,7 @@ fn two_programs_on_one_folder_share_the_work() {
     let elsewhere = |view: &touchstone_engine::rows::LaunchView| {
         view.runs.iter().filter(|run| run.state == LaunchRunState::Elsewhere).count()
     };
-    assert_eq!((elsewhere(&mine) + elsewhere(&theirs)) as u64, mine.failed + theirs.failed);
+    assert_eq!((elsewhere(&mine) + elsewhere(&theirs)) as u64, mine.elsewhere + theirs.elsewhere);
     assert_eq!(bench.app().plan_launch(&wanted).unwrap().owed_total, 0);
 }
 
@@ -102,7 +102,7 @@ fn a_run_that_somebody_else_is_at_is_left_to_them() {
     let view = ended(&bench, &launch);
     drop(lock);
     let row = view.runs.iter().find(|run| run.path == second).unwrap();
-    assert_eq!((row.state, view.done, view.failed), (LaunchRunState::Elsewhere, 1, 1), "{row:?}");
+    assert_eq!((row.state, view.done, view.elsewhere), (LaunchRunState::Elsewhere, 1, 1), "{row:?}");
     assert!(row.doing.as_ref().unwrap().contains("Another process"), "{row:?}");
     assert!(!bench.path(&format!("results/{second}")).exists() && document(&bench, RUN).items().len() == 3);
     assert_eq!(run(&bench, &wanted).done, 1);

@@ -84,6 +84,8 @@ impl App {
             return Err(self.inner.keys.missing(name));
         }
         let client = self.inner.launches.client();
+        // A test that says nothing for long has failed.
+        let request = provider::HttpRequest { patience: 30, ..request };
         // Every key that is known, not only this one: what answers may be no provider at all.
         let known = setup.secrets().into_iter().filter_map(|name| self.inner.keys.get(&name).ok()?);
         let redactor = Redactor::new(known.collect::<Vec<_>>().iter().map(ApiKey::reveal));

@@ -79,9 +79,12 @@ impl Drop for Launches {
 }
 
 impl App {
-    /// All launches since the program began, newest first, without their runs.
+    /// The launches of the open folder since the program began, newest first, without their runs.
     pub fn launches(&self) -> Vec<LaunchView> {
-        self.inner.launches.lock().iter().map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
+        let Some(open) = self.current() else { return Vec::new() };
+        let list = self.inner.launches.lock();
+        let here = list.iter().filter(|launch| launch.output_dir == open.flow.roots.output_dir);
+        here.map(|launch| view(launch, Span { offset: 0, limit: 0 })).collect()
     }
 
     /// How a launch stands, with a window of its runs.
@@ -147,7 +150,8 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             waiting,
             running: progress.count(|stage| stage == Stage::Running),
             done: ended(Ending::Answered) + ended(Ending::NoAnswer),
-            failed: ended(Ending::Error) + ended(Ending::Elsewhere),
+            failed: ended(Ending::Error),
+            elsewhere: ended(Ending::Elsewhere),
             stopped,
             tokens: progress.tokens,
             cost: progress.cost,

@@ -13,7 +13,7 @@ use crate::runs::drive::{Crew, Job, Purse, Toolbox};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
-use crate::runs::setup::Setup;
+use crate::runs::setup::{MOST_AT_ONCE, Setup};
 use crate::runs::spec::Provider;
 use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
@@ -65,9 +65,12 @@ impl App {
         let open = self.opened()?;
         let (mut setup, plan) = self.plan(&open, request)?;
         if let Some(concurrency) = request.concurrency {
-            setup.rules.concurrency = concurrency.clamp(1, 1000);
+            setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
         }
         setup.rules.max_cost = request.max_cost.or(setup.rules.max_cost);
+        if setup.rules.max_cost.is_some_and(|most| !most.is_finite() || most < 0.0) {
+            return Err(AppError::new(Code::BadRequest, "The budget has to be a number of dollars, 0 or more."));
+        }
         if let Some(refused) = plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
             let why = &refused.decision.why;
@@ -83,6 +86,10 @@ impl App {
     pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
         let open = self.opened()?;
         let old = self.found_launch(id)?;
+        if old.output_dir != open.flow.roots.output_dir {
+            let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
+            return Err(error.hint("Open that folder first."));
+        }
         if !old.is_over() {
             let error = AppError::new(Code::BadRequest, "This launch is not over yet.");
             return Err(error.hint("Stop it first, or wait until it is done."));
@@ -182,9 +189,14 @@ impl App {
         let secret = |name: &str| keys.get(name).map(|key| key.reveal().to_owned());
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
-        let cache = &self.inner.config.cache_dir;
+        let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
         let toolbox = if with_tools {
-            Toolbox::open(&setup, &base, &secret, cache, with_python).await
+            let wanted = |name: &str| {
+                let uses =
+                    |job: &Job| job.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
+                jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
+            };
+            Toolbox::open(&setup, &base, &secret, wanted, cache).await
         } else {
             Toolbox::default()
         };

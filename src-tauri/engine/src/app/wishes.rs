@@ -14,6 +14,9 @@ use touchstone_formats::names::{Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
 
+/// Runs that are planned at once at most.
+const MOST_RUNS: usize = 200_000;
+
 /// Runs of a matrix, and what cannot be one of it.
 pub(super) struct Wished {
     pub(super) matrix: Matrix,
@@ -50,8 +53,9 @@ impl App {
         let why_not = why_not(may_run, tasks.is_empty());
         Ok(LaunchOptions {
             why_not,
-            systems: SYSTEMS.iter().map(|system| self.system(system, &setup)).collect(),
-            models: setup.models.iter().map(|model| self.model(model)).collect(),
+            // A page that may only look starts no program and asks no keyring.
+            systems: SYSTEMS.iter().filter(|_| may_run).map(|system| self.system(system, &setup)).collect(),
+            models: setup.models.iter().filter(|_| may_run).map(|model| self.model(model)).collect(),
             tools: setup.tools.iter().map(|tool| choice(&tool.name, &tool.kind, None)).collect(),
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
@@ -148,6 +152,15 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
         repeats: request.repeats,
         shard: request.shard.map(|shard| Shard { part: shard.index.into(), of: shard.count.into() }),
     };
+    let each = |task: &Arc<Task>| task.variations.len() * request.repeats.unwrap_or(task.repeat) as usize;
+    let most = tasks.iter().map(each).sum::<usize>() * request.systems.len() * request.models.len();
+    if most > MOST_RUNS {
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("These would be up to {most} runs, more than the {MOST_RUNS} that are planned at once."),
+        );
+        return Err(error.hint("Choose fewer tasks, models or repeats, or launch them part by part."));
+    }
     let matrix = plan::matrix(&tasks, &wish);
     if let Some(pattern) = matrix.unmatched.first() {
         let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));

@@ -200,8 +200,10 @@ pub struct LaunchView {
     pub running: u64,
     /// Ended, with or without an answer.
     pub done: u64,
-    /// Ended in an error, or had by another process.
+    /// Ended in an error.
     pub failed: u64,
+    /// Had or made by another process.
+    pub elsewhere: u64,
     /// Stopped; can be continued.
     pub stopped: u64,
     /// Tokens so far.

@@ -6,6 +6,8 @@ use super::progress::Progress;
 use super::setup::Rules;
 use crate::clock;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -18,6 +20,8 @@ pub type Listener = Box<dyn FnMut(&RunEvent) + Send>;
 pub struct Launch {
     /// Its id.
     pub id: String,
+    /// Where its runs are written.
+    pub output_dir: PathBuf,
     /// Bounds it was begun with.
     pub rules: Rules,
     /// The jobs it was made of, to launch again what did not come to its end.
@@ -78,10 +82,11 @@ impl Launch {
         let standing = Mutex::new(Standing { progress, over: false });
         let (stops, teller, rules) = (crew.stops.clone(), crew.teller.0.downgrade(), crew.setup.rules);
         let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller });
+        let output_dir = crew.output_dir.clone();
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
         tokio::spawn(work_off(crew, jobs.clone()));
-        Self { id, rules, jobs, shared }
+        Self { id, output_dir, rules, jobs, shared }
     }
 
     /// How it stands.
@@ -124,9 +129,8 @@ impl Shared {
     fn listen(&self, mut events: mpsc::UnboundedReceiver<RunEvent>, mut listeners: Vec<Listener>) {
         while let Some(event) = events.blocking_recv() {
             self.lock().progress.apply(&event);
-            for listener in &mut listeners {
-                listener(&event);
-            }
+            // One who breaks down is not told any more; the others are.
+            listeners.retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&event))).is_ok());
         }
         self.lock().over = true;
         self.over.notify_all();

@@ -24,5 +24,6 @@ pub mod spec;
 pub mod talk;
 pub mod tools;
 
-#[cfg(all(test, debug_assertions))]
+#[cfg(test)]
+#[cfg(debug_assertions)]
 mod tests;

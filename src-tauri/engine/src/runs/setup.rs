@@ -12,7 +12,7 @@ const OPENAI: &str = "https://api.openai.com/v1";
 /// Most tokens of a reply where the provider wants to be told and nobody said.
 const MAX_TOKENS: u64 = 8192;
 /// Runs at the same time at most: each holds a connection and a file.
-const MOST_AT_ONCE: u32 = 1000;
+pub const MOST_AT_ONCE: u32 = 1000;
 
 /// Everything that runs are made with.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -88,7 +88,11 @@ impl Question<'_> {
             }
             Err(Failed::Fault { fault, .. }) => Ok(Err(fault)),
             Err(Failed::Stopped) => Err(Halt::Stopped),
-            Err(Failed::NotKept { why, .. }) => Err(Halt::Broken(format!("A reply could not be kept: {why}."))),
+            Err(Failed::NotKept { why, .. }) => {
+                // Every further reply would be lost the same.
+                self.crew.stop_all(&format!("Replies cannot be kept, so none is bought any more: {why}"));
+                Err(Halt::Broken(format!("A reply could not be kept: {why}")))
+            }
         }
     }
 

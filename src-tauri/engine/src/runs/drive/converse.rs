@@ -13,6 +13,7 @@ use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop, Usage};
 use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
 use crate::runs::talk::Outcome;
+use crate::runs::tools::Called;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -106,7 +107,7 @@ impl Talk<'_> {
             from: ask::from_line(self.script.facts().journal),
             turn,
             provider,
-            model: &self.model.name,
+            model: &self.model.model_id,
             key: self.model.key.as_deref(),
             hash: provider::hash(&request),
             request,
@@ -117,8 +118,9 @@ impl Talk<'_> {
             bought = &mut asked => return bought,
             () = tokio::time::sleep(self.desk.due()) => {}
         }
-        self.desk.write(self.script.write()).await?;
-        asked.await
+        // What is under way is waited for whatever becomes of the file: the journal may still take the reply.
+        let (written, bought) = tokio::join!(self.desk.write(self.script.write()), asked);
+        written.and(bought)
     }
 
     /// Takes a reply into the conversation.
@@ -160,7 +162,7 @@ impl Talk<'_> {
     /// Adds what a reply used to what the file says of the run.
     fn count(&mut self, reply: &Reply, cost: Option<f64>) {
         let mut facts = self.script.facts();
-        let first = facts.turns.unwrap_or(0) == 0;
+        let first = self.script.next_turn() == 1;
         let used = facts.usage.map_or(reply.usage, |usage| usage.plus(&reply.usage));
         facts.usage = (used != Usage::default()).then_some(used);
         facts.model_id = reply.model_id.clone().or(facts.model_id);
@@ -205,9 +207,13 @@ impl Talk<'_> {
         }
     }
 
-    async fn close(&mut self, open: &OpenCall, called: crate::runs::tools::Called, took: Duration) -> Result<(), Halt> {
+    async fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
         // A call that was given up is not one that failed: it is run again when the run goes on.
-        if self.crew.stops.hard.is_cancelled() {
+        let given_up = |called: &Called| match called {
+            Err(_) => true,
+            Ok(value) => value.get("outcome").and_then(Value::text) == Some("killed"),
+        };
+        if self.crew.stops.hard.is_cancelled() && given_up(&called) {
             return Err(Halt::Stopped);
         }
         let outcome = match called {

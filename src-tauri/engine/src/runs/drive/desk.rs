@@ -1,9 +1,12 @@
 //! The files of a run that is being made: its transcript, written now and then while it grows and always at the end, and its
 //! journal. Owns when something is written; how, is in `publish` and `journal`.
 use super::{Crew, Halt, blocking};
+use crate::runs::disk::DiskError;
 use crate::runs::event::What;
 use crate::runs::journal::{Journal, Record};
 use crate::runs::publish;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -18,11 +21,16 @@ pub(super) struct Desk {
     path: String,
     pub(super) journal: Journal,
     last: Option<Instant>,
+    /// How the file was left.
+    left: Option<Stamp>,
 }
+
+/// What tells one state of a file from another: length, last change, number.
+type Stamp = (u64, i64, i64, u64);
 
 impl Desk {
     pub(super) fn new(crew: Arc<Crew>, path: String, journal: Journal) -> Self {
-        Self { crew, path, journal, last: None }
+        Self { crew, path, journal, last: None, left: None }
     }
 
     /// How long the transcript may wait to be written.
@@ -36,9 +44,10 @@ impl Desk {
         let mut attempt = 1;
         loop {
             let (dir, path, content) = (self.crew.output_dir.clone(), self.path.clone(), Arc::clone(&text));
-            match blocking(move || publish::replace(&dir, &path, content.as_bytes())).await? {
-                Ok(()) => {
-                    self.last = Some(Instant::now());
+            let left = self.left;
+            match blocking(move || put(&dir, &path, content.as_bytes(), left)).await? {
+                Ok(left) => {
+                    (self.last, self.left) = (Some(Instant::now()), left);
                     return Ok(());
                 }
                 Err(error) if error.is_full() => {
@@ -60,4 +69,19 @@ impl Desk {
     pub(super) async fn note(&mut self, record: Record) -> Result<(), Halt> {
         Ok(self.journal.append(record).await?)
     }
+}
+
+/// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside first, so that nothing is lost.
+fn put(dir: &Path, path: &str, content: &[u8], left: Option<Stamp>) -> Result<Option<Stamp>, DiskError> {
+    let file = dir.join(path);
+    let now = || fs_err::symlink_metadata(&file).ok();
+    let stamp = |meta: &std::fs::Metadata| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino());
+    if let (Some(left), Some(meta)) = (left, now())
+        && stamp(&meta) != left
+    {
+        let aside = publish::move_aside(dir, path)?;
+        tracing::warn!(?aside, "somebody edited {path} while the run was made; the edit was moved aside");
+    }
+    publish::replace(dir, path, content)?;
+    Ok(now().as_ref().map(stamp))
 }

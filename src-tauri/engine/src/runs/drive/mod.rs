@@ -157,7 +157,8 @@ struct Taken {
     _lock: RunLock,
     decision: Decision,
     document: Option<Document>,
-    journal: Journal,
+    /// Only where something is owed.
+    journal: Option<Journal>,
 }
 
 async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
@@ -172,18 +173,17 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     }
     let (dir, taking) = (crew.output_dir.clone(), job.clone());
     let taken = blocking(move || take(&dir, &taking)).await??;
-    let Some(step) = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some()) else {
-        return Ok(nothing_owed(&taken));
-    };
+    let step = taken.decision.step.filter(|_| job.message.is_none() || taken.document.is_some());
+    let (Some(step), Some(journal)) = (step, taken.journal.clone()) else { return Ok(nothing_owed(&taken)) };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
-    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), taken.journal.clone());
+    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
     if !is_talk {
         let mut file = ReplyFile::default();
         file.set_facts(&begun(job, model));
         return Asking { crew, job, model, recording, desk, file }.hold().await;
     }
-    let script = script(job, model, taken.document.filter(|_| resumed));
+    let script = script(job, model, taken.document.filter(|_| resumed), &journal);
     Talk { crew, job, model, system: String::new(), offers: Arc::new(offers), recording, desk, script }.hold().await
 }
 
@@ -195,11 +195,18 @@ fn offers(crew: &Crew, job: &Job) -> Result<Vec<Offer>, Halt> {
 }
 
 /// The conversation as it is begun or gone on with, and the message of a person that comes first.
-fn script(job: &Job, model: &Model, document: Option<Document>) -> Script {
+fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journal) -> Script {
     let mut script = document.map_or_else(|| Script::new(&job.slot.prompt()), Script::from);
     let begun = begun(job, model);
-    script.set_facts(&Facts { started: script.facts().started.or_else(|| begun.started.clone()), ..begun });
+    let facts = script.facts();
+    // As the provider named it when it answered; before that, as it is asked for.
+    let model_id = facts.model_id.or_else(|| begun.model_id.clone());
+    script.set_facts(&Facts { started: facts.started.or_else(|| begun.started.clone()), model_id, ..begun });
     script.forget("finished");
+    if facts.journal.is_some_and(|lines| lines > journal.lines() as u64) {
+        // A copy of a file, without the journal it speaks of.
+        script.forget("journal");
+    }
     if let Some(message) = &job.message {
         script.drop_error();
         script.nudge(message);
@@ -218,11 +225,16 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing {
         decision.step = Some(Step::Answer);
     }
-    if decision.step == Some(Step::BeginAnew) {
+    // A conversation is written before anything is bought for it: replies in the journal of one that is not there were for a file that
+    // somebody took away. What `PromptQL` returned is in no file before the end.
+    let is_talk = job.slot.at.system != "promptql";
+    if decision.step == Some(Step::BeginAnew)
+        || (decision.step == Some(Step::Begin) && (is_talk || job.rules.start_over))
+    {
         publish::start_over(dir, path)?;
     }
     let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
-    let journal = Journal::open(dir, path)?;
+    let journal = decision.step.map(|_| Journal::open(dir, path)).transpose()?;
     Ok(Taken { _lock: lock, decision, document, journal })
 }
 

@@ -5,39 +5,57 @@ use crate::runs::tools::mcp::McpTool;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use crate::runs::tools::sql::SqlTool;
 use crate::runs::tools::{Called, ToolFailure, Unusable};
+use futures_util::future::join_all;
 use std::path::Path;
-use tokio::sync::OnceCell;
+use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::value::Value;
 
 /// Tools of the workspace by name, and the sandbox.
-#[derive(Default)]
 pub struct Toolbox {
+    sandboxes: Semaphore,
+    queries: Semaphore,
     tools: Vec<(String, Result<Tool, Unusable>)>,
     python: Option<Result<PythonTool, Unusable>>,
 }
+
+/// Queries at the same time: each has a connection of its own, and databases have few.
+const QUERIES: usize = 16;
 
 enum Tool {
     Sql { tool: SqlTool, schema: OnceCell<String> },
     Mcp(McpTool),
 }
 
+impl Default for Toolbox {
+    fn default() -> Self {
+        Self { tools: Vec::new(), python: None, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
+    }
+}
+
 impl Toolbox {
     /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened is kept with the reason: only
-    /// runs that need it are refused.
+    /// runs that need it are refused. `python` is where the verification of the sandbox is remembered, when one is needed.
     pub async fn open(
         setup: &Setup,
         base: &Path,
         secret: &(dyn Fn(&str) -> Option<String> + Sync),
-        cache: &Path,
-        with_python: bool,
+        wanted: impl Fn(&str) -> bool,
+        python: Option<&Path>,
     ) -> Self {
-        let mut tools = Vec::new();
-        for entry in &setup.tools {
-            tools.push((entry.name.clone(), open(entry, base, secret).await));
-        }
-        let python = if with_python { Some(PythonTool::open(cache, PythonLimits::default()).await) } else { None };
-        Self { tools, python }
+        let tools = join_all(
+            setup
+                .tools
+                .iter()
+                .filter(|entry| wanted(&entry.name))
+                .map(async |entry| (entry.name.clone(), open(entry, base, secret).await)),
+        );
+        let tools = tools.await;
+        let python = match python {
+            Some(cache) => Some(PythonTool::open(cache, PythonLimits::default()).await),
+            None => None,
+        };
+        Self { tools, python, sandboxes: Semaphore::new(cores()), queries: Semaphore::new(QUERIES) }
     }
 
     /// What a run may call: the tools its task names, or all; with the sandbox for the system that has it.
@@ -67,7 +85,7 @@ impl Toolbox {
             Some(Err(why)) => return Err(why.clone()),
             None => {}
         }
-        Ok(offers)
+        sound(offers)
     }
 
     /// The schemas of the databases a run may ask, for its instructions.
@@ -101,11 +119,15 @@ impl Toolbox {
         if let Some(Ok(tool)) =
             self.python.as_ref().filter(|python| matches!(python, Ok(tool) if tool.offer().name == name))
         {
+            let _place = place(&self.sandboxes, stop).await?;
             return tool.call(params, stop).await;
         }
         for (known, tool) in &self.tools {
             match tool {
-                Ok(Tool::Sql { tool, .. }) if known == name => return tool.call(params, stop).await,
+                Ok(Tool::Sql { tool, .. }) if known == name => {
+                    let _place = place(&self.queries, stop).await?;
+                    return tool.call(params, stop).await;
+                }
                 Ok(Tool::Mcp(tool)) if tool.offers().iter().any(|offer| offer.name == name) => {
                     return tool.call(name, params, stop).await;
                 }
@@ -131,6 +153,40 @@ impl Toolbox {
         let passes = move |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|known| known == name));
         self.tools.iter().map(|(name, tool)| (name.as_str(), tool)).filter(move |(name, _)| passes(name))
     }
+}
+
+/// Waits for a place.
+async fn place<'a>(places: &'a Semaphore, stop: &CancellationToken) -> Result<SemaphorePermit<'a>, ToolFailure> {
+    let stopped = || ToolFailure::new("The call was stopped before it began.");
+    tokio::select! {
+        biased;
+        () = stop.cancelled() => Err(stopped()),
+        place = places.acquire() => place.map_err(|_| stopped()),
+    }
+}
+
+/// Providers refuse a whole request over one tool with a strange name, or two of the same.
+fn sound(offers: Vec<Offer>) -> Result<Vec<Offer>, Unusable> {
+    let fits = |name: &str| {
+        (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'))
+    };
+    if let Some(strange) = offers.iter().find(|offer| !fits(&offer.name)) {
+        let message = format!("The tool `{}` has a name that providers do not take.", strange.name);
+        let fix = "Use at most 64 letters, digits, `_` and `-` in touchstone.yaml.";
+        return Err(Unusable { message, fix: Some(fix.to_owned()) });
+    }
+    let twice = |at: usize, name: &str| offers.iter().skip(at + 1).any(|other| other.name == name);
+    if let Some((_, offer)) = offers.iter().enumerate().find(|(at, offer)| twice(*at, &offer.name)) {
+        let message = format!("Two tools are named `{}`, so nobody could say which is meant.", offer.name);
+        let fix = "Give one of the servers a `prefix:` in touchstone.yaml, or let the task name its `tools:`.";
+        return Err(Unusable { message, fix: Some(fix.to_owned()) });
+    }
+    Ok(offers)
+}
+
+/// Programs at the same time: more would only slow each other down, and each may take much memory.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
 async fn open(
