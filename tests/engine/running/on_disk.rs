@@ -4,8 +4,11 @@ use super::{document, ended, folder_of, request, run};
 use crate::bench::wait_until;
 use crate::scripted::Scripted;
 use fs_err as fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use touchstone_engine::rows::{Act, LaunchState};
 use touchstone_engine::runs::event::What;
 
@@ -54,45 +57,54 @@ fn where_nothing_can_be_written_nothing_is_bought_and_a_sentence_says_so() {
     assert_eq!(ended(&bench, &again).done, 1);
 }
 
-#[test]
-fn a_full_disk_is_waited_for_and_nothing_that_was_bought_is_lost() {
-    let bench;
-    let server = {
-        let home = tempfile::TempDir::new().unwrap();
-        let filler = std::sync::Arc::new(std::sync::Mutex::new(home.path().to_owned()));
-        let into = std::sync::Arc::clone(&filler);
-        let server = Scripted::start(move |seen| {
-            if seen.number == 0 {
-                // The disk is filled to its last byte while the model thinks.
-                let results = into.lock().unwrap().clone();
-                let mut chunk = 1 << 16;
-                let mut file = fs::File::create(results.join(".filler")).unwrap();
-                while chunk > 0 {
-                    if std::io::Write::write_all(&mut file, &vec![0; chunk]).is_err() {
-                        chunk /= 2;
-                    }
-                }
-            }
-            calls_then_answers(seen)
-        });
-        bench = folder_of(&workspace(&server, "", ""), PLAIN);
-        if !mounted(&bench.path("results"), "size=512k") {
-            return;
+/// Fills a disk to its last byte.
+fn fill(dir: &Path) {
+    let (mut file, mut chunk) = (fs::File::create(dir.join(".filler")).unwrap(), 1 << 16);
+    while chunk > 0 {
+        if file.write_all(&vec![0; chunk]).is_err() {
+            chunk /= 2;
         }
-        *filler.lock().unwrap() = bench.path("results");
-        server
-    };
-    let _mount = Mounted(bench.path("results"));
+    }
+}
+
+/// A run whose disk is full from one of its requests on, until there is room again.
+fn on_a_disk_that_is_full_from(request_number: usize) {
+    let place: Arc<OnceLock<PathBuf>> = Arc::default();
+    let filled = Arc::clone(&place);
+    let server = Scripted::start(move |seen| {
+        if let Some(dir) = filled.get().filter(|_| seen.number == request_number) {
+            fill(dir);
+        }
+        calls_then_answers(seen)
+    });
+    let bench = folder_of(&workspace(&server, "", ""), PLAIN);
+    let results = bench.path("results");
+    if !mounted(&results, "size=512k") {
+        return;
+    }
+    let _mount = Mounted(results.clone());
+    place.set(results).unwrap();
     let bench = bench.open();
     let (events, listener) = ear();
     let launch = bench.app().start_launch_with(&request(), vec![listener]).unwrap().launch;
-    wait_until("it waits for room", || {
-        (heard(&events, |what| matches!(what, What::Retrying { .. })) > 0).then_some(())
-    });
-    fs::remove_file(bench.path("results/.filler")).unwrap();
+    let waits =
+        |what: &What| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
+    wait_until("it waits for room", || (heard(&events, waits) > 0).then_some(()));
+    bench.remove("results/.filler");
     let view = ended(&bench, &launch);
     assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
     assert_eq!(document(&bench, RUN).items().len(), 3);
+}
+
+#[test]
+fn a_reply_that_does_not_fit_into_the_journal_is_kept_until_it_does() {
+    on_a_disk_that_is_full_from(0);
+}
+
+#[test]
+fn a_transcript_that_does_not_fit_is_written_when_there_is_room() {
+    // The journal has begun by then, and the little that is added still fits into its last page.
+    on_a_disk_that_is_full_from(1);
 }
 
 #[test]

@@ -48,6 +48,8 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
     assert_eq!(run(&bench, &request()).done, 1);
     let (whole, text) = (document(&bench, RUN), fs::read_to_string(bench.path(RUN)).unwrap());
     assert_eq!((whole.items().len(), server.delivered()), (6, 3), "{text}");
+    let kept = journal(&bench, NAME);
+    assert_eq!(kept.lines().count(), 6, "three replies and three calls");
     for (items, open) in [(1, 0), (3, 2), (3, 1), (3, 0), (5, 1), (5, 0), (6, 0)] {
         bench.write(RUN, earlier(&whole, items, open).write());
         let plan = bench.app().plan_launch(&request()).unwrap();
@@ -57,6 +59,7 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
         let again = document(&bench, RUN);
         assert_eq!((again.items(), again.get("answer")), (whole.items(), whole.get("answer")), "{items} {open}");
         assert_eq!(server.delivered(), 3, "{items} {open}: something was bought twice");
+        assert_eq!(journal(&bench, NAME), kept, "{items} {open}: nothing was run twice either");
     }
 }
 

@@ -96,6 +96,7 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     let failed = ended(&bench, &launch);
     assert_eq!(failed.failed, 1, "{:?}", failed.runs);
     clean("view", &format!("{failed:?}"));
+    assert_eq!(everything(&bench), [], "before anything is written over");
     let resumed = run(&bench, &only);
     assert_eq!(resumed.done, 1, "{:?}", resumed.runs);
     clean("view", &format!("{resumed:?}"));
