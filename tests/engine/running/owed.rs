@@ -127,6 +127,18 @@ fn a_damaged_file_is_left_alone_and_kept_when_the_run_starts_over() {
     assert_eq!(journal(&bench, NAME).lines().count(), 3);
 }
 
+#[test]
+fn a_result_that_was_taken_away_is_made_anew_and_not_out_of_its_journal() {
+    let server = Scripted::start(calls_then_answers);
+    let says_no_time = "systems: { tool_calling: { system_prompt: Be brief. } }\n";
+    let bench = folder_with(&workspace(&server, "", says_no_time), PLAIN);
+    assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 2));
+    bench.remove(RUN);
+    let view = run(&bench, &request());
+    assert_eq!((view.done, view.tokens, server.delivered()), (1, 220, 4));
+    assert_eq!(replaced(&bench).len(), 1, "the journal is kept all the same");
+}
+
 fn replaced(bench: &crate::bench::Bench) -> Vec<String> {
     let mut left = vec![bench.path("results/.touchstone/replaced")];
     let mut found = Vec::new();
