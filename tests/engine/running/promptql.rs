@@ -176,9 +176,9 @@ fn a_recorded_run_is_played_again_and_its_tools_really_run() {
 fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
     let server = Scripted::always(Reply::json(&answers()));
     let bench = super::folder_of(&workspace(&server, "    version: v2\n"), TASK).file(PQL, "output: {}\n").open();
-    let view = run(&bench, &LaunchRequest { start_over: true, ..wanted() });
-    assert_eq!((view.failed, server.seen().len()), (1, 0), "{:?}", view.runs);
-    assert!(view.runs[0].doing.as_ref().unwrap().contains("build_id"), "{:?}", view.runs);
+    let refused = bench.app().start_launch(&LaunchRequest { start_over: true, ..wanted() }).unwrap_err();
+    assert!(refused.message.contains("build_id"), "{refused:?}");
+    assert_eq!(server.seen().len(), 0);
     assert_eq!(fs::read_to_string(bench.path(PQL)).unwrap(), "output: {}\n");
 }
 
