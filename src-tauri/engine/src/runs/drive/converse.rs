@@ -6,7 +6,7 @@ use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
 use crate::runs::event::{Ending, What};
 use crate::runs::fault;
-use crate::runs::journal::{Ran, Record};
+use crate::runs::journal::Ran;
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
 use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop, Usage};
@@ -199,7 +199,7 @@ impl Talk<'_> {
             tokio::select! {
                 done = calls.join_next() => match done {
                     None => return Ok(()),
-                    Some(Ok((open, outcome, took))) => self.close(&open, outcome, took).await?,
+                    Some(Ok((open, outcome, took))) => self.close(&open, outcome, took)?,
                     Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
                 },
                 () = due => self.save().await?,
@@ -207,7 +207,7 @@ impl Talk<'_> {
         }
     }
 
-    async fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
+    fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
         // A call that was given up is not one that failed: it is run again when the run goes on.
         let given_up = |called: &Called| match called {
             Err(_) => true,
@@ -223,7 +223,7 @@ impl Talk<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
         let ran = Ran::new(open.turn, &open.call, &outcome, ms, clock::now_ms());
-        self.desk.note(Record::Tool(ran)).await?;
+        self.desk.note(ran);
         self.tell(What::Called { tool: open.call.name.clone(), failed: outcome.failed(), ms });
         // As the journal has it, so that a run that goes on says the same.
         self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));

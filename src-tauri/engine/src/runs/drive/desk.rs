@@ -3,7 +3,7 @@
 use super::{Crew, Halt, blocking};
 use crate::runs::disk::DiskError;
 use crate::runs::event::What;
-use crate::runs::journal::{Journal, Record};
+use crate::runs::journal::{Journal, Ran, Record};
 use crate::runs::publish;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -65,9 +65,11 @@ impl Desk {
         }
     }
 
-    /// Notes something in the journal.
-    pub(super) async fn note(&mut self, record: Record) -> Result<(), Halt> {
-        Ok(self.journal.append(record).await?)
+    /// Notes what a tool returned, so that it is not run again. Where that does not work, it is: nobody paid for it.
+    pub(super) fn note(&self, ran: Ran) {
+        if let Err(error) = self.journal.note(Record::Tool(ran)) {
+            tracing::warn!(%error, "what a tool returned was not noted");
+        }
     }
 }
 

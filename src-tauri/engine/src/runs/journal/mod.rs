@@ -68,13 +68,19 @@ impl Journal {
     /// again, as soon as there is room. Dropping the future does not undo it.
     pub async fn append(&self, record: Record) -> Result<(), DiskError> {
         let inner = Arc::clone(&self.inner);
-        let done = tokio::task::spawn_blocking(move || lock(&inner).append(record)).await;
+        let done = tokio::task::spawn_blocking(move || lock(&inner).append(record, true)).await;
         done.unwrap_or_else(|_| Err(self.other("writing the journal was given up.".to_owned())))
     }
 
     /// The same, for whoever may wait.
     pub fn append_now(&self, record: Record) -> Result<(), DiskError> {
-        lock(&self.inner).append(record)
+        lock(&self.inner).append(record, true)
+    }
+
+    /// Appends a record that nobody paid for: it survives the end of the process at once, and that of the machine with the next
+    /// reply, which is synced in the same file. It waits for no disk.
+    pub fn note(&self, record: Record) -> Result<(), DiskError> {
+        lock(&self.inner).append(record, false)
     }
 
     /// How many lines there are. A run that ends in an error notes it, so that going on from there does not take the reply that
@@ -122,7 +128,7 @@ impl Journal {
 }
 
 impl Inner {
-    fn append(&mut self, record: Record) -> Result<(), DiskError> {
+    fn append(&mut self, record: Record, durable: bool) -> Result<(), DiskError> {
         let line = record::line(&record).map_err(|error| DiskError {
             kind: DiskErrorKind::Other,
             path: self.name.clone(),
@@ -131,14 +137,14 @@ impl Inner {
         if self.doubtful {
             self.renew(&line)?;
         } else {
-            self.add(&line)?;
+            self.add(&line, durable)?;
         }
         self.length += line.len() as u64;
         self.records.push(record);
         Ok(())
     }
 
-    fn add(&mut self, line: &[u8]) -> Result<(), DiskError> {
+    fn add(&mut self, line: &[u8], durable: bool) -> Result<(), DiskError> {
         fault::point!("journal.before_write");
         #[cfg(debug_assertions)]
         if fault::is_due("journal.mid_write") {
@@ -151,7 +157,7 @@ impl Inner {
             return Err(self.folder.error(&self.name, error));
         }
         fault::point!("journal.after_write");
-        if let Err(error) = sync(&self.fd) {
+        if durable && let Err(error) = sync(&self.fd) {
             self.doubtful = true;
             return Err(self.folder.error(&self.name, error));
         }

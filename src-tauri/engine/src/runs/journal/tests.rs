@@ -80,6 +80,20 @@ fn a_torn_end_is_moved_beside_the_journal_and_appending_goes_on() {
 }
 
 #[test]
+fn what_nobody_paid_for_is_in_the_file_at_once_and_comes_back_in_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    let call = Call { id: "c".into(), name: "t".into(), params: Value::Map(vec![]), outcome: None };
+    let outcome = Outcome::Result("rows".into());
+    journal.append_now(reply("a", 200, "first")).unwrap();
+    journal.note(Record::Tool(Ran::new(1, &call, &outcome, 3, 4))).unwrap();
+    assert_eq!(Journal::open(dir.path(), RUN).unwrap().find_outcome(1, &call), Some(outcome));
+    journal.append_now(reply("b", 200, "second")).unwrap();
+    let again = Journal::open(dir.path(), RUN).unwrap();
+    assert_eq!((bodies(&again), again.lines()), (vec!["first".to_owned(), "second".to_owned()], 3));
+}
+
+#[test]
 fn after_a_doubtful_write_everything_is_written_to_a_new_file() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
