@@ -9,6 +9,7 @@
     clippy::cast_sign_loss,
     reason = "counts and times here are far below where a float is coarse"
 )]
+#![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 #[path = "talks/bare.rs"]
 mod bare;
 #[path = "../tests/engine/conversation.rs"]
@@ -18,7 +19,6 @@ mod engine;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod floor;
 #[path = "../tests/engine/gzip.rs"]
-#[expect(dead_code, reason = "only a part of it is used here")]
 mod gzip;
 #[path = "talks/provider.rs"]
 mod provider;

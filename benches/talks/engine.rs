@@ -71,7 +71,7 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         demo_dir: None,
         limits: Limits::default(),
     });
-    let begin = || {
+    let launch = || {
         app.open(&home.join("folder"))?;
         app.wait_ready(PATIENCE)?;
         let systems = vec!["tool_calling".to_owned()];
@@ -79,8 +79,8 @@ fn program(provider: &Provider, measure: &Measure, home: &Path, models: Vec<Stri
         let begun = Instant::now();
         Ok((begun, app.start_launch(&request)?.launch))
     };
-    let begun: Result<_, touchstone_engine::error::AppError> = begin();
-    let (begun, id) = begun.unwrap_or_else(|why| panic!("no launch: {}", why.message));
+    let launched: Result<_, touchstone_engine::error::AppError> = launch();
+    let (begun, id) = launched.unwrap_or_else(|why| panic!("no launch: {}", why.message));
     if measure.held {
         while provider.stats().asked < u64::from(measure.conversations) {
             assert!(begun.elapsed() < PATIENCE, "only {} are under way", provider.stats().asked);
