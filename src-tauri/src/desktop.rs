@@ -276,7 +276,7 @@ mod tests {
         let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
         let (file, folder, gone) = (here.join("Cargo.toml"), here.join("src-tauri"), here.join("gone"));
         assert_eq!(dropped(&[file.clone(), folder.clone()]).unwrap(), &folder);
-        assert_eq!(dropped(&[gone.clone()]).unwrap(), &gone);
+        assert_eq!(dropped(std::slice::from_ref(&gone)).unwrap(), &gone);
         let refused = dropped(&[file]).unwrap_err();
         assert!(refused.message.contains("no folder") && refused.hint.is_some_and(|hint| hint.contains("Drop")));
         assert!(dropped(&[]).is_err());

@@ -19,6 +19,7 @@ use touchstone_engine::{
 
 /// What `serve` takes.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
 pub(super) struct Serve {
     /// The folder to open; without one the start page is shown
     folder: Option<PathBuf>,

@@ -3,6 +3,8 @@
 use super::{Ended, Outcome, terminal::one_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 use touchstone_engine::{
     app::App,
@@ -24,8 +26,14 @@ pub(super) fn launch(
     start: impl FnOnce(Vec<Listener>) -> Result<Launched, AppError>,
 ) -> Outcome {
     let bar = if json { None } else { Some(bar()) };
+    let unread = Arc::new(AtomicBool::new(false));
+    let noticed = Arc::clone(&unread);
     let listener: Listener = match &bar {
-        None => Box::new(|event| print(event)),
+        None => Box::new(move |event| {
+            if print(event).is_err() {
+                noticed.store(true, Ordering::Relaxed);
+            }
+        }),
         Some(bar) => {
             let bar = bar.clone();
             Box::new(move |event| draw(&bar, event))
@@ -35,6 +43,10 @@ pub(super) fn launch(
     let launched = start(vec![listener])?;
     let mut pressed = 0;
     while !app.wait_launch(&launched.launch, GLANCE)? {
+        if unread.swap(false, Ordering::Relaxed) {
+            // Whoever asked for it is gone, and it costs money.
+            app.stop_launch(&launched.launch, false)?;
+        }
         let now = interrupts.count();
         if now > pressed {
             pressed = now;
@@ -62,13 +74,13 @@ pub(super) fn launch(
 }
 
 /// Signals that ask for an end, counted on a thread of their own.
-struct Interrupts(std::sync::Arc<std::sync::atomic::AtomicU32>);
+struct Interrupts(Arc<AtomicU32>);
 
 impl Interrupts {
     fn listen() -> Result<Self, AppError> {
         use tokio::signal::unix::{SignalKind, signal};
-        let count = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
-        let counted = std::sync::Arc::clone(&count);
+        let count = Arc::new(AtomicU32::new(0));
+        let counted = Arc::clone(&count);
         let broken = |why: io::Error| AppError::new(Code::Failed, format!("Signals cannot be listened to: {why}."));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let entered = runtime.enter();
@@ -82,7 +94,7 @@ impl Interrupts {
                         _ = interrupted.recv() => {}
                         _ = terminated.recv() => {}
                     }
-                    counted.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    counted.fetch_add(1, Ordering::Relaxed);
                 }
             });
         });
@@ -90,7 +102,7 @@ impl Interrupts {
     }
 
     fn count(&self) -> u32 {
-        self.0.load(std::sync::atomic::Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed)
     }
 }
 
@@ -101,10 +113,9 @@ fn bar() -> ProgressBar {
 }
 
 /// One event a line.
-fn print(event: &RunEvent) {
-    if let Ok(line) = serde_json::to_string(event) {
-        let _ = writeln!(io::stdout().lock(), "{line}");
-    }
+fn print(event: &RunEvent) -> io::Result<()> {
+    let line = serde_json::to_string(event).map_err(io::Error::from)?;
+    writeln!(io::stdout().lock(), "{line}")
 }
 
 fn draw(bar: &ProgressBar, event: &RunEvent) {
