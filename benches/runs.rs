@@ -27,6 +27,7 @@ mod provider;
 mod scripted;
 
 use provider::{Provider, Stats, TURNS};
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -89,8 +90,16 @@ fn main() {
                     apart(name);
                 }
             }
+            let _ = fs_err::remove_dir_all(place());
         }
     }
+}
+
+/// Where the folders of all measurements are, until the end.
+fn place() -> PathBuf {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench-runs");
+    fs_err::create_dir_all(&place).unwrap_or_else(|why| panic!("no folder: {why}"));
+    place
 }
 
 /// Measures in a process of its own, so that its memory and its processor time are its own.

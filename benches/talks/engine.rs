@@ -30,7 +30,8 @@ pub(crate) fn runtime() -> Runtime {
 }
 
 pub(crate) fn run(provider: &Provider, measure: &Measure, with_index: bool) -> Duration {
-    let home = tempfile::Builder::new().prefix("bench-runs").tempdir_in(env!("CARGO_TARGET_TMPDIR"));
+    // It stays until all is measured: a disk that has just lost many files is slow at making new ones.
+    let home = tempfile::Builder::new().disable_cleanup(true).tempdir_in(crate::place());
     let home = home.unwrap_or_else(|why| panic!("no folder: {why}"));
     let models: Vec<String> =
         if measure.held { (0..MODELS).map(|n| format!("m{n}")).collect() } else { vec!["m0".to_owned()] };

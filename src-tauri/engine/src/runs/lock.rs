@@ -63,9 +63,12 @@ impl RunLock {
                 // Whoever had it before removed it between our opening and our locking: it is nobody's any more.
                 Ok(()) if file.metadata().is_ok_and(|meta| meta.nlink() == 0) => {}
                 Ok(()) => {
+                    // Who gives it back removes it. One that is signed was left by a process that died, perhaps in the middle of a
+                    // file; only then the folder is looked through, which takes long where there are many results.
+                    let died = file.metadata().is_ok_and(|meta| meta.len() > 0);
                     let lock = Self { file, folder, name };
                     lock.sign();
-                    if let Err(error) = publish::sweep(output_dir, path) {
+                    if died && let Err(error) = publish::sweep(output_dir, path) {
                         tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
                     }
                     return Ok(lock);
