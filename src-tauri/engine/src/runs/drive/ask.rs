@@ -99,12 +99,13 @@ impl Question<'_> {
     fn record(&self, attempt: &persist::Attempt) -> Record {
         let clean = |text: &str| self.crew.redactor.clean(text).into_owned();
         let headers = attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
+        let is_reply = attempt.status.is_some_and(|status| (200..300).contains(&status));
         Record::Reply(Attempt {
             turn: self.turn,
             hash: self.hash.clone(),
             status: attempt.status.unwrap_or(0),
             headers,
-            body: Body::of(&self.crew.redactor.clean_bytes(&attempt.body)),
+            body: Body::of(&self.crew.redactor.clean_body(&attempt.body, !is_reply)),
             whole: attempt.error.is_none(),
             ms: attempt.ms,
             attempt: attempt.number,

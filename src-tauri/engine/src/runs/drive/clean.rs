@@ -5,13 +5,22 @@ use crate::runs::talk::Call;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// A value without secrets. Keys are cleaned too: a tool may answer with anything.
+/// What models and tools say, without the secrets that are known. What only looks like one stays: it is part of a result.
 pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
-    match value {
-        Value::Text(text) => Value::Text(text_of(redactor, text)),
-        Value::List(items) => Value::List(items.into_iter().map(|item| self::value(redactor, item)).collect()),
+    redactor.known_value(value)
+}
+
+/// Why a run failed, also without what looks like a secret. The words of the model that stand in it as `text` are its own.
+pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
+    match error {
+        Value::Text(text) => Value::Text(redactor.clean(&text).into_owned()),
+        Value::List(items) => Value::List(items.into_iter().map(|item| self::error(redactor, item)).collect()),
         Value::Map(entries) => {
-            let clean = |(key, item)| (self::value(redactor, key), self::value(redactor, item));
+            let clean = |(key, item): (Value, Value)| {
+                let said = key.text() == Some("text");
+                let item = if said { value(redactor, item) } else { self::error(redactor, item) };
+                (self::error(redactor, key), item)
+            };
             Value::Map(entries.into_iter().map(clean).collect())
         }
         other => other,
@@ -41,7 +50,7 @@ pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
 }
 
 fn text_of(redactor: &Redactor, text: String) -> String {
-    match redactor.clean(&text) {
+    match redactor.known(&text) {
         std::borrow::Cow::Borrowed(_) => text,
         std::borrow::Cow::Owned(clean) => clean,
     }
@@ -59,6 +68,16 @@ mod tests {
         let clean = value(&redactor, nested);
         assert!(!format!("{clean:?}").contains("horse"));
         assert_eq!(clean.items()[2], Value::Number("1".to_owned()));
+    }
+
+    #[test]
+    fn what_only_looks_like_a_secret_stays_in_what_is_said_and_goes_from_an_error() {
+        let redactor = Redactor::new([]);
+        let url = "postgres://me:hunter2@h/d";
+        let map = |key: &str| Value::Map(vec![(key.into(), url.into())]);
+        assert_eq!(value(&redactor, map("message")), map("message"));
+        assert_eq!(error(&redactor, map("text")), map("text"));
+        assert!(!format!("{:?}", error(&redactor, map("message"))).contains("hunter2"));
     }
 
     #[test]

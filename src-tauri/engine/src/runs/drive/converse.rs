@@ -218,7 +218,7 @@ impl Talk<'_> {
         }
         let outcome = match called {
             Ok(value) => Outcome::Result(clean::value(&self.crew.redactor, value)),
-            Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.clean(&failure.message).into_owned())),
+            Err(failure) => Outcome::Error(Value::Text(self.crew.redactor.known(&failure.message).into_owned())),
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
@@ -269,7 +269,7 @@ impl Talk<'_> {
         facts.finished = Some(clock::written(clock::now_ms()));
         facts.journal = Some(self.desk.journal.lines() as u64);
         self.script.set_facts(&facts);
-        let error = clean::value(&self.crew.redactor, error);
+        let error = clean::error(&self.crew.redactor, error);
         let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
         self.script.fail(&error);
         self.save().await?;

@@ -106,8 +106,9 @@ impl Asking<'_> {
     }
 
     async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {
-        let clean = |value: Value| clean::value(&self.crew.redactor, value);
-        let (output, error) = (output.map(clean), error.map(clean));
+        let redactor = &self.crew.redactor;
+        let output = output.map(|output| clean::value(redactor, output));
+        let error = error.map(|error| clean::error(redactor, error));
         let mut facts = self.file.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
         let ended = match (&error, &output) {

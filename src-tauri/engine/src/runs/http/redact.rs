@@ -11,6 +11,8 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 use std::ops::Range;
 use std::sync::LazyLock;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
 
 /// Shorter ones would be found all over ordinary text.
 const SHORTEST: usize = 8;
@@ -41,7 +43,12 @@ static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| {
     [
         shape(&["sk-"], true, r"\b(sk-[A-Za-z0-9_-]{16,})"),
         shape(&["earer", "EARER"], true, r"(?i)\bbearer[ \t]+([A-Za-z0-9._~+/-]{12,}=*)"),
-        shape(&["://"], false, r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#]*:([^\s/@?#]+)@"),
+        // What ends a text or an address elsewhere ends it here too: the next `@` may be that of an e-mail address.
+        shape(
+            &["://"],
+            false,
+            r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@?#"'`\\,;&|{}\[\]<>()]*:([^\s/@?#"'`\\,;&|{}\[\]<>()]+)@"#,
+        ),
     ]
     .into_iter()
     .flatten()
@@ -58,24 +65,56 @@ impl Redactor {
         Self { known: known.filter(|_| !forms.is_empty()) }
     }
 
-    /// The text without secrets; the text itself when it holds none.
+    /// The text without secrets and without what looks like one: for messages, errors and logs. The text itself when it holds none.
     pub fn clean<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let known = match self.found(text.as_bytes()) {
-            ranges if ranges.is_empty() => Cow::Borrowed(text),
-            ranges => Cow::Owned(without(text, &ranges)),
-        };
+        let known = self.known(text);
         let ranges = looks(&known);
         if ranges.is_empty() { known } else { Cow::Owned(without(&known, &ranges)) }
     }
 
-    /// The same for bytes: text is cleaned as text; in what is none, known secrets go.
-    pub fn clean_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        if let Ok(text) = std::str::from_utf8(bytes) {
-            return match self.clean(text) {
-                Cow::Borrowed(_) => Cow::Borrowed(bytes),
-                Cow::Owned(clean) => Cow::Owned(clean.into_bytes()),
-            };
+    /// The text without the secrets that are known: for what models and tools say. What only looks like a secret stays, for it is
+    /// part of a result.
+    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        match self.found(text.as_bytes()) {
+            ranges if ranges.is_empty() => Cow::Borrowed(text),
+            ranges => Cow::Owned(without(text, &ranges)),
         }
+    }
+
+    /// The body of a reply: text is cleaned as text, with what looks like a secret when it is an error; in what is no text, known
+    /// secrets go. JSON stays JSON, for a reply that cannot be read any more would be bought again.
+    pub fn clean_body<'a>(&self, bytes: &'a [u8], is_error: bool) -> Cow<'a, [u8]> {
+        let Ok(text) = std::str::from_utf8(bytes) else { return self.known_bytes(bytes) };
+        match if is_error { self.clean(text) } else { self.known(text) } {
+            Cow::Borrowed(_) => Cow::Borrowed(bytes),
+            Cow::Owned(clean) => Cow::Owned(self.sound(text, clean).into_bytes()),
+        }
+    }
+
+    /// What was cleaned as text; value by value when the text was JSON and is none any more, as where a secret ends inside an escape.
+    fn sound(&self, text: &str, clean: String) -> String {
+        match json::read(text) {
+            Ok(value) if json::read(&clean).is_err() => json::write(&self.known_value(value), false),
+            _ => clean,
+        }
+    }
+
+    /// A value without the secrets that are known. Keys are cleaned too: a tool may answer with anything.
+    pub fn known_value(&self, value: Value) -> Value {
+        match value {
+            Value::Text(text) => Value::Text(match self.known(&text) {
+                Cow::Borrowed(_) => text,
+                Cow::Owned(clean) => clean,
+            }),
+            Value::List(items) => Value::List(items.into_iter().map(|item| self.known_value(item)).collect()),
+            Value::Map(entries) => Value::Map(
+                entries.into_iter().map(|(key, item)| (self.known_value(key), self.known_value(item))).collect(),
+            ),
+            other => other,
+        }
+    }
+
+    fn known_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         let ranges = self.found(bytes);
         if ranges.is_empty() {
             return Cow::Borrowed(bytes);
@@ -93,8 +132,25 @@ impl Redactor {
     /// Where known secrets are; where some overlap, as one.
     fn found(&self, text: &[u8]) -> Vec<Range<usize>> {
         let Some(known) = self.known.as_ref().filter(|known| known.is_match(text)) else { return Vec::new() };
-        merged(known.find_overlapping_iter(text).map(|found| found.range()).collect())
+        let ranges = known.find_overlapping_iter(text).map(|found| found.range());
+        merged(ranges.map(|range| begin(text, range.start)..range.end).collect())
     }
+}
+
+/// Where to cut for a secret that was found here. Its first letters may belong to an escape of JSON, `\n` or `\u0061`, at any depth:
+/// the mark would make another of it, or none.
+fn begin(text: &[u8], at: usize) -> usize {
+    let before = &text[..at];
+    let digits = before.iter().rev().take(3).take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let slashes = |before: &[u8]| before.iter().rev().take_while(|byte| **byte == b'\\').count();
+    for digits in 0..=digits {
+        if let Some(escape) = before[..at - digits].strip_suffix(b"u").filter(|escape| slashes(escape) > 0) {
+            return escape.len() - slashes(escape);
+        }
+    }
+    // `text[at]` is the first letter of what was found.
+    let is_escape = text.get(at).is_some_and(|first| b"\"\\/bfnrtu".contains(first));
+    if is_escape { at - slashes(before) } else { at }
 }
 
 /// Where something looks like a secret.
@@ -223,135 +279,4 @@ fn url_encoded(bytes: &[u8], kept: &str, upper: bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use base64::engine::general_purpose::{STANDARD as WITH_PADDING, URL_SAFE_NO_PAD};
-    use proptest::prelude::*;
-
-    const SECRET: &str = "canary/+ \"pässword\"?9";
-
-    fn cleaned(text: &str) -> String {
-        Redactor::new([SECRET]).clean(text).into_owned()
-    }
-
-    #[test]
-    fn a_known_secret_goes_however_it_is_written() {
-        let json = serde_json::json!({ "key": SECRET }).to_string();
-        let cases = [
-            format!("before {SECRET} after"),
-            format!("{SECRET}{SECRET}"),
-            serde_json::json!({ "arguments": json }).to_string(),
-            json.replace('/', "\\/"),
-            json.replace('ä', "\\u00e4"),
-            json,
-            hex(SECRET.as_bytes(), "", false),
-            hex(SECRET.as_bytes(), "", true),
-            "canary%2F%2B%20%22p%C3%A4ssword%22%3F9".to_owned(),
-            "canary%2f%2b+%22p%c3%a4ssword%22%3f9".to_owned(),
-            "canary/%2B%20%22p%C3%A4ssword%22%3F9".to_owned(),
-        ];
-        for case in cases {
-            let clean = cleaned(&case);
-            assert!(clean.contains(MARK), "{case} stayed {clean}");
-            assert!(!clean.contains("ssword") && !clean.contains("canary"), "{case} became {clean}");
-        }
-    }
-
-    #[test]
-    fn base64_gives_nothing_away_wherever_the_secret_begins_in_it() {
-        for before in ["", "a", "ab", "user:", "xyzw"] {
-            for after in ["", "z", "\n", "end"] {
-                let text = format!("{before}{SECRET}{after}");
-                for encoded in [WITH_PADDING.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
-                    let clean = cleaned(&encoded);
-                    assert!(clean.contains(MARK), "{encoded}");
-                    assert!(clean.len() < before.len() + after.len() + MARK.len() + 12, "{encoded} became {clean}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn secrets_that_overlap_or_contain_each_other_go_whole() {
-        let redactor = Redactor::new(["abcdefghijkl", "ijklmnopqrst", "efghijklmnop"]);
-        assert_eq!(redactor.clean("<abcdefghijklmnopqrst>"), "<[redacted]>");
-        assert_eq!(redactor.clean("<abcdefgh>"), "<abcdefgh>");
-    }
-
-    #[test]
-    fn what_looks_like_a_secret_goes_though_nobody_knows_it() {
-        let cases = [
-            ("key sk-ant-api03-AbCdEf_123456-xyz!", "key [redacted]!"),
-            ("sk-proj-0123456789abcdefXYZ", "[redacted]"),
-            ("Authorization: Bearer abc.def-123456==", "Authorization: Bearer [redacted]"),
-            ("BEARER\tabcdef123456", "BEARER\t[redacted]"),
-            ("postgres://me:hunter2@db.example/x", "postgres://me:[redacted]@db.example/x"),
-            ("redis://:hunter2@h", "redis://:[redacted]@h"),
-        ];
-        let redactor = Redactor::new([]);
-        for (text, expected) in cases {
-            assert_eq!(redactor.clean(text), expected);
-            assert_eq!(redactor.clean(expected), expected, "twice is like once");
-        }
-    }
-
-    #[test]
-    fn ordinary_text_stays_itself() {
-        let redactor = Redactor::new([SECRET, "short"]);
-        for text in [
-            "a short word",
-            "task-oriented-risk-assessment-2024",
-            "sk-learn-is-a-well-known-library",
-            "the bearer authentication-scheme is described elsewhere",
-            "https://example.org:8080/a@b and mailto:a@b.c, 12:30 @ home",
-            "https://example.org/?a=b:c@d",
-            "",
-        ] {
-            assert!(matches!(redactor.clean(text), Cow::Borrowed(same) if same == text), "{text}");
-        }
-    }
-
-    #[test]
-    fn secrets_go_from_bytes_that_are_no_text_as_well() {
-        let redactor = Redactor::new(["abcdefgh"]);
-        assert_eq!(redactor.clean_bytes(b"\xff<abcdefgh>\xff").as_ref(), b"\xff<[redacted]>\xff");
-        assert_eq!(redactor.clean_bytes(b"<abcdefgh>").as_ref(), b"<[redacted]>");
-        assert!(matches!(redactor.clean_bytes(b"\xff<abcdefg>"), Cow::Borrowed(_)));
-    }
-
-    proptest! {
-        #[test]
-        fn a_secret_never_survives_and_the_rest_is_unchanged(
-            secret in "[A-Za-z0-9/+ \"\\\\äß%&_-]{8,40}",
-            before in "[a-z ,.{}:]{0,30}",
-            after in "[a-z ,.{}:]{0,30}",
-            form in 0usize..30,
-        ) {
-            let secret = secret.trim();
-            prop_assume!(secret.len() >= SHORTEST && !secret.contains("sk-") && !MARK.contains(secret));
-            let forms = forms(secret);
-            let written = &forms[form % forms.len()];
-            prop_assume!(written.len() >= SHORTEST);
-            // Neighbours that happen to go on as the secret does would go with it.
-            prop_assume!(!before.contains(secret) && !after.contains(secret));
-            let clean = Redactor::new([secret]).clean(&format!("{before}{written}{after}")).into_owned();
-            prop_assert!(!clean.contains(written.as_str()), "{clean}");
-            prop_assert!(clean.starts_with(&before[..before.len().saturating_sub(secret.len())]));
-            prop_assert!(clean.ends_with(&after[after.len().min(secret.len())..]));
-        }
-
-        #[test]
-        fn text_without_secrets_is_not_even_copied(text in "[a-z0-9 äöü\n{}\",.]{0,200}") {
-            let redactor = Redactor::new(["CANARY-CANARY-CANARY"]);
-            prop_assert!(matches!(redactor.clean(&text), Cow::Borrowed(same) if same == text));
-        }
-
-        #[test]
-        fn any_text_can_be_cleaned(text in "\\PC{0,200}", secret in "\\PC{0,20}") {
-            let redactor = Redactor::new([secret.as_str()]);
-            let clean = redactor.clean(&text).into_owned();
-            let secret = secret.trim();
-            prop_assert!(secret.len() < SHORTEST || !text.contains(secret) || clean != text);
-        }
-    }
-}
+mod tests;

@@ -1,0 +1,237 @@
+//! No secret stays, and nothing else goes: texts by hand and by chance.
+use super::*;
+use base64::engine::general_purpose::{STANDARD as WITH_PADDING, URL_SAFE_NO_PAD};
+use proptest::prelude::*;
+
+const SECRET: &str = "canary/+ \"pässword\"?9";
+
+fn cleaned(text: &str) -> String {
+    Redactor::new([SECRET]).clean(text).into_owned()
+}
+
+#[test]
+fn a_known_secret_goes_however_it_is_written() {
+    let json = serde_json::json!({ "key": SECRET }).to_string();
+    let cases = [
+        format!("before {SECRET} after"),
+        format!("{SECRET}{SECRET}"),
+        serde_json::json!({ "arguments": json }).to_string(),
+        json.replace('/', "\\/"),
+        json.replace('ä', "\\u00e4"),
+        json,
+        hex(SECRET.as_bytes(), "", false),
+        hex(SECRET.as_bytes(), "", true),
+        "canary%2F%2B%20%22p%C3%A4ssword%22%3F9".to_owned(),
+        "canary%2f%2b+%22p%c3%a4ssword%22%3f9".to_owned(),
+        "canary/%2B%20%22p%C3%A4ssword%22%3F9".to_owned(),
+    ];
+    for case in cases {
+        let clean = cleaned(&case);
+        assert!(clean.contains(MARK), "{case} stayed {clean}");
+        assert!(!clean.contains("ssword") && !clean.contains("canary"), "{case} became {clean}");
+    }
+}
+
+#[test]
+fn base64_gives_nothing_away_wherever_the_secret_begins_in_it() {
+    for before in ["", "a", "ab", "user:", "xyzw"] {
+        for after in ["", "z", "\n", "end"] {
+            let text = format!("{before}{SECRET}{after}");
+            for encoded in [WITH_PADDING.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                let clean = cleaned(&encoded);
+                assert!(clean.contains(MARK), "{encoded}");
+                assert!(clean.len() < before.len() + after.len() + MARK.len() + 12, "{encoded} became {clean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn secrets_that_overlap_or_contain_each_other_go_whole() {
+    let redactor = Redactor::new(["abcdefghijkl", "ijklmnopqrst", "efghijklmnop"]);
+    assert_eq!(redactor.clean("<abcdefghijklmnopqrst>"), "<[redacted]>");
+    assert_eq!(redactor.clean("<abcdefgh>"), "<abcdefgh>");
+}
+
+#[test]
+fn what_looks_like_a_secret_goes_though_nobody_knows_it() {
+    let cases = [
+        ("key sk-ant-api03-AbCdEf_123456-xyz!", "key [redacted]!"),
+        ("sk-proj-0123456789abcdefXYZ", "[redacted]"),
+        ("Authorization: Bearer abc.def-123456==", "Authorization: Bearer [redacted]"),
+        ("BEARER\tabcdef123456", "BEARER\t[redacted]"),
+        ("postgres://me:hunter2@db.example/x", "postgres://me:[redacted]@db.example/x"),
+        ("redis://:hunter2@h", "redis://:[redacted]@h"),
+    ];
+    let redactor = Redactor::new([]);
+    for (text, expected) in cases {
+        assert_eq!(redactor.clean(text), expected);
+        assert_eq!(redactor.clean(expected), expected, "twice is like once");
+    }
+}
+
+#[test]
+fn ordinary_text_stays_itself() {
+    let redactor = Redactor::new([SECRET, "short"]);
+    for text in [
+        "a short word",
+        "task-oriented-risk-assessment-2024",
+        "sk-learn-is-a-well-known-library",
+        "the bearer authentication-scheme is described elsewhere",
+        "https://example.org:8080/a@b and mailto:a@b.c, 12:30 @ home",
+        "https://example.org/?a=b:c@d",
+        "",
+    ] {
+        assert!(matches!(redactor.clean(text), Cow::Borrowed(same) if same == text), "{text}");
+    }
+}
+
+#[test]
+fn secrets_go_from_bytes_that_are_no_text_as_well() {
+    let redactor = Redactor::new(["abcdefgh"]);
+    assert_eq!(redactor.clean_body(b"\xff<abcdefgh>\xff", false).as_ref(), b"\xff<[redacted]>\xff");
+    assert_eq!(redactor.clean_body(b"<abcdefgh>", false).as_ref(), b"<[redacted]>");
+    assert!(matches!(redactor.clean_body(b"\xff<abcdefg>", false), Cow::Borrowed(_)));
+}
+
+#[test]
+fn what_only_looks_like_a_secret_stays_in_what_was_said_and_goes_from_errors() {
+    let redactor = Redactor::new(["abcdefgh"]);
+    let said = "SELECT 'sk-0123456789abcdefXYZ', 'postgres://me:hunter2@h/d', 'abcdefgh'";
+    assert_eq!(redactor.known(said), said.replace("abcdefgh", MARK));
+    assert_eq!(redactor.clean_body(said.as_bytes(), false), redactor.known(said).as_bytes());
+    let error = redactor.clean_body(said.as_bytes(), true);
+    assert_eq!(error.as_ref(), b"SELECT '[redacted]', 'postgres://me:[redacted]@h/d', '[redacted]'");
+}
+
+#[test]
+fn addresses_and_mail_in_one_document_are_no_password() {
+    let redactor = Redactor::new([]);
+    for text in [
+        r#"{"site":"http://acme.com","email":"joe@acme.com"}"#,
+        r#"{"u":"http://localhost:8080","to":"a@b"}"#,
+        r#"{\"u\":\"http://localhost:8080\",\"to\":\"a@b\"}"#,
+        "http://localhost:8080,a@b http://localhost:8080;a@b <http://h:80>a@b [x](http://h:80)a@b http://h:80&a@b",
+    ] {
+        assert_eq!(redactor.clean(text), text);
+    }
+}
+
+#[test]
+fn a_secret_that_begins_like_an_escape_leaves_json_sound_at_every_depth() {
+    for (secret, said) in [
+        ("nsecret12", "\nsecret12"),
+        ("u00e4secret", "\u{1}u00e4secret"),
+        ("0001secret", "\u{1}secret"),
+        ("01secret", "\u{1}secret"),
+        ("\"secret12", "\"secret12"),
+        ("abcdefg\\", "abcdefg\""),
+        ("/secret12", "a\\/secret12"),
+    ] {
+        let inner = serde_json::json!({ "a": said }).to_string();
+        let outer = serde_json::json!({ "arguments": inner }).to_string();
+        for json in [inner, outer] {
+            let redactor = Redactor::new([secret]);
+            let clean = redactor.clean_body(json.as_bytes(), false);
+            let clean: serde_json::Value = serde_json::from_slice(&clean).unwrap();
+            if let Some(inner) = clean.get("arguments").and_then(serde_json::Value::as_str) {
+                let inner: Result<serde_json::Value, _> = serde_json::from_str(inner);
+                assert!(inner.is_ok() || secret.ends_with('\\'), "{secret}");
+            }
+        }
+    }
+}
+
+/// Ordinary words of documents, with what an address with a password begins and ends like.
+fn document() -> impl Strategy<Value = serde_json::Value> {
+    let words =
+        ["http://acme.com", "http://localhost:8080", "joe@acme.com", "a@b", "at 12:30", "ssh://h:22/x", "ä\n\t\"q\""];
+    let text = prop::collection::vec(prop::sample::select(words.to_vec()), 0..4);
+    let text = (text, prop::sample::select(vec![" ", ", ", ",", "; ", "\n", "\"", "'", "&"]));
+    let text = text.prop_map(|(words, between)| serde_json::Value::String(words.join(between)));
+    let leaf = prop_oneof![text, any::<i32>().prop_map(serde_json::Value::from), Just(serde_json::Value::Null)];
+    leaf.prop_recursive(3, 20, 4, move |inner| {
+        let key = prop::sample::select(words.to_vec());
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(serde_json::Value::from),
+            prop::collection::vec((key, inner), 0..4).prop_map(|entries| {
+                entries
+                    .into_iter()
+                    .map(|(key, value)| (key.to_owned(), value))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()
+            }),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_document_of_ordinary_text_is_the_same_after_it_was_cleaned(document in document(), pretty in any::<bool>()) {
+        let inner = if pretty { serde_json::to_string_pretty(&document) } else { serde_json::to_string(&document) }.unwrap();
+        let outer = serde_json::json!({ "arguments": inner }).to_string();
+        let redactor = Redactor::new([SECRET]);
+        for text in [inner, outer] {
+            prop_assert_eq!(redactor.clean(&text), text.as_str());
+        }
+    }
+
+    #[test]
+    fn json_with_a_secret_in_it_is_json_without_it(
+        secret in "[A-Za-z0-9/+ \"\\\\äß%&_-]{8,20}",
+        before in "[a-z \n\"\\\\\u{1}]{0,8}",
+        after in "[a-z \n\"]{0,8}",
+    ) {
+        let secret = secret.trim();
+        prop_assume!(secret.len() >= SHORTEST);
+        let inner = serde_json::json!({ "a": format!("{before}{secret}{after}"), "b": 1 }).to_string();
+        let outer = serde_json::json!({ "arguments": inner, "c": [1] }).to_string();
+        let redactor = Redactor::new([secret]);
+        let clean = |text: &str| String::from_utf8(redactor.clean_body(text.as_bytes(), false).into_owned()).unwrap();
+        for text in [inner, outer] {
+            let clean = clean(&text);
+            let read: serde_json::Value = serde_json::from_str(&clean).unwrap();
+            prop_assert!(clean.contains(MARK) && !clean.contains(secret), "{clean}");
+            if let Some(inner) = read.get("arguments").and_then(serde_json::Value::as_str) {
+                let inner: serde_json::Value = serde_json::from_str(inner).unwrap();
+                prop_assert_eq!(&inner["b"], 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_secret_never_survives_and_the_rest_is_unchanged(
+        secret in "[A-Za-z0-9/+ \"\\\\äß%&_-]{8,40}",
+        before in "[a-z ,.{}:]{0,30}",
+        after in "[a-z ,.{}:]{0,30}",
+        form in 0usize..30,
+    ) {
+        let secret = secret.trim();
+        prop_assume!(secret.len() >= SHORTEST && !secret.contains("sk-") && !MARK.contains(secret));
+        let forms = forms(secret);
+        let written = &forms[form % forms.len()];
+        prop_assume!(written.len() >= SHORTEST);
+        // Neighbours that happen to go on as the secret does would go with it.
+        prop_assume!(!before.contains(secret) && !after.contains(secret));
+        let clean = Redactor::new([secret]).clean(&format!("{before}{written}{after}")).into_owned();
+        prop_assert!(!clean.contains(written.as_str()), "{clean}");
+        prop_assert!(clean.starts_with(&before[..before.len().saturating_sub(secret.len())]));
+        prop_assert!(clean.ends_with(&after[after.len().min(secret.len())..]));
+    }
+
+    #[test]
+    fn text_without_secrets_is_not_even_copied(text in "[a-z0-9 äöü\n{}\",.]{0,200}") {
+        let redactor = Redactor::new(["CANARY-CANARY-CANARY"]);
+        prop_assert!(matches!(redactor.clean(&text), Cow::Borrowed(same) if same == text));
+    }
+
+    #[test]
+    fn any_text_can_be_cleaned(text in "\\PC{0,200}", secret in "\\PC{0,20}") {
+        let redactor = Redactor::new([secret.as_str()]);
+        let clean = redactor.clean(&text).into_owned();
+        let secret = secret.trim();
+        prop_assert!(secret.len() < SHORTEST || !text.contains(secret) || clean != text);
+    }
+}
