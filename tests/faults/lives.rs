@@ -69,7 +69,8 @@ pub(crate) struct Chance(u64);
 impl Chance {
     /// From `TOUCHSTONE_SEED`, or from the clock; printed, so that a failure can be repeated.
     pub(crate) fn seeded() -> Self {
-        let clock = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_micros() as u64;
+        let clock =
+            || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos().into();
         let seed = std::env::var("TOUCHSTONE_SEED").map_or_else(|_| clock(), |text| text.parse().unwrap());
         println!("TOUCHSTONE_SEED={seed}");
         Self(seed)
