@@ -29,7 +29,38 @@ const SHOTS = {
     await page.keyboard.press("Control+k");
     await page.getByTestId("palette").waitFor();
   },
+  nudged: async (page) => {
+    await page.getByTestId("filter").fill('nudged:yes system:tool_calling "actually use"');
+    await page.getByTestId("total").waitFor();
+    await rows(page).first().locator("a").first().click();
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+    await page.getByText("actually use").first().waitFor();
+    await page.getByTestId("write").and(page.locator(":enabled")).waitFor();
+  },
+  // Runs are made from here on, so everything that shows the demo as it is comes before.
+  launch: async (page) => {
+    await goTo(page, "#/launch?system=tool_calling&model=replay");
+    await page.getByTestId("run").and(page.locator(":enabled")).waitFor();
+    for (const fold of await page.getByTestId("plan").locator("button[aria-expanded=false]").all()) await fold.click();
+  },
+  progress: async (page) => {
+    await goTo(page, "#/launch?system=tool_calling&model=replay&variation=0");
+    await page.getByTestId("plan").getByRole("heading").first().waitFor();
+    // The first picture launches, the other shows the same launch.
+    const run = page.getByTestId("run").and(page.locator(":enabled"));
+    if ((await run.count()) > 0) await run.click();
+    else await page.getByRole("link", { name: /so far/ }).click();
+    await page.waitForFunction(() => document.querySelector("[data-testid=launch-state]")?.textContent === "Done");
+    await page.getByTestId("launch-run").last().waitFor();
+    // When it was and how long it took are another at each drawing.
+    await page.evaluate(() => {
+      const times = document.querySelectorAll("[data-testid=summary] h1 + .muted, [data-testid=launch-run] > :last-child");
+      for (const time of times) time.style.visibility = "hidden";
+    });
+  },
 };
+
+const goTo = (page, hash) => page.evaluate((to) => (location.hash = to), hash);
 
 mkdirSync(PICTURES, { recursive: true });
 const browser = await openBrowser();
@@ -38,10 +69,10 @@ const root = join(tmpdir(), "touchstone");
 const place = { root, folder: join(root, "demo") };
 rmSync(root, { recursive: true, force: true });
 cpSync(join(ROOT, "demo"), place.folder, { recursive: true });
-const server = await serve(place);
+const server = await serve(place, { args: ["--allow-run"] });
 try {
-  for (const colorScheme of ["light", "dark"]) {
-    for (const [name, go] of Object.entries(SHOTS)) {
+  for (const [name, go] of Object.entries(SHOTS)) {
+    for (const colorScheme of ["light", "dark"]) {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme, reducedMotion: "reduce" });
       const page = await context.newPage();
       await page.goto(await server.another());

@@ -156,10 +156,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "forget_recent" => reply(json, |Id { id }| app.forget_recent(&id)),
         "open_demo" => reply(json, |Nothing {}| app.open_demo()),
         "pick_folder" => reply(json, |Nothing {}| pick_folder()),
-        "close_folder" => reply(json, |Nothing {}| {
-            app.close_folder();
-            Ok(())
-        }),
+        "close_folder" => reply(json, |Nothing {}| app.close_folder()),
         "facets" => reply(json, |Nothing {}| app.facets()),
         "list_runs" => reply(json, |List { request }| app.list_runs(request)),
         "locate_run" => reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id)),

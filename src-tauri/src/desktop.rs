@@ -1,4 +1,5 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
+use crate::leaving::{Leaving, Wish};
 use crate::surroundings::with_ours;
 use std::path::PathBuf;
 use tauri::{
@@ -62,11 +63,7 @@ async fn pick_folder(window: AppHandle, app: Engine<'_>) -> Reply<bool> {
 }
 #[tauri::command]
 async fn close_folder(app: Engine<'_>) -> Reply<()> {
-    run(app, |app| {
-        app.close_folder();
-        Ok(())
-    })
-    .await
+    run(app, App::close_folder).await
 }
 #[tauri::command]
 async fn facets(app: Engine<'_>) -> Reply<Facets> {
@@ -174,6 +171,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
     Builder::default()
         .plugin(tauri_plugin_dialog::init())
         .manage(app.clone())
+        .manage(Leaving::default())
         .invoke_handler(tauri::generate_handler![
             status,
             folders,
@@ -208,10 +206,12 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             test_model,
             doctor
         ])
-        .on_window_event(|window, event| {
-            if let WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) = event {
+        .on_window_event(|window, event| match event {
+            WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
                 open_dropped(window.app_handle(), paths.clone());
             }
+            WindowEvent::CloseRequested { api, .. } if !may_close(window.app_handle()) => api.prevent_close(),
+            _ => {}
         })
         .setup(move |tauri| {
             let handle = tauri.handle().clone();
@@ -220,6 +220,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             }));
             tauri.manage(told);
             open_window(tauri)?;
+            close_on_signals(tauri.handle().clone());
             Ok(())
         })
         .run(context)
@@ -235,6 +236,56 @@ fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
         .on_download(|_, _| false)
         .build()
         .map(drop)
+}
+
+/// Why runs are stopping, where they are shown.
+const CLOSED: &str = "The window was closed, and goes away when these runs have stopped.";
+
+/// Whether the window closes at once. While runs are in progress it stays until they have stopped, and says so.
+fn may_close(handle: &AppHandle) -> bool {
+    match handle.state::<Leaving>().wish(&handle.state::<App>(), CLOSED) {
+        Wish::Granted => return true,
+        Wish::Hurries => return false,
+        Wish::Waits => {}
+    }
+    let told = AppError::new(
+        Code::BadRequest,
+        "Runs are in progress. The window closes by itself when what is in flight is saved.",
+    );
+    let _ = handle.emit(
+        TROUBLE,
+        told.hint("Close it once more to give up what is in flight. Runs that were stopped go on later."),
+    );
+    let handle = handle.clone();
+    tauri::async_runtime::spawn_blocking(move || {
+        handle.state::<Leaving>().wait(&handle.state::<App>(), CLOSED);
+        if let Some(window) = handle.get_webview_window("main") {
+            // It was going to be closed; that it is gone already is fine.
+            let _ = window.destroy();
+        }
+    });
+    false
+}
+
+/// Ctrl-C in the terminal that opened it, and the end of the desktop's session, are the wish to close the window.
+fn close_on_signals(handle: AppHandle) {
+    use tokio::signal::unix::{SignalKind, signal};
+    tauri::async_runtime::spawn(async move {
+        let (Ok(mut interrupted), Ok(mut terminated)) =
+            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+        else {
+            return;
+        };
+        loop {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+            }
+            if let Some(window) = handle.get_webview_window("main") {
+                let _ = window.close();
+            }
+        }
+    });
 }
 
 /// Opens the first folder of what was dropped. Nobody waits for the reply, so what fails is told by an event.

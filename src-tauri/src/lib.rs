@@ -3,6 +3,7 @@
 mod calls;
 mod cli;
 mod desktop;
+mod leaving;
 mod serve;
 mod surroundings;
 

@@ -40,32 +40,38 @@ export function folderWith(files = null) {
   return { root, folder, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** `touchstone serve`, with its own cache and state; resolves when it has printed its address. */
-export async function serve(place, { folder = place.folder } = {}) {
-  const env = { ...process.env, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state"), TOUCHSTONE_DEMO_DIR: join(ROOT, "demo") };
-  const server = spawn(join(ROOT, "target/debug/touchstone"), ["serve", "--json", ...(folder === null ? [] : [folder])], { env, stdio: ["ignore", "pipe", "inherit"] });
+/** `touchstone serve`, with its own cache and state; resolves when it has printed its address. `args` and `env` are added. */
+export async function serve(place, { folder = place.folder, args = [], env: more = {} } = {}) {
+  const env = { ...process.env, ...more, TOUCHSTONE_CACHE_DIR: join(place.root, "cache"), TOUCHSTONE_STATE_DIR: join(place.root, "state"), TOUCHSTONE_DEMO_DIR: join(ROOT, "demo") };
+  const server = spawn(join(ROOT, "target/debug/touchstone"), ["serve", "--json", ...args, ...(folder === null ? [] : [folder])], { env, stdio: ["ignore", "pipe", "inherit"] });
   const printed = createInterface({ input: server.stdout });
   const line = await new Promise((resolve, reject) => {
     printed.once("line", resolve);
     server.once("exit", (code) => reject(new Error(`touchstone serve ended with status ${code} before it printed its address`)));
   });
-  const stop = () => new Promise((resolve) => (server.exitCode === null ? server.once("exit", resolve) && server.kill("SIGINT") : resolve()));
+  const ended = new Promise((resolve) => server.once("exit", resolve));
+  /** Asks it to end, without waiting. */
+  const interrupt = () => server.kill("SIGINT");
+  const stop = () => (server.exitCode === null && interrupt(), ended);
   /** An address for one more browser. */
   const another = () =>
     new Promise((resolve) => {
       printed.once("line", (next) => resolve(JSON.parse(next).url));
       server.kill("SIGUSR1");
     });
-  return { url: JSON.parse(line).url, another, stop };
+  return { url: JSON.parse(line).url, another, interrupt, ended, stop };
 }
 
 /**
- * Runs a test on a page: `files` as in `folderWith`, `start: true` opens no folder. Whatever the page does that it may not –
+ * Runs a test on a page: `files` as in `folderWith`, `prepare` may add to the folder, `start: true` opens none, `args` and `env` go to
+ * the server. Whatever the page does that it may not –
  * errors, refused content, requests to anywhere else – fails the test.
  */
 export async function onPage(browser, options, test) {
   const place = folderWith(options.files ?? null);
-  const server = await serve(place, options.start ? { folder: null } : {});
+  options.prepare?.(place.folder);
+  const { args, env } = options;
+  const server = await serve(place, options.start ? { folder: null, args, env } : { args, env });
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: "reduce" });
   const wrong = [];
   try {
@@ -82,6 +88,8 @@ export async function onPage(browser, options, test) {
     await test(page, { ...place, ...server });
   } finally {
     await context.close();
+    // What a failed test left running is given up.
+    server.interrupt();
     await server.stop();
     place.remove();
   }

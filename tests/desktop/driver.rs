@@ -114,6 +114,19 @@ impl Window {
         std::fs::write(dir.join(format!("{name}.png")), bytes).unwrap();
     }
 
+    /// The program in the window, which the driver started.
+    pub(crate) fn program(&self) -> u32 {
+        let driver = self.driver.id();
+        let children = std::fs::read_to_string(format!("/proc/{driver}/task/{driver}/children")).unwrap();
+        children.split_whitespace().next().expect("the driver started the program").parse().unwrap()
+    }
+
+    /// Asks the program to end, as the end of a desktop's session does.
+    pub(crate) fn ask_to_end(&self) {
+        let ended = Command::new("kill").args(["-TERM", &self.program().to_string()]).status().unwrap();
+        assert!(ended.success());
+    }
+
     fn find(&self, css: &str) -> Option<String> {
         let found = self.tell("POST", "/element", &json!({ "using": "css selector", "value": css })).ok()?;
         Some(found[ELEMENT].as_str()?.to_owned())

@@ -1,7 +1,16 @@
 //! The real window, driven as a person would.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[path = "../engine/conversation.rs"]
+#[expect(dead_code, reason = "shared with the engine's tests, which use all of it")]
+mod conversation;
 mod driver;
+#[path = "../engine/gzip.rs"]
+mod gzip;
+mod launching;
+#[path = "../engine/scripted.rs"]
+#[expect(dead_code, reason = "shared with the engine's tests, which use all of it")]
+mod scripted;
 mod stage;
 
 use serde_json::json;

@@ -33,6 +33,18 @@ impl Stage {
         fs::rename(beside, place).unwrap();
     }
 
+    /// Writes a file of the folder.
+    pub(crate) fn file(&self, name: &str, text: &str) {
+        let path = self.folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// What a file of the folder says.
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.folder.join(name)).unwrap()
+    }
+
     /// A window with these arguments.
     pub(crate) fn window(&self, arguments: &[&str]) -> Window {
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");

@@ -99,7 +99,9 @@ impl Bench {
     pub(crate) fn close(mut self) -> Self {
         self.listening = None;
         if let Some(app) = self.app.take() {
-            app.close_folder();
+            app.stop_all_launches(true, "The test ends.");
+            assert!(app.wait_launches(DEADLINE), "the launches did not stop");
+            app.close_folder().unwrap();
         }
         self
     }

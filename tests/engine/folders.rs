@@ -51,7 +51,7 @@ fn without_a_folder_everything_that_needs_one_says_so() {
 fn opening_and_closing_a_folder_is_told() {
     let bench = Bench::new().open();
     bench.forget_events();
-    bench.app().close_folder();
+    bench.app().close_folder().unwrap();
     wait_until("closing is told", || bench.events().contains(&Stale::Folder).then_some(()));
     bench.forget_events();
     bench.app().open(&bench.path("")).unwrap();

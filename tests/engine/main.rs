@@ -28,6 +28,7 @@ mod search;
 mod sql_postgres;
 mod sql_postgres_answers;
 mod sql_sqlite;
+mod staying;
 mod suites;
 mod survival;
 mod trust;

@@ -103,7 +103,7 @@ fn a_program_that_was_killed_leaves_an_index_that_can_be_used() {
     let build = build.to_owned();
     for lose_log in [false, true] {
         let app = bench.app();
-        app.close_folder();
+        app.close_folder().unwrap();
         fs::remove_dir_all(&build).unwrap();
         fs::create_dir_all(&build).unwrap();
         for entry in fs::read_dir(&copy).unwrap() {
@@ -154,7 +154,7 @@ fn a_folder_that_forbids_writing_is_read_and_nothing_is_written_into_it() {
     app.wait_ready(DEADLINE).unwrap();
     assert!(app.wait_searchable(DEADLINE).unwrap());
     assert_eq!(rows(&app).len(), 1);
-    app.close_folder();
+    app.close_folder().unwrap();
     assert_eq!(names(), before);
     set(0o755);
 }
@@ -172,7 +172,7 @@ fn two_programs_on_one_folder_both_follow_it() {
     both(1);
     bench.put("results/b.yaml", answered("More"));
     both(2);
-    bench.app().close_folder();
+    bench.app().close_folder().unwrap();
     bench.put("results/c.yaml", answered("More"));
     wait_until("the second goes on", || (rows(&second).len() == 3).then_some(()));
 }

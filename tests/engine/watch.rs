@@ -174,7 +174,7 @@ fn closing_and_changing_the_folder_is_prompt_while_thousands_of_files_are_read()
     assert!(start.elapsed() < SOON, "changing the folder took {:?}", start.elapsed());
     app.wait_ready(DEADLINE).unwrap();
     assert!(crate::bench::rows(&app).is_empty());
-    app.close_folder();
+    app.close_folder().unwrap();
     assert_eq!(app.status().phase, Phase::Closed);
 }
 

@@ -23,6 +23,7 @@ use std::time::Duration;
 
 mod bulletin;
 mod doctor;
+mod doctor_runs;
 mod keys;
 mod launches;
 mod launching;
@@ -112,6 +113,7 @@ impl App {
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
+        self.inner.launches.refuse_if_busy()?;
         let config = &self.inner.config;
         let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
         let demo = samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
@@ -125,13 +127,8 @@ impl App {
         };
         let path = roots.folder.clone();
         let flow = self.start(roots)?;
-        let old = self.lock().replace(Arc::new(OpenFolder {
-            folder: row,
-            flow,
-            lists: Lists::default(),
-            reading: Reading::default(),
-            problem,
-        }));
+        let (lists, reading) = (Lists::default(), Reading::default());
+        let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, problem })))?;
         if let Some(old) = old {
             old.flow.stop();
         }
@@ -182,13 +179,23 @@ impl App {
         self.open(&copy)
     }
 
-    /// Closes the folder that is open.
-    pub fn close_folder(&self) {
-        let open = self.lock().take();
-        if let Some(open) = open {
+    /// Closes the folder that is open. It stays open while runs are in progress in it.
+    pub fn close_folder(&self) -> Result<(), AppError> {
+        if let Some(open) = self.put(None)? {
             open.flow.stop();
             self.inner.bulletin.post(Stale::Folder);
         }
+        Ok(())
+    }
+
+    /// Puts a folder in place of the one that is open, unless runs were begun in that one meanwhile.
+    fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
+        let mut open = self.lock();
+        if let Err(busy) = self.inner.launches.refuse_if_busy() {
+            folder.iter().for_each(|folder| folder.flow.stop());
+            return Err(busy);
+        }
+        Ok(std::mem::replace(&mut *open, folder))
     }
 
     /// What the frame of the window shows.

@@ -2,6 +2,7 @@
 use super::{Dirs, Ended, Outcome, folder};
 use crate::{
     Surroundings, calls, desktop,
+    leaving::{Leaving, Wish},
     serve::{Events, Inside, Invites, Page, Server},
 };
 use clap::Args;
@@ -79,7 +80,7 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
                 AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
             error.hint("Leave --port out to get a free one.")
         })?;
-        let end = interrupted()?;
+        let end = interrupted(app.clone())?;
         let invites = server.invites();
         announce(&invites.address()?, asked.json)?;
         eprintln!("Each address works once. For another browser: kill -USR1 {}", std::process::id());
@@ -93,14 +94,36 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// Ctrl-C, or the polite signal that scripts send. Listened to from the call on, also before the end is waited for.
-fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+/// Ctrl-C, or the polite signal that scripts send. Listened to from the call on, also before the end is waited for. While runs are in
+/// progress the page is served on until they have stopped; a second signal gives up what is in flight.
+fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
+    const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
     let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let leaving = Arc::new(Leaving::default());
     Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
+        let mut wait = None;
+        loop {
+            let over = async {
+                match &mut wait {
+                    Some(wait) => drop(std::pin::Pin::new(wait).await),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+                () = over => return,
+            }
+            match leaving.wish(&app, WHY) {
+                Wish::Granted => return,
+                Wish::Hurries => eprintln!("Stopping now."),
+                Wish::Waits => {
+                    eprintln!("Stopping: calls in flight finish first. Press Ctrl-C again to give them up.");
+                    let (app, leaving) = (app.clone(), Arc::clone(&leaving));
+                    wait = Some(tokio::task::spawn_blocking(move || leaving.wait(&app, WHY)));
+                }
+            }
         }
     })
 }

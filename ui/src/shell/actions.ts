@@ -1,5 +1,6 @@
 // Actions that exist everywhere: places, folders, the look. Views add their own.
 import { BLANK } from "../draft";
+import type { AppError } from "../generated/AppError";
 import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
@@ -13,6 +14,8 @@ export interface Frame {
   aside: () => boolean;
   problems: () => boolean;
   canPick: () => boolean;
+  /** Says what failed, with the next step, where it cannot be overlooked. */
+  trouble: (error: AppError) => void;
   palette: () => void;
   sheet: () => void;
   runs: () => Route;
@@ -20,9 +23,9 @@ export interface Frame {
 
 const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
 
-export function actions({ router, prefs, backend, voice, live }: Session, frame: Frame): Action[] {
+export function actions({ router, prefs, backend, live }: Session, frame: Frame): Action[] {
   const to = (id: string, title: string, keys: string[], route: () => Route, when?: () => boolean): Action => ({ id, title, group: "Places", keys, when, run: () => router.go(route()) });
-  const tried = (act: Promise<unknown>) => void act.catch((thrown: unknown) => voice.say(asAppError(thrown).message));
+  const tried = (act: Promise<unknown>) => void act.catch((thrown: unknown) => frame.trouble(asAppError(thrown)));
   const launches = () => live.query("launches", {}).data ?? [];
   const newest = (): Route => ({ place: "progress", id: (launches().find(atWork) ?? launches()[0])?.id ?? "", top: 0 });
   const stop = () => tried(Promise.all(launches().filter(atWork).map((launch) => backend.call("stop_launch", { id: launch.id, now: launch.state === "stopping" }))));

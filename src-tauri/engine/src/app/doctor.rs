@@ -11,6 +11,7 @@ impl App {
     pub fn doctor(&self) -> Vec<Check> {
         let mut checks = vec![self.cache(), database(), watches()];
         checks.extend(self.folder_check());
+        checks.extend(self.runs_checks());
         checks
     }
 
@@ -73,10 +74,15 @@ fn watches() -> Check {
     }
 }
 
-fn fine(name: &str, detail: String) -> Check {
+pub(super) fn fine(name: &str, detail: String) -> Check {
     Check { name: name.to_owned(), ok: true, detail, fix: None }
 }
 
-fn wrong(name: &str, detail: String, fix: &str) -> Check {
+/// Nothing is broken, but there is something to know.
+pub(super) fn note(name: &str, detail: String, fix: &str) -> Check {
+    Check { fix: Some(fix.to_owned()), ..fine(name, detail) }
+}
+
+pub(super) fn wrong(name: &str, detail: String, fix: &str) -> Check {
     Check { name: name.to_owned(), ok: false, detail, fix: Some(fix.to_owned()) }
 }

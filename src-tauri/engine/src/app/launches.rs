@@ -18,7 +18,10 @@ use tokio::runtime::Runtime;
 /// Runs of a launch at most on one page.
 const MOST_ROWS: u32 = 500;
 
-/// The launches since the program began.
+/// Said where a person stopped a launch.
+const ASKED: &str = "It was stopped.";
+
+/// The launches since the folder was opened.
 #[derive(Default)]
 pub(super) struct Launches {
     runtime: OnceLock<Runtime>,
@@ -59,8 +62,26 @@ impl Launches {
         self.lock().insert(0, launch);
     }
 
+    /// Refuses while runs are in progress: their paths belong to the folder that is open.
+    pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
+        let runs: u64 = self.at_work().iter().map(|launch| launch.look(|progress| progress.unended())).sum();
+        if self.at_work().is_empty() {
+            return Ok(());
+        }
+        let what = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
+        let error = AppError::new(
+            Code::BadRequest,
+            format!("{what} in progress in the folder that is open, so it stays open."),
+        );
+        Err(error.hint("Wait until they are done, or stop them: the line at the bottom leads to the launch."))
+    }
+
+    fn at_work(&self) -> Vec<Arc<Launch>> {
+        self.lock().iter().filter(|launch| !launch.is_over()).cloned().collect()
+    }
+
     fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
-        let gone = || AppError::new(Code::NotFound, "This launch is not known: the program was started again since.");
+        let gone = || AppError::new(Code::NotFound, "This launch is not known: the folder was opened again since.");
         self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
     }
 
@@ -94,18 +115,26 @@ impl App {
 
     /// Lets calls in flight finish and be saved, and begins nothing new; `now` gives up what is in flight.
     pub fn stop_launch(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.launches.find(id)?.stop(now);
+        self.inner.launches.find(id)?.stop(now, ASKED);
         self.inner.bulletin.post(crate::rows::Stale::Launches);
         Ok(())
     }
 
-    /// Stops every launch; true when there is something to wait for.
-    pub fn stop_all_launches(&self, now: bool) -> bool {
-        let running: Vec<_> = self.inner.launches.lock().iter().filter(|launch| !launch.is_over()).cloned().collect();
-        for launch in &running {
-            launch.stop(now);
+    /// Stops every launch, which then shows why; true when there is something to wait for.
+    pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
+        let running = self.inner.launches.at_work();
+        running.iter().for_each(|launch| launch.stop(now, why));
+        if !running.is_empty() {
+            self.inner.bulletin.post(crate::rows::Stale::Launches);
         }
         !running.is_empty()
+    }
+
+    /// Waits until no launch is at work; false when that took too long.
+    pub fn wait_launches(&self, timeout: Duration) -> bool {
+        let deadline = std::time::Instant::now() + timeout;
+        let left = || deadline.saturating_duration_since(std::time::Instant::now());
+        self.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
     }
 
     /// Waits until a launch is over; false when that took too long.

@@ -36,7 +36,7 @@ impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
-        let mut plan = self.plan(&open, request)?.1;
+        let (setup, mut plan) = self.plan(&open, request)?;
         // What is complete is the least that one wants to see of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
@@ -44,6 +44,10 @@ impl App {
         let past: Vec<Past> = past
             .map(|(task, system, model, turns, tokens, cost)| Past { task, system, model, turns, tokens, cost })
             .collect();
+        let is_replayed = |planned: &&Planned| {
+            setup.model(&planned.slot.at.model).is_some_and(|model| model.provider == Provider::Replay)
+        };
+        let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
         let rows =
             |list: &[Planned]| list.iter().take(SHOWN).map(|planned| planned.row(id_of(&planned.slot.path))).collect();
         Ok(LaunchPlan {
@@ -51,7 +55,10 @@ impl App {
             owed_total: plan.owed.len() as u64,
             skipped: rows(&plan.skipped),
             skipped_total: plan.skipped.len() as u64,
-            estimate: plan::estimate(&past, plan.owed.iter().map(|planned| &planned.slot.at)),
+            estimate: plan::with_free(
+                plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),
+                replayed.len() as u64,
+            ),
         })
     }
 
@@ -169,11 +176,16 @@ impl App {
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
         let (teller, events) = Teller::new();
         let crew = Arc::new(runtime.block_on(self.crew(open, setup, &jobs, teller)));
-        let launch = {
+        {
+            // Opening the tools took its time. From here until the launch is in the list, no other folder is opened.
+            let now = self.lock();
+            if now.as_ref().is_none_or(|now| !std::ptr::eq(now.as_ref(), open)) {
+                return Err(AppError::new(Code::NoFolder, "Another folder was opened before the runs began."));
+            }
             let _inside = runtime.enter();
-            Launch::start(id.clone(), crew, jobs, events, listeners)
-        };
-        self.inner.launches.add(Arc::new(launch));
+            let launch = Launch::start(id.clone(), crew, jobs, events, listeners);
+            self.inner.launches.add(Arc::new(launch));
+        }
         self.inner.bulletin.post(Stale::Launches);
         Ok(Launched { launch: id, run })
     }

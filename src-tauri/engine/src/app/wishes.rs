@@ -119,7 +119,7 @@ impl App {
         let missing = model.key.as_deref().filter(|name| !matches!(self.inner.keys.get(name), Ok(Some(_))));
         let why_not = missing.map(|name| Trouble {
             message: format!("Its key {name} is not set."),
-            fix: Some(self.inner.keys.missing(name)),
+            fix: Some(self.inner.keys.how_to_set(name)),
         });
         choice(&model.name, &detail, why_not)
     }

@@ -99,8 +99,8 @@ impl Launch {
         self.shared.lock().over
     }
 
-    /// Takes on nothing new; `now` also gives up what is in flight.
-    pub fn stop(&self, now: bool) {
+    /// Takes on nothing new, and says why; `now` also gives up what is in flight.
+    pub fn stop(&self, now: bool, why: &str) {
         let stops = &self.shared.stops;
         let is_first = !stops.soft.is_cancelled();
         stops.soft.cancel();
@@ -108,7 +108,7 @@ impl Launch {
             stops.hard.cancel();
         }
         if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
-            Teller(teller).tell(None, What::Stopping { why: "It was stopped.".to_owned() });
+            Teller(teller).tell(None, What::Stopping { why: why.to_owned() });
         }
     }
 

@@ -74,6 +74,11 @@ impl Progress {
         self.runs.iter().filter(|run| passes(run.stage)).count() as u64
     }
 
+    /// How many runs have not ended.
+    pub fn unended(&self) -> u64 {
+        self.count(|stage| !matches!(stage, Stage::Ended(_)))
+    }
+
     /// Takes one event in.
     pub fn apply(&mut self, event: &RunEvent) {
         match (&event.what, &event.run) {

@@ -103,6 +103,7 @@ function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
 export function estimateWords(estimate: Estimate, owed: number): { figures: string; basis: string } {
   if (owed === 0) return { figures: "", basis: "" };
   if (estimate.known === 0) return { figures: "Calls, tokens and cost are unknown", basis: "there is no past run of these tasks to go by" };
+  if (estimate.known >= owed && estimate.calls === 0) return { figures: "No model is asked, and nothing is paid", basis: "recorded runs answer" };
   const figures = [
     estimate.calls === null ? "calls unknown" : `about ${counted(estimate.calls, "call")}`,
     estimate.tokens === null ? "tokens unknown" : `${short(estimate.tokens)} tokens`,

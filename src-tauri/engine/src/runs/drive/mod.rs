@@ -299,7 +299,7 @@ fn find(dir: &Path, at: &Coordinates, recorded: &str) -> Result<Recording, Halt>
         }
     }
     let wanted = paths.first().map(String::as_str).unwrap_or_default();
-    Err(Halt::Broken(format!("There is no recording of this run to replay ({wanted} in {}).", dir.display())))
+    Err(Halt::Broken(format!("There is no recording of this run to replay: {wanted}.")))
 }
 
 /// Does what blocks on a thread where it may.

@@ -160,8 +160,16 @@ impl Keys {
     /// What to say when the key of a name is nowhere.
     pub fn missing(&self, name: &str) -> String {
         match self.can_store() {
-            Ok(()) => format!("There is no key {name}. Store it in the settings, or set {name} in the environment."),
+            Ok(()) => format!("There is no key {name}. {}", self.how_to_set(name)),
             Err(error) => format!("There is no key {name}. {error}"),
+        }
+    }
+
+    /// The next step where that it is missing was said already.
+    pub fn how_to_set(&self, name: &str) -> String {
+        match self.can_store() {
+            Ok(()) => format!("Store it in the settings, or set {name} in the environment."),
+            Err(_) => format!("Set {name} in the environment, and start Touchstone again."),
         }
     }
 }

@@ -59,6 +59,20 @@ impl Mean {
     }
 }
 
+/// The same with runs that recordings answer: they take nothing, whatever past runs took.
+pub fn with_free(estimate: Estimate, free: u64) -> Estimate {
+    if free == 0 {
+        return estimate;
+    }
+    let nothing_else = estimate.known == 0;
+    Estimate {
+        known: estimate.known + free,
+        calls: estimate.calls.or(nothing_else.then_some(0)),
+        tokens: estimate.tokens.or(nothing_else.then_some(0)),
+        cost: estimate.cost.or(nothing_else.then_some(0.0)),
+    }
+}
+
 /// What these runs will probably take. Past runs of the same model say best; else those of the same task and system, whose prices
 /// may be others. Runs that nothing is known about are not counted, and what no past run says is none, not 0.
 pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinates>) -> Estimate {

@@ -5,7 +5,7 @@ mod glob;
 mod identity;
 mod matrix;
 
-pub use estimate::{Past, estimate};
+pub use estimate::{Past, estimate, with_free};
 pub use glob::matches;
 pub use matrix::{Matrix, Shard, Slot, Wish, matrix, next_repeat};
 

@@ -1,0 +1,361 @@
+// Launching from the page, against the real engine: what is owed, how it goes, stopping, going on, branching, and who may not.
+import assert from "node:assert/strict";
+import { cpSync, existsSync, readFileSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { calls, openProvider, says } from "./provider.mjs";
+import { ROOT, accessible, onPage, openBrowser, rows } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const MAY = ["--allow-run"];
+const TASK = "tool_calling_prompt: How many {what} are there?\nvariations:\n  - what: users\n  - what: tickets\n  - what: comments\n";
+const FIRST = "results/count-tool_calling-slow-variation0.yaml";
+const lastOf = (asked) => asked.messages.at(-1);
+/** One call of the tool, then an answer; a later message gets an answer of its own. */
+const usual = (asked) => (lastOf(asked).role === "tool" ? says("There are many.\n\n```json\n[{\"n\": 13}]\n```") : asked.messages.length > 2 ? says(`You said: ${lastOf(asked).content}`) : calls("query_support_tickets", "SELECT count(*) AS n FROM users"));
+
+/** A page on a folder with one task and a model that the test holds in its hand. */
+async function onSlow(test, { reply = usual, files = {}, args = MAY, env, concurrency = 1, key = "" } = {}) {
+  const provider = await openProvider(reply);
+  const model = `{ provider: openai, base_url: '${provider.url}', model: slow-1, price: { input: 1, output: 10 }${key && `, api_key_env: ${key}`} }`;
+  const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: ${model}\ntools:\n  query_support_tickets: { kind: sql, database: 'sqlite:data/support.db' }\nrun: { concurrency: ${concurrency} }\n`;
+  const prepare = (folder) => cpSync(join(ROOT, "demo/data"), join(folder, "data"), { recursive: true });
+  try {
+    await onPage(browser, { files: { "touchstone.yaml": workspace, "tasks/count.yaml": TASK, "results/note.txt": "", ...files }, prepare, args, env }, (page, at) => test(page, { ...at, provider }));
+  } finally {
+    await provider.close();
+  }
+}
+
+const sheet = (page, asked) => page.evaluate((hash) => (location.hash = hash), `#/launch?${asked}`);
+const run = (page) => page.getByTestId("run");
+const state = (page, word) => page.waitForFunction((wanted) => document.querySelector("[data-testid=launch-state]")?.textContent === wanted, word);
+const figures = (page) => page.getByTestId("summary").innerText();
+/** Launches what the sheet comes to, and is at its progress. */
+async function launch(page, asked) {
+  await sheet(page, asked);
+  await run(page).and(page.locator(":enabled")).click();
+  await page.waitForFunction(() => location.hash.startsWith("#/launch/"));
+}
+const SLOW = "system=tool_calling&model=slow";
+const ONE = `${SLOW}&variation=0`;
+const palette = async (page, words) => {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Find an action or a run" }).fill(words);
+};
+
+for (const dark of [false, true])
+  test(`the sheet shows the matrix, what is owed, what is skipped and why, and an estimate, then runs it, in ${dark ? "dark" : "light"}`, () =>
+    onPage(browser, { dark, args: MAY }, async (page) => {
+      await rows(page).first().waitFor();
+      await page.keyboard.press("g");
+      await page.keyboard.press("n");
+      await page.getByText("What it comes to is shown here").waitFor();
+      assert.ok(await run(page).isDisabled());
+      await accessible(page);
+      await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
+      await page.getByRole("checkbox", { name: /^o3-mini/ }).waitFor();
+      // Its key is not set here, and the sheet says so; what is complete needs none.
+      assert.match(await page.getByRole("group", { name: "Models" }).innerText(), /OPENAI_API_KEY is not set/);
+      await page.getByRole("checkbox", { name: /^replay/ }).check();
+      await run(page).and(page.locator(":enabled")).waitFor();
+      assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
+      assert.match(await page.getByTestId("plan").innerText(), /There is no recording of this run to replay/);
+      assert.match(await page.getByTestId("estimate").innerText(), /No model is asked/);
+      await accessible(page);
+      await run(page).click();
+      await state(page, "Done");
+      await page.getByTestId("launch-run").first().waitFor();
+      await accessible(page);
+      assert.match(await figures(page), /11 of 11/);
+      await page.goBack();
+      await page.getByText("Nothing is owed").waitFor();
+      assert.match(await page.getByTestId("plan").innerText(), /complete/i);
+    }));
+
+test("a run is shown as it goes on: in the launch, in its own page without drawing it anew, and in the list", () =>
+  onSlow(async (page, { provider }) => {
+    provider.hold();
+    await launch(page, ONE);
+    await state(page, "Running");
+    await provider.until(1);
+    await page.getByTestId("launch-run").getByText("asks the model").waitFor();
+    await page.getByTestId("launch-run").first().click();
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+    await page.getByText("How many users are there?").first().waitFor();
+    assert.match(await page.getByTestId("run-working").innerText(), /Running/);
+    await page.getByTestId("step").first().evaluate((step) => (step.markedByTest = true));
+    provider.step();
+    await provider.until(2);
+    await page.getByText("query_support_tickets").first().waitFor();
+    await page.getByText("Let me look.").first().waitFor();
+    await accessible(page);
+    provider.release();
+    await page.getByText("There are many.").first().waitFor();
+    await page.getByTestId("run-working").waitFor({ state: "detached" });
+    assert.equal(await page.getByTestId("step").first().evaluate((step) => step.markedByTest), true, "the first step was drawn once");
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => (location.hash = "#/runs"));
+    await rows(page).first().getByText("Answered").waitFor();
+  }));
+
+test("Stop lets the call in flight be saved, Retry goes on from there, and nothing is paid for twice", () =>
+  onSlow(async (page, { provider, folder }) => {
+    provider.hold();
+    await launch(page, SLOW);
+    await provider.until(1);
+    await page.getByRole("button", { name: /^Stop/ }).click();
+    await state(page, "Stopping");
+    await page.getByRole("button", { name: /^Stop now/ }).waitFor();
+    await accessible(page);
+    provider.release();
+    await state(page, "Stopped");
+    assert.equal(provider.asked.length, 1);
+    assert.match(readFileSync(join(folder, FIRST), "utf8"), /tool_call/);
+    await page.getByRole("button", { name: "Retry 3 runs" }).click();
+    await state(page, "Done");
+    assert.match(await figures(page), /3 of 3/);
+    assert.equal(provider.asked.length, 6, "two calls a run");
+  }));
+
+test("Stop now waits for nobody, and what was stopped goes on later", () =>
+  onSlow(async (page, { provider }) => {
+    provider.hold();
+    await launch(page, ONE);
+    await provider.until(1);
+    await page.keyboard.press("Shift+S");
+    await state(page, "Stopping");
+    await page.keyboard.press("Shift+S");
+    await state(page, "Stopped");
+    provider.release();
+    await page.keyboard.press("Shift+R");
+    await state(page, "Done");
+    assert.match(await figures(page), /1 of 1/);
+  }));
+
+test("a run that failed says why, and Retry goes on from the error", () => {
+  let broken = true;
+  return onSlow(
+    async (page) => {
+      await launch(page, ONE);
+      await state(page, "Done");
+      await page.getByTestId("launch-run").getByText("Error", { exact: true }).waitFor();
+      assert.match(await page.getByTestId("launch-run").innerText(), /no such thing/);
+      await accessible(page);
+      broken = false;
+      await page.getByRole("button", { name: "Retry 1 run" }).click();
+      await page.getByTestId("launch-run").getByText("Answered").waitFor();
+    },
+    { reply: (asked) => (broken ? { status: 400, error: "There is no such thing." } : usual(asked)) },
+  );
+});
+
+const ANSWERED = "conversation:\n  - user_message: How many users are there?\n  - assistant_message: Thirteen.\n";
+const openFirst = async (page, may = true) => {
+  await rows(page).first().locator("a").first().click();
+  await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+  await page.getByText("Thirteen.").first().waitFor();
+  // It is asked first whether anything can be launched.
+  if (may) await page.getByTestId("write").and(page.locator(":enabled")).waitFor();
+};
+
+test("a message to a finished run makes it go on, and the list says that it was nudged", () =>
+  onSlow(
+    async (page, { provider }) => {
+      await openFirst(page);
+      await page.keyboard.press("n");
+      await page.keyboard.type("Are you sure?");
+      await page.keyboard.press("Control+Enter");
+      await page.getByText("You said: Are you sure?").first().waitFor();
+      assert.deepEqual(provider.asked[0].messages.slice(-2).map((message) => message.content), ["Thirteen.", "Are you sure?"]);
+      assert.equal(await page.getByTestId("write").inputValue(), "");
+      await accessible(page);
+      await page.evaluate(() => (location.hash = "#/runs?q=nudged%3Ayes"));
+      await rows(page).first().getByText("nudged").waitFor();
+    },
+    { files: { [FIRST]: ANSWERED } },
+  ));
+
+test("another branch from a step becomes a run of its own, and the original stays as it is", () =>
+  onSlow(
+    async (page, { provider, folder }) => {
+      await openFirst(page);
+      const original = await page.evaluate(() => location.hash);
+      await page.getByTestId("step").first().focus();
+      await page.keyboard.press("e");
+      await page.getByText("Continue from step 1 differently.").waitFor();
+      assert.equal(await page.getByTestId("write").inputValue(), "How many users are there?");
+      await accessible(page);
+      await page.getByTestId("write").fill("How many tickets are there?");
+      await page.getByRole("button", { name: "Run as a new run" }).click();
+      await page.waitForFunction((before) => location.hash.startsWith("#/run/") && location.hash.split("?")[0] !== before.split("?")[0], original);
+      await page.getByText("There are many.").first().waitFor();
+      assert.equal(lastOf(provider.asked[0]).content, "How many tickets are there?");
+      assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
+      assert.match(readFileSync(join(folder, FIRST.replace(".yaml", "-run2.yaml")), "utf8"), /forked_from/);
+    },
+    { files: { [FIRST]: ANSWERED } },
+  ));
+
+test("runs that are picked in the list are run again from the start, and the old files are moved aside", () =>
+  onSlow(
+    async (page, { folder }) => {
+      await rows(page).nth(1).waitFor();
+      for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
+      await page.getByRole("heading", { name: "Run again: 2 runs" }).waitFor();
+      await page.getByText("Nothing is owed").waitFor();
+      await page.getByRole("checkbox", { name: /^Start over/ }).check();
+      await page.getByRole("button", { name: "Run 2 runs" }).click();
+      await state(page, "Done");
+      assert.match(await figures(page), /2 of 2/);
+      const aside = join(folder, "results/.touchstone/replaced");
+      assert.ok(existsSync(aside) && readdirSync(aside, { recursive: true }).filter((name) => String(name).includes("count-")).length >= 2);
+      assert.match(readFileSync(join(folder, FIRST), "utf8"), /There are many/);
+    },
+    { files: { [FIRST]: ANSWERED, [FIRST.replace("variation0", "variation1")]: ANSWERED.replace("users", "tickets") } },
+  ));
+
+test("a run is run again from its own page, after a question", () =>
+  onSlow(
+    async (page) => {
+      await openFirst(page);
+      await page.keyboard.press("r");
+      await page.getByTestId("run-again").getByRole("button", { name: "Run again from the start" }).waitFor();
+      await accessible(page);
+      await page.keyboard.press("Enter");
+      await page.getByText("There are many.").first().waitFor();
+      assert.equal(await page.getByText("Thirteen.").count(), 0);
+    },
+    { files: { [FIRST]: ANSWERED } },
+  ));
+
+const KEY = "canary-4f1c9d2e7b";
+
+test("keys are set or not, are tried, and are never shown", () =>
+  onSlow(
+    async (page, { provider }) => {
+      const heard = [];
+      page.on("response", async (response) => heard.push(await response.text().catch(() => "")));
+      await page.evaluate(() => (location.hash = "#/settings"));
+      const keys = page.getByTestId("keys");
+      await keys.getByText("set in the environment").waitFor();
+      assert.match(await keys.innerText(), /CANARY_KEY[^]*for slow/);
+      assert.match(await keys.innerText(), /ANTHROPIC_API_KEY[^]*not set/);
+      await page.getByRole("button", { name: "Test slow" }).click();
+      await page.getByText("slow-1 answers:").waitFor();
+      // The model was shown the key, and repeats it: that is the hardest case.
+      assert.deepEqual([...provider.keys], [`Bearer ${KEY}`]);
+      await page.getByText("Database of query_support_tickets").waitFor();
+      await accessible(page);
+      assert.ok(!(await page.content()).includes(KEY));
+      assert.ok(heard.length > 3 && !heard.join("\n").includes(KEY));
+    },
+    { key: "CANARY_KEY", env: { CANARY_KEY: KEY, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" }, reply: () => says(`ready ${KEY}`) },
+  ));
+
+const ACTS = {
+  start_launch: { request: { tasks: [], systems: ["tool_calling"], models: ["slow"], variations: [], repeats: null, runs: [], start_over: false, anyway: false, shard: null, concurrency: null, max_cost: null } },
+  stop_launch: { id: "x", now: true },
+  retry_launch: { id: "x" },
+  nudge_run: { id: "x", message: "go on" },
+  fork_run: { id: "x", step: 0, message: "go on" },
+  set_key: { name: "OPENAI_API_KEY", key: "abc" },
+  forget_key: { name: "NONE" },
+  test_model: { name: "slow" },
+};
+const post = (page, name, body) =>
+  page.evaluate(async ([command, sent]) => {
+    const response = await fetch(`/api/${command}`, { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify(sent) });
+    return [response.status, (await response.json())?.message ?? ""];
+  }, [name, body]);
+
+test("a page that may only look launches nothing, also when asked directly", () =>
+  onSlow(
+    async (page, { provider, folder }) => {
+      page.removeAllListeners("console");
+      await sheet(page, SLOW);
+      await page.getByText("This page may look, but not run anything.").waitFor();
+      await page.getByText("touchstone serve --allow-run").waitFor();
+      await accessible(page);
+      await page.evaluate(() => (location.hash = "#/runs"));
+      await openFirst(page, false);
+      assert.ok(await page.getByTestId("write").isDisabled());
+      await accessible(page);
+      for (const [name, body] of Object.entries(ACTS)) {
+        const [status, said] = await post(page, name, body);
+        assert.deepEqual([status, said], [403, "This page may look, but not run anything."], name);
+      }
+      assert.equal(provider.asked.length, 0);
+      assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
+    },
+    { args: [], files: { [FIRST]: ANSWERED } },
+  ));
+
+test("the same requests are understood where runs are allowed", () =>
+  onSlow(async (page, { provider }) => {
+    page.removeAllListeners("console");
+    for (const [name, body] of Object.entries(ACTS)) {
+      // The keyring of this machine is left alone.
+      if (name === "set_key" || name === "forget_key") continue;
+      const [status, said] = await post(page, name, body);
+      assert.ok(status !== 403 && !said.includes("could not be read"), `${name}: ${status} ${said}`);
+    }
+    await provider.until(2);
+  }));
+
+test("launching is found in the palette, and so is stopping while something runs", () =>
+  onSlow(async (page, { provider }) => {
+    await page.getByTestId("status").waitFor();
+    await palette(page, "new launch");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "New launch" }).waitFor();
+    provider.hold();
+    await launch(page, ONE);
+    await provider.until(1);
+    await page.evaluate(() => (location.hash = "#/runs"));
+    await page.getByTestId("working").waitFor();
+    // The browser itself notes that the command was refused.
+    page.removeAllListeners("console");
+    await palette(page, "close the folder");
+    await page.keyboard.press("Enter");
+    await page.getByText("1 run is in progress in the folder that is open, so it stays open.").waitFor();
+    await accessible(page);
+    await palette(page, "stop what");
+    await page.keyboard.press("Enter");
+    await page.getByTestId("working").getByText("stopping").waitFor();
+    provider.release();
+    await page.getByTestId("working").waitFor({ state: "detached" });
+    await palette(page, "launches");
+    await page.keyboard.press("Enter");
+    await state(page, "Stopped");
+  }));
+
+test("a server that is asked to end waits for what is in flight, says so, and gives it up when asked again", () =>
+  onSlow(async (page, { provider, interrupt, ended, folder }) => {
+    page.removeAllListeners("console");
+    provider.hold();
+    await launch(page, ONE);
+    await provider.until(1);
+    interrupt();
+    await state(page, "Stopping");
+    assert.match(await figures(page), /The server was asked to end/);
+    provider.release();
+    await ended;
+    assert.match(readFileSync(join(folder, FIRST), "utf8"), /Let me look/);
+  }));
+
+test("a server that is asked to end twice does not wait", () =>
+  onSlow(async (page, { provider, interrupt, ended }) => {
+    page.removeAllListeners("console");
+    provider.hold();
+    await launch(page, ONE);
+    await provider.until(1);
+    interrupt();
+    await state(page, "Stopping");
+    interrupt();
+    await ended;
+    assert.equal(provider.asked.length, 1);
+  }));
