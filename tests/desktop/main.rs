@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[path = "../engine/conversation.rs"]
-#[expect(dead_code, reason = "shared with the engine's tests, which use all of it")]
 mod conversation;
 mod driver;
 #[path = "../engine/gzip.rs"]

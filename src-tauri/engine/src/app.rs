@@ -192,7 +192,9 @@ impl App {
     fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
         if let Err(busy) = self.inner.launches.refuse_if_busy() {
-            folder.iter().for_each(|folder| folder.flow.stop());
+            if let Some(folder) = &folder {
+                folder.flow.stop();
+            }
             return Err(busy);
         }
         Ok(std::mem::replace(&mut *open, folder))

@@ -64,7 +64,7 @@ impl Launches {
 
     /// Refuses while runs are in progress: their paths belong to the folder that is open.
     pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
-        let runs: u64 = self.at_work().iter().map(|launch| launch.look(|progress| progress.unended())).sum();
+        let runs: u64 = self.at_work().iter().map(|launch| launch.look(Progress::unended)).sum();
         if self.at_work().is_empty() {
             return Ok(());
         }
@@ -123,7 +123,9 @@ impl App {
     /// Stops every launch, which then shows why; true when there is something to wait for.
     pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
         let running = self.inner.launches.at_work();
-        running.iter().for_each(|launch| launch.stop(now, why));
+        for launch in &running {
+            launch.stop(now, why);
+        }
         if !running.is_empty() {
             self.inner.bulletin.post(crate::rows::Stale::Launches);
         }
