@@ -5,10 +5,11 @@ use crate::rows::{Check, KeySource, KeyState, Stale};
 use crate::runs::http::keys::{ApiKey, KeyError, Source};
 use crate::runs::http::redact::Redactor;
 use crate::runs::provider::{self, Ask};
+use crate::runs::secrets::{self, Secrets};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use tokio_util::sync::CancellationToken;
 use zeroize::Zeroizing;
 
@@ -87,8 +88,7 @@ impl App {
         // A test that says nothing for long has failed.
         let request = provider::HttpRequest { patience: 30, ..request };
         // Every key that is known, not only this one: what answers may be no provider at all.
-        let known = setup.secrets().into_iter().filter_map(|name| self.inner.keys.get(&name).ok()?);
-        let redactor = Redactor::new(known.collect::<Vec<_>>().iter().map(ApiKey::reveal));
+        let redactor = self.known_secrets(setup).redactor();
         let clean = |why: String| redactor.clean(&why).into_owned();
         let sent = client.send(&request, key.as_ref(), &CancellationToken::new()).await;
         let reply = sent.map_err(|why| clean(why.to_string()))?;
@@ -99,12 +99,56 @@ impl App {
         Ok(format!("{} answers: {}", clean(id), said.trim()))
     }
 
+    /// Everything that a workspace needs to be looked up. Asks the keyring, which may block.
+    pub(super) fn known_secrets(&self, setup: &Setup) -> Known {
+        let mut keys = HashMap::new();
+        let mut wrong = HashMap::new();
+        for name in setup.keys() {
+            match self.inner.keys.get(&name) {
+                Ok(None) => {}
+                Ok(Some(key)) => drop(keys.insert(name, key)),
+                Err(why) => drop(wrong.insert(name, why.to_string())),
+            }
+        }
+        let look = |name: &str| self.inner.keys.secret(name).map_err(|why| why.to_string());
+        let mut secrets = Secrets::look_up(setup.places(), look);
+        secrets.add_wrong(wrong);
+        let hidden = secrets::of(setup, &|name| secrets.get(name));
+        Known { keys, secrets, hidden }
+    }
+
+    /// Why a key cannot be used; none when it can.
+    pub(super) fn no_key(&self, name: &str) -> Option<String> {
+        match self.inner.keys.get(name) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(self.inner.keys.missing(name)),
+            Err(why) => Some(format!("The key {name} cannot be used. {why}")),
+        }
+    }
+
     /// Only keys that something needs are stored, so that a page cannot fill the keyring with anything.
     fn known_key(&self, name: &str) -> Result<(), AppError> {
         if self.keys()?.iter().any(|key| key.name == name) {
             return Ok(());
         }
         Err(AppError::new(Code::NotFound, format!("No model of this folder uses a key named {name}.")))
+    }
+}
+
+/// What was looked up for a workspace.
+pub(super) struct Known {
+    /// Keys that go into a header, by name.
+    pub(super) keys: HashMap<String, ApiKey>,
+    /// Everything else.
+    pub(super) secrets: Secrets,
+    hidden: Vec<Zeroizing<String>>,
+}
+
+impl Known {
+    /// What takes all of it that is secret out of texts.
+    pub(super) fn redactor(&self) -> Redactor {
+        let keys = self.keys.values().map(ApiKey::reveal);
+        Redactor::new(keys.chain(self.hidden.iter().map(|secret| secret.as_str())))
     }
 }
 

@@ -10,7 +10,6 @@ use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
 use crate::runs::drive::{Crew, Job, Purse, Toolbox};
-use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
 use crate::runs::setup::{MOST_AT_ONCE, Setup};
@@ -192,13 +191,8 @@ impl App {
 
     async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
         let base = open.flow.roots.folder.clone();
-        let keys: HashMap<_, _> = setup
-            .secrets()
-            .into_iter()
-            .filter_map(|name| Some((name.clone(), self.inner.keys.get(&name).ok()??)))
-            .collect();
-        let redactor = Redactor::new(keys.values().map(crate::runs::http::keys::ApiKey::reveal));
-        let secret = |name: &str| keys.get(name).map(|key| key.reveal().to_owned());
+        let known = self.known_secrets(&setup);
+        let redactor = known.redactor();
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
@@ -208,14 +202,15 @@ impl App {
                     |job: &Job| job.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
                 jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
             };
-            Toolbox::open(&setup, &base, &secret, wanted, cache).await
+            Toolbox::open(&setup, &base, &known.secrets, wanted, cache).await
         } else {
             Toolbox::default()
         };
         Crew {
             output_dir: open.flow.roots.output_dir.clone(),
             base,
-            keys,
+            keys: known.keys,
+            secrets: known.secrets,
             client: self.inner.launches.client().clone(),
             limiters: self.inner.launches.limiters(),
             redactor,

@@ -106,10 +106,6 @@ impl App {
         self.no_key(model.key.as_deref()?)
     }
 
-    fn no_key(&self, name: &str) -> Option<String> {
-        (!matches!(self.inner.keys.get(name), Ok(Some(_)))).then(|| self.inner.keys.missing(name))
-    }
-
     fn model(&self, model: &Model) -> Choice {
         let detail = match model.provider {
             Provider::Anthropic => format!("Anthropic, {}", model.model_id),

@@ -19,6 +19,7 @@ pub mod provider;
 pub mod publish;
 pub mod reply;
 pub mod script;
+pub mod secrets;
 pub mod setup;
 pub mod spec;
 pub mod talk;

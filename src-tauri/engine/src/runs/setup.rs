@@ -1,6 +1,7 @@
 //! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is wrong in it as sentences, and
 //! leaves only that out: one wrong model never hides the others.
 use super::provider::{price, promptql};
+use super::secrets;
 use super::spec::{Model, Price, Provider};
 use std::collections::BTreeSet;
 use touchstone_formats::value::Value;
@@ -100,14 +101,19 @@ impl Setup {
         promptql::read(self.promptql.as_ref()?).ok().map(|spec| spec.key)
     }
 
-    /// Names of everything that is looked up in the environment or the keyring: keys, and `${NAME}` in settings of tools.
-    pub fn secrets(&self) -> BTreeSet<String> {
-        let mut names: BTreeSet<String> = self.models.iter().filter_map(|model| model.key.clone()).collect();
+    /// Names of the keys that go into a header.
+    pub fn keys(&self) -> BTreeSet<String> {
+        self.models.iter().filter_map(|model| model.key.clone()).chain(self.promptql_key()).collect()
+    }
+
+    /// Names of everything else that is looked up in the environment or the keyring: `${NAME}` in settings of tools, and
+    /// `{ env: NAME }` in those of `PromptQL`. Not all of it is secret: `secrets::of` says what is.
+    pub fn places(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
         if let Some(spec) = self.promptql.as_ref().and_then(|settings| promptql::read(settings).ok()) {
             names.extend(self.models.iter().flat_map(|model| spec.names(model)));
-            names.insert(spec.key);
         }
-        self.tools.iter().for_each(|tool| places(&tool.settings, &mut names));
+        self.tools.iter().for_each(|tool| secrets::places(&tool.settings, &mut names));
         names
     }
 
@@ -117,17 +123,6 @@ impl Setup {
             Err(why) => self.wrong.push(why),
         }
     }
-}
-
-/// The names in `${NAME}`.
-fn places(settings: &Value, names: &mut BTreeSet<String>) {
-    let mut rest = settings.text().unwrap_or_default();
-    while let Some((name, after)) = rest.split_once("${").and_then(|(_, after)| after.split_once('}')) {
-        names.insert(name.to_owned());
-        rest = after;
-    }
-    settings.items().iter().for_each(|item| places(item, names));
-    settings.entries().iter().for_each(|(_, value)| places(value, names));
 }
 
 fn rules(run: &workspace::RunLimits) -> Rules {

@@ -59,7 +59,10 @@ impl Question<'_> {
         }
         let key = self.key.and_then(|name| self.crew.keys.get(name));
         if let (Some(name), None) = (self.key, &key) {
-            let message = format!("The key {name} is not set. Set it in Settings, or as an environment variable.");
+            let message = match self.crew.secrets.wrong(name) {
+                Some(why) => format!("The key {name} cannot be used. {why}"),
+                None => format!("The key {name} is not set. Set it in Settings, or as an environment variable."),
+            };
             return Ok(Err(Fault { kind: FaultKind::Key, message, status: None }));
         }
         let limiter = self.crew.limiters.of(self.provider, self.model, self.key);

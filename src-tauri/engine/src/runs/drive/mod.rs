@@ -26,6 +26,7 @@ use super::provider::replay::{self, Recording};
 use super::publish;
 use super::reply::ReplyFile;
 use super::script::{Facts, Script};
+use super::secrets::Secrets;
 use super::setup::Setup;
 use super::spec::{Model, Provider};
 use crate::clock;
@@ -51,6 +52,8 @@ pub struct Crew {
     pub setup: Setup,
     /// Keys by name, looked up once.
     pub keys: HashMap<String, ApiKey>,
+    /// Everything else that settings name, looked up once.
+    pub secrets: Secrets,
     /// Connections.
     pub client: Client,
     /// How many requests each provider takes.

@@ -75,7 +75,7 @@ impl Asking<'_> {
     ) -> Result<Result<Bought<Value>, Fault>, Halt> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
         let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
-        let look = |name: &str| self.crew.keys.get(name).map(|key| key.reveal().to_owned());
+        let look = |name: &str| self.crew.secrets.get(name);
         let request = codec::encode(&question, &look);
         Question {
             crew: self.crew,

@@ -1,5 +1,6 @@
 //! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a tool does is in its own room.
 use crate::runs::provider::Offer;
+use crate::runs::secrets::Secrets;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::mcp::McpTool;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
@@ -39,7 +40,7 @@ impl Toolbox {
     pub async fn open(
         setup: &Setup,
         base: &Path,
-        secret: &(dyn Fn(&str) -> Option<String> + Sync),
+        secrets: &Secrets,
         wanted: impl Fn(&str) -> bool,
         python: Option<&Path>,
     ) -> Self {
@@ -48,7 +49,7 @@ impl Toolbox {
                 .tools
                 .iter()
                 .filter(|entry| wanted(&entry.name))
-                .map(async |entry| (entry.name.clone(), open(entry, base, secret).await)),
+                .map(async |entry| (entry.name.clone(), open(entry, base, secrets).await)),
         );
         let tools = tools.await;
         let python = match python {
@@ -189,11 +190,12 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-async fn open(
-    entry: &ToolEntry,
-    base: &Path,
-    secret: &(dyn Fn(&str) -> Option<String> + Sync),
-) -> Result<Tool, Unusable> {
+async fn open(entry: &ToolEntry, base: &Path, secrets: &Secrets) -> Result<Tool, Unusable> {
+    if let Some((name, why)) = secrets.trouble(&entry.settings) {
+        let message = format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
+        return Err(Unusable { message, fix: None });
+    }
+    let secret = &|name: &str| secrets.get(name);
     match entry.kind.as_str() {
         "sql" => {
             let tool = SqlTool::open(&entry.name, &entry.settings, base, secret)?;

@@ -130,12 +130,24 @@ impl Keys {
 
     /// A key with where it comes from.
     pub fn find(&self, name: &str) -> Result<Option<(ApiKey, Source)>, KeyError> {
+        let found = self.text(name)?;
+        found.map(|(text, source)| Ok((ApiKey::new(&text)?, source))).transpose()
+    }
+
+    /// A secret that goes into no header, such as a password, with the letters it has; none when it is nowhere. A line break at its
+    /// end comes along from a file and is no part of it.
+    pub fn secret(&self, name: &str) -> Result<Option<Zeroizing<String>>, KeyError> {
+        let found = self.text(name)?;
+        Ok(found.map(|(text, _)| Zeroizing::new(text.trim_end_matches(['\r', '\n']).to_owned())))
+    }
+
+    fn text(&self, name: &str) -> Result<Option<(Zeroizing<String>, Source)>, KeyError> {
         let set = (self.environment)(name).map(Zeroizing::new).filter(|text| !text.trim().is_empty());
         if let Some(text) = set {
-            return Ok(Some((ApiKey::new(&text)?, Source::Environment)));
+            return Ok(Some((text, Source::Environment)));
         }
         match self.vault.get(name) {
-            Ok(kept) => kept.map(|text| Ok((ApiKey::new(&text)?, Source::Keyring))).transpose(),
+            Ok(kept) => Ok(kept.map(|text| (text, Source::Keyring))),
             // Where no keyring is, no key is in it.
             Err(KeyError::NoKeyring(_)) => Ok(None),
             Err(error) => Err(error),
@@ -310,6 +322,7 @@ mod tests {
             "SET" => Some(" key-of-the-environment\n".to_owned()),
             "BLANK" => Some("  ".to_owned()),
             "BROKEN" => Some("a b".to_owned()),
+            "PASSWORD" => Some(" pass wörd\n".to_owned()),
             _ => None,
         }
     }
@@ -344,6 +357,17 @@ mod tests {
         assert_eq!(found("KEPT"), Some(("key-of-the-keyring".to_owned(), Source::Keyring)));
         assert_eq!(found("NEITHER"), None);
         assert_eq!(keys.get("BROKEN").unwrap_err(), KeyError::OddLetters);
+    }
+
+    #[test]
+    fn a_password_may_hold_letters_that_fit_into_no_header() {
+        let keys = Keys::new(environment, Drawer::default());
+        let secret = |name: &str| keys.secret(name).unwrap().map(|secret| secret.to_string());
+        assert_eq!(keys.get("PASSWORD").unwrap_err(), KeyError::OddLetters);
+        assert_eq!(secret("PASSWORD").as_deref(), Some(" pass wörd"));
+        assert_eq!((secret("BLANK"), secret("OTHER")), (None, None));
+        let locked = Keys::new(environment, Locked);
+        assert!(matches!(locked.secret("OTHER"), Err(KeyError::Locked(_))), "locked is not the same as not set");
     }
 
     #[test]

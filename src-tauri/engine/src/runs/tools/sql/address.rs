@@ -107,19 +107,44 @@ fn without_trust(address: &str) -> (String, Option<String>, Option<PathBuf>) {
 
 /// A password that stands in the file is refused: the file is shared, and the password with it.
 fn refuse_password(written: &str) -> Result<(), Unusable> {
-    let rest = written.split_once("://").map_or("", |(_, rest)| rest);
-    let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let credentials = before.rsplit_once('@').map(|(credentials, _)| credentials);
-    let in_front = credentials.and_then(|credentials| credentials.split_once(':')).map(|(_, password)| password);
-    let behind = query.split('&').filter_map(|part| part.split_once('='));
-    let behind = behind.filter(|(key, _)| unescaped(key) == "password").map(|(_, password)| password);
-    if in_front.into_iter().chain(behind).any(|password| !password.is_empty() && whole(password).is_none()) {
+    if places(written).iter().any(|password| whole(password).is_none()) {
         return Err(unusable(
             "The address of the database holds a password, and passwords do not belong in this file.",
             "Write `${NAME}` in its place, and set the environment variable NAME or store it in the keyring.",
         ));
     }
     Ok(())
+}
+
+/// The passwords in an address, as they stand there.
+fn places(address: &str) -> Vec<&str> {
+    let rest = address.split_once("://").map_or("", |(_, rest)| rest);
+    let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let credentials = before.rsplit_once('@').map(|(credentials, _)| credentials);
+    let in_front = credentials.and_then(|credentials| credentials.split_once(':')).map(|(_, password)| password);
+    let behind = query.split('&').filter_map(|part| part.split_once('='));
+    let behind = behind.filter(|(key, _)| unescaped(key) == "password").map(|(_, password)| password);
+    in_front.into_iter().chain(behind).filter(|password| !password.is_empty()).collect()
+}
+
+/// The passwords in an address with its secrets put in, as they are and as they are written there. Nothing else in it is secret.
+pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) -> Vec<String> {
+    let written = written.trim();
+    let address = match whole(written) {
+        Some(name) => secret(name),
+        // What is not set hides nothing that is.
+        None => filled(written, &|name| secret(name).or_else(|| Some(name.to_owned())), escaped).ok(),
+    };
+    let address = address.unwrap_or_default();
+    let mut found: Vec<String> =
+        places(&address).iter().flat_map(|text| [(*text).to_owned(), unescaped(text)]).collect();
+    // A password that was not escaped may end elsewhere for us than for the library that sends it.
+    let config = address.parse::<Config>().ok().filter(|_| server(&address));
+    let sent = config.as_ref().and_then(Config::get_password).map(String::from_utf8_lossy);
+    found.extend(sent.map(std::borrow::Cow::into_owned));
+    found.sort();
+    found.dedup();
+    found
 }
 
 /// The name, when a text is nothing but `${NAME}`.
@@ -288,6 +313,31 @@ mod tests {
             let refused = read(written, &secrets).unwrap_err();
             assert!(refused.message.contains("passwords do not belong"), "{written}: {refused}");
             assert!(!format!("{refused:?}").contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn the_password_of_an_address_is_found_wherever_it_stands() {
+        let url = |name: &str| match name {
+            "URL" => Some("postgresql://me:in%40side%2Dword@db.example/shop".to_owned()),
+            "BARE" => Some("postgres://me:raw/wo?rd@db.example/shop".to_owned()),
+            "BEHIND" => Some("postgres://me@db.example/shop?password=a%20b".to_owned()),
+            _ => secrets(name),
+        };
+        let cases: [(&str, &[&str]); 7] = [
+            ("${URL}", &["in%40side%2Dword", "in@side-word"]),
+            ("${BARE}", &["raw/wo?rd"]),
+            ("${BEHIND}", &["a b", "a%20b"]),
+            (
+                "postgres://${NOT_SET}:${PASSWORD}@h/${NOT_SET}",
+                &["p%40ss%2Fw%3Ard%20%24%7BX%7D%2541", "p@ss/w:rd ${X}%41"],
+            ),
+            ("postgres://${PASSWORD}@h/d", &[]),
+            ("sqlite:${PASSWORD}/x.db", &[]),
+            ("${NOT_SET}", &[]),
+        ];
+        for (written, expected) in cases {
+            assert_eq!(passwords(written, &url), expected, "{written}");
         }
     }
 

@@ -7,6 +7,7 @@ mod shape;
 pub mod sqlite;
 mod wire;
 
+pub(crate) use address::passwords;
 pub use shape::Caps;
 
 use super::{Called, ToolFailure, Unusable};
