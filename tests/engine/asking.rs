@@ -352,7 +352,7 @@ async fn a_provider_that_repeats_the_key_gives_nothing_away_once_it_is_cleaned()
     // Without cleaning it would be there.
     assert!(canary::spot(&kept.body, KEY).is_some() && canary::spot(fault.message.as_bytes(), KEY).is_some());
     let redactor = Redactor::new([KEY]);
-    assert_eq!(canary::spot(&redactor.clean_bytes(&kept.body), KEY), None);
+    assert_eq!(canary::spot(&redactor.clean_body(&kept.body, true), KEY), None);
     assert_eq!(canary::spot(redactor.clean(&fault.message).as_bytes(), KEY), None);
     assert_eq!(canary::spot(format!("{:?}", desk.key).as_bytes(), KEY), None);
 }
