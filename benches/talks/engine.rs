@@ -17,6 +17,7 @@ use touchstone_engine::runs::http::redact::Redactor;
 use touchstone_engine::runs::launch::{Launch, Stops, Teller};
 use touchstone_engine::runs::log;
 use touchstone_engine::runs::plan::{self, Wish};
+use touchstone_engine::runs::secrets::Secrets;
 use touchstone_engine::runs::setup::Setup;
 use touchstone_formats::{suite, workspace};
 
@@ -108,7 +109,8 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
     let jobs: Vec<Job> =
         plan::matrix(&tasks, &wish).slots.into_iter().map(|slot| Job { slot, rules, message: None }).collect();
     let runtime = runtime();
-    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &|_| None, |_: &str| true, None));
+    let secrets = Secrets::default();
+    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None));
     let (teller, events) = Teller::new();
     let output_dir = folder.join("results");
     let listeners = log::listener(&output_dir, "bench").into_iter().collect();
@@ -120,6 +122,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         limiters: Arc::<Limiters>::default(),
         redactor: Redactor::new([]),
         toolbox,
+        secrets,
         teller,
         stops: Stops::default(),
         purse: Purse::new(None),
