@@ -11,7 +11,7 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
+        Check, Copied, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
         ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView, Sort, Span, Status, StepPage,
         TextPiece,
     },
@@ -142,7 +142,7 @@ async fn nudge_run(app: Engine<'_>, id: String, message: String) -> Reply<Launch
     run(app, move |app| app.nudge_run(&id, &message)).await
 }
 #[tauri::command]
-async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Launched> {
+async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Copied> {
     run(app, move |app| app.fork_run(&id, step, message.as_deref())).await
 }
 #[tauri::command]

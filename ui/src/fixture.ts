@@ -96,7 +96,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
     stop_launch: () => null,
     retry_launch: begun,
     nudge_run: ({ id }) => ({ launch: "l1", run: id }),
-    fork_run: () => ({ launch: "l1", run: "r1" }),
+    fork_run: () => ({ run: "r1", launch: "l1" }),
     keys: () => [],
     set_key: () => null,
     forget_key: () => null,

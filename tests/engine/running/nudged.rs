@@ -7,7 +7,7 @@ use super::{document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::rows::{Act, LaunchRequest, LaunchRunState, RunState};
+use touchstone_engine::rows::{Act, Copied, LaunchRequest, LaunchRunState, RunState};
 
 const EXPECTS: &str = "tool_calling_prompt: How many?\nexpected_tool_calls: [query_things, query_more]\n";
 
@@ -169,6 +169,15 @@ fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
     assert_eq!(messages(&bench), ["More."]);
 }
 
+/// The launch that goes on with a copy; one that was only copied is waited for in the list, and launched.
+fn continued(bench: &Bench, copied: &Copied) -> String {
+    copied.launch.clone().unwrap_or_else(|| {
+        wait_until("the copy is in the list", || bench.rows().into_iter().find(|row| row.id == copied.run));
+        let only = LaunchRequest { runs: vec![copied.run.clone()], ..LaunchRequest::default() };
+        bench.app().start_launch(&only).unwrap().launch
+    })
+}
+
 #[test]
 fn a_copy_goes_on_differently_and_the_original_stays() {
     let server = Scripted::start(calls_then_answers);
@@ -177,10 +186,11 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     bench.wait_state(NAME, RunState::Answered);
     let original = fs::read(bench.path(RUN)).unwrap();
     let fork = |step: u32, message: Option<&str>| {
-        let launched = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
-        let view = ended(&bench, &launched.launch);
+        let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        assert_eq!(copied.launch.is_some(), message.is_some(), "without a message it is only copied");
+        let view = ended(&bench, &continued(&bench, &copied));
         assert_eq!((view.total, view.runs[0].state), (1, LaunchRunState::Answered), "{:?}", view.runs);
-        assert_eq!(launched.run.as_ref(), Some(&view.runs[0].run));
+        assert_eq!(copied.run, view.runs[0].run);
         view.runs[0].path.clone()
     };
     // The last word is asked for again; the call before it is not.
@@ -199,8 +209,8 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
     assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
     // A copy of a copy.
     bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);
-    let launched = bench.app().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
-    let view = ended(&bench, &launched.launch);
+    let copied = bench.app().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
+    let view = ended(&bench, &continued(&bench, &copied));
     assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-run4.yaml");
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
     let missing = bench.app().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
@@ -217,8 +227,8 @@ fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
     let file = "conversation:\n- user_message: How many?\n- tool_call: {id: a, name: query_things, params: {}, result: 1, turn: 1}\n- tool_call: {id: b, name: not_run, params: {}, turn: 1}\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
     for (step, message) in [(1, None), (2, Some("More."))] {
-        let launched = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
-        assert_eq!(ended(&bench, &launched.launch).done, 1);
+        let copied = bench.app().fork_run(&id(&bench, RUN), step, message).unwrap();
+        assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
     }
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
 }

@@ -3,6 +3,7 @@
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Check } from "../generated/Check";
+import type { Copied } from "../generated/Copied";
 import type { Facets } from "../generated/Facets";
 import type { Folders } from "../generated/Folders";
 import type { Hit } from "../generated/Hit";
@@ -63,7 +64,7 @@ export interface Commands {
   /** Appends a user message to a finished or waiting run and continues it. */
   nudge_run: [{ id: string; message: string }, Launched];
   /** Copies a run up to a step (included) to a new repeat; with a message, that is the next user message (in place of the step when it is one) and the new run is launched. */
-  fork_run: [{ id: string; step: number; message: string | null }, Launched];
+  fork_run: [{ id: string; step: number; message: string | null }, Copied];
   keys: [Record<string, never>, KeyState[]];
   set_key: [{ name: string; key: string }, null];
   forget_key: [{ name: string }, null];

@@ -43,9 +43,13 @@ running: number,
  */
 done: number, 
 /**
- * Ended in an error, or had by another process.
+ * Ended in an error.
  */
 failed: number, 
+/**
+ * Had or made by another process.
+ */
+elsewhere: number, 
 /**
  * Stopped; can be continued.
  */

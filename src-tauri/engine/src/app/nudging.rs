@@ -5,7 +5,7 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::query;
 use crate::results::roots::Root;
-use crate::rows::{Launched, RunRow, Stale};
+use crate::rows::{Copied, Launched, RunRow, Stale};
 use crate::runs::drive::{Job, MOST_BYTES};
 use crate::runs::launch::Listener;
 use crate::runs::lock::RunLock;
@@ -42,7 +42,7 @@ impl App {
     }
 
     /// Copies a run up to a step to a new repeat. With a message, the copy is continued with it.
-    pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Launched, AppError> {
+    pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
         let open = self.opened()?;
         let message = message.map(worded).transpose()?;
         let setup = self.setup()?;
@@ -58,10 +58,13 @@ impl App {
         publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
+        if message.is_none() {
+            return Ok(Copied { run: id_of(&path), launch: None });
+        }
         let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
         let launched = self.begin(&open, setup, vec![Job { slot: copied, rules, message: None }], Vec::new())?;
-        Ok(Launched { run: Some(id_of(&path)), ..launched })
+        Ok(Copied { run: id_of(&path), launch: Some(launched.launch) })
     }
 
     /// The id of the run that a file of the open folder is.

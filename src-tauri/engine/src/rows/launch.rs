@@ -286,6 +286,16 @@ pub struct Launched {
     pub run: Option<String>,
 }
 
+/// A copy of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Copied {
+    /// Its id in the list of runs.
+    pub run: String,
+    /// The launch that goes on with it; none when it only was copied.
+    pub launch: Option<String>,
+}
+
 /// A key that models need, and whether it is set. The key itself never leaves the engine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
