@@ -59,6 +59,7 @@ export const launched = (id: string, change: Partial<LaunchView> = {}): LaunchVi
   done: 2,
   failed: 1,
   stopped: 0,
+  elsewhere: 0,
   tokens: 45_000,
   cost: 0.42,
   unpriced: 0,
