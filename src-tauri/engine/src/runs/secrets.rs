@@ -139,21 +139,34 @@ fn sounds_secret(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::workspace;
+    use touchstone_formats::json;
 
-    const FILE: &str = r"
-systems:
-  promptql:
-    ddn: { url: 'https://sql.example', headers: { x-role: administrator, x-token: { env: DDN }, authorization: 'Bearer literal-word' } }
-    llm: { provider: openai, api_key: literal-llm-key }
-tools:
-  parts: { kind: sql, database: 'postgres://${DB_USER}:${DB_PASSWORD}@${DB_HOST}:5432/${DB_NAME}' }
-  behind: { kind: sql, database: 'postgres://${DB_USER}@h/${DB_NAME}?password=${OTHER}' }
-  whole: { kind: sql, database: '${DATABASE_URL}' }
-  file: { kind: sql, database: 'sqlite:${DATA_DIR}/x.db' }
-  started: { kind: mcp, command: ['${DATA_DIR}/server', '--token', '${CLI_TOKEN}'], env: { A: '${ENV_VALUE}', API_KEY: literal-env-key, MODE: readonly-mode } }
-  reached: { kind: mcp, url: 'https://me:${URL_PASS}@h/${DB_NAME}', headers: { X-A: 'Bearer ${HEADER}', Cookie: literal-cookie } }
-";
+    const PROMPTQL: &str = r#"{
+        "ddn": { "url": "https://sql.example", "headers": { "x-role": "administrator", "x-token": { "env": "DDN" }, "authorization": "Bearer literal-word" } },
+        "llm": { "provider": "openai", "api_key": "literal-llm-key" }
+    }"#;
+    const TOOLS: &str = r#"{
+        "parts": { "kind": "sql", "database": "postgres://${DB_USER}:${DB_PASSWORD}@${DB_HOST}:5432/${DB_NAME}" },
+        "behind": { "kind": "sql", "database": "postgres://${DB_USER}@h/${DB_NAME}?password=${OTHER}" },
+        "whole": { "kind": "sql", "database": "${DATABASE_URL}" },
+        "file": { "kind": "sql", "database": "sqlite:${DATA_DIR}/x.db" },
+        "started": { "kind": "mcp", "command": ["${DATA_DIR}/server", "--token", "${CLI_TOKEN}"],
+            "env": { "A": "${ENV_VALUE}", "API_KEY": "literal-env-key", "MODE": "readonly-mode" } },
+        "reached": { "kind": "mcp", "url": "https://me:${URL_PASS}@h/${DB_NAME}",
+            "headers": { "X-A": "Bearer ${HEADER}", "Cookie": "literal-cookie" } }
+    }"#;
+
+    /// Literal secrets are refused in the file under most names, so these settings come from no file.
+    fn setup() -> Setup {
+        let tool = |(name, settings): &(Value, Value)| ToolEntry {
+            name: name.text().unwrap().to_owned(),
+            kind: settings.get("kind").and_then(Value::text).unwrap().to_owned(),
+            settings: settings.clone(),
+        };
+        let tools = json::read(TOOLS).unwrap().entries().iter().map(tool).collect();
+        let built_in = Setup::of(&touchstone_formats::workspace::Workspace::default());
+        Setup { tools, promptql: Some(json::read(PROMPTQL).unwrap()), ..built_in }
+    }
 
     fn look(name: &str) -> Option<String> {
         match name {
@@ -165,14 +178,32 @@ tools:
 
     #[test]
     fn passwords_and_headers_are_secret_and_names_hosts_and_paths_are_not() {
-        let setup = Setup::of(&workspace::read(FILE).unwrap());
+        let setup = setup();
         let found: BTreeSet<String> = of(&setup, &look).iter().map(|secret| secret.to_string()).collect();
-        insta::assert_snapshot!(found.into_iter().collect::<Vec<_>>().join("\n"), @"");
+        insta::assert_snapshot!(found.into_iter().collect::<Vec<_>>().join("\n"), @"
+        Bearer literal-word
+        in%40side%2Dword
+        in@side-word
+        literal-cookie
+        literal-env-key
+        literal-llm-key
+        literal-word
+        value of CLI_TOKEN
+        value of DB_PASSWORD
+        value of DDN
+        value of ENV_VALUE
+        value of HEADER
+        value of OTHER
+        value of URL_PASS
+        value%20of%20DB%5FPASSWORD
+        value%20of%20OTHER
+        value%20of%20URL%5FPASS
+        ");
     }
 
     #[test]
     fn a_value_that_cannot_be_looked_up_is_told_from_one_that_is_not_set() {
-        let setup = Setup::of(&workspace::read(FILE).unwrap());
+        let setup = setup();
         let found = Secrets::look_up(setup.places(), |name| match name {
             "OTHER" => Err("The keyring is locked.".to_owned()),
             "DB_USER" => Ok(None),

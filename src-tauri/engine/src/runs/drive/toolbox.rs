@@ -214,3 +214,23 @@ fn short(text: &str) -> String {
     let cut: String = text.chars().take(500).collect();
     if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::workspace;
+
+    #[tokio::test]
+    async fn a_locked_keyring_is_the_reason_and_not_a_password_that_is_not_set() {
+        let file = "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
+        let setup = Setup::of(&workspace::read(file).unwrap());
+        let said = async |secrets: Secrets| {
+            let toolbox = Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None).await;
+            toolbox.offers(None, false).unwrap_err().message
+        };
+        let locked = Secrets::look_up(setup.places(), |_| Err("The keyring is locked. Unlock it.".to_owned()));
+        let nowhere = Secrets::look_up(setup.places(), |_| Ok(None));
+        insta::assert_snapshot!(said(locked).await, @"The tool `sales` needs PASSWORD, which cannot be looked up. The keyring is locked. Unlock it.");
+        insta::assert_snapshot!(said(nowhere).await, @"The tool `sales`: The address of the database needs PASSWORD, which is not set.");
+    }
+}
