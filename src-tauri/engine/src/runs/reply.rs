@@ -62,7 +62,7 @@ impl ReplyFile {
 }
 
 /// The `data` of the last artifact of a name, in one reply or in a list of interactions. Identifiers may repeat: the last counts.
-fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Value> {
+pub(super) fn last_artifact<'v>(output: &'v Value, name: &str) -> Option<&'v Value> {
     let interactions = output.get("interactions").map_or(&[][..], Value::items);
     let mut replies = output.items().iter().chain(interactions).chain([output]).rev();
     let is_named = |artifact: &&Value| artifact.get("identifier").and_then(Value::text) == Some(name);

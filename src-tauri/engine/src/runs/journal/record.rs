@@ -1,5 +1,5 @@
 //! **Pure.** Lines of a journal: what was paid for and what tools returned, each with a checksum of its exact bytes.
-use crate::runs::provider::{HttpReply, HttpRequest};
+use crate::runs::provider::HttpReply;
 use crate::runs::talk::{Call, Outcome};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -26,11 +26,11 @@ pub enum Record {
 pub struct Attempt {
     /// Assistant turn it is for, from 1.
     pub turn: u32,
-    /// Which request: [`request_hash`].
+    /// Which request: `provider::hash`.
     pub hash: String,
     /// Status.
     pub status: u16,
-    /// Headers worth keeping: [`worth_keeping`].
+    /// Headers worth keeping.
     pub headers: Vec<(String, String)>,
     /// Body.
     pub body: Body,
@@ -118,11 +118,6 @@ impl Ran {
     }
 }
 
-/// Names a request by its address and body. The key is in neither.
-pub fn request_hash(request: &HttpRequest) -> String {
-    hash(&[request.url.as_bytes(), &request.body])
-}
-
 /// Names a call by its tool and arguments.
 pub fn call_hash(call: &Call) -> String {
     hash(&[call.name.as_bytes(), json::write(&call.params, false).as_bytes()])
@@ -135,24 +130,6 @@ fn hash(parts: &[&[u8]]) -> String {
         hasher.update(part);
     }
     format!("{:032x}", hasher.digest128())
-}
-
-/// The headers that say something about a reply. Cookies and the like are nobody's business.
-pub fn worth_keeping(headers: &[(String, String)]) -> Vec<(String, String)> {
-    const NAMES: [&str; 8] = [
-        "content-type",
-        "date",
-        "request-id",
-        "x-request-id",
-        "retry-after",
-        "retry-after-ms",
-        "x-should-retry",
-        "openai-processing-ms",
-    ];
-    let keep = |name: &str| {
-        NAMES.contains(&name) || name.starts_with("x-ratelimit-") || name.starts_with("anthropic-ratelimit-")
-    };
-    headers.iter().filter(|(name, _)| keep(&name.to_ascii_lowercase())).cloned().collect()
 }
 
 const BEFORE: &[u8] = b"{\"sum\":\"";
@@ -269,13 +246,5 @@ mod tests {
         assert_eq!(ran.outcome(), Some(outcome));
         let edited = Call { params: Value::Map(vec![("a".into(), Value::Null)]), ..call };
         assert_ne!(call_hash(&edited), ran.hash);
-    }
-
-    #[test]
-    fn cookies_are_not_kept() {
-        let headers =
-            [("Set-Cookie", "x"), ("Request-Id", "r"), ("x-ratelimit-limit-tokens", "5"), ("authorization", "k")];
-        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        assert_eq!(worth_keeping(&headers).len(), 2);
     }
 }

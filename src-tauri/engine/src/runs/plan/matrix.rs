@@ -81,13 +81,6 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// Reads `2/10`; none when it is no part of a whole.
-    pub fn read(text: &str) -> Option<Self> {
-        let (part, of) = text.split_once('/')?;
-        let shard = Shard { part: part.trim().parse().ok()?, of: of.trim().parse().ok()? };
-        (1..=shard.of).contains(&shard.part).then_some(shard)
-    }
-
     /// True for the runs of this part. Which part a run belongs to depends on its path alone.
     pub fn holds(self, path: &str) -> bool {
         xxh3_64(path.as_bytes()) % self.of.max(1) == self.part.saturating_sub(1)

@@ -220,14 +220,6 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
 }
 
 #[test]
-fn a_shard_is_a_part_of_a_whole() {
-    assert_eq!(Shard::read("2/10"), Some(Shard { part: 2, of: 10 }));
-    for wrong in ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", ""] {
-        assert_eq!(Shard::read(wrong), None, "{wrong}");
-    }
-}
-
-#[test]
 fn a_copy_takes_a_repeat_that_nobody_uses() {
     let at = slot("tool_calling").at;
     assert_eq!(next_repeat(&at, 1, |_| false).repeat, 2);

@@ -289,16 +289,6 @@ pub fn decode(reply: &HttpReply) -> Result<Value, Fault> {
     Ok(body)
 }
 
-/// `data` of the last artifact of this identifier, in one reply or in a list of them.
-pub fn artifact(output: &Value, identifier: &str) -> Option<Value> {
-    let inner = output.get("interactions").unwrap_or(output);
-    let replies = if inner.items().is_empty() { std::slice::from_ref(output) } else { inner.items() };
-    let mut artifacts =
-        replies.iter().flat_map(|reply| reply.get("modified_artifacts").map(Value::items).unwrap_or_default());
-    let last = artifacts.rfind(|artifact| words(artifact, "identifier") == Some(identifier))?;
-    last.get("data").cloned()
-}
-
 /// True when a reply only proposes a plan: nothing was run and nothing was made.
 pub fn proposes(output: &Value) -> bool {
     let actions = output.get("assistant_actions").map(Value::items).unwrap_or_default();

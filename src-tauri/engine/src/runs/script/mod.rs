@@ -176,12 +176,6 @@ impl Script {
         self.document.push("error", fit::value(error));
     }
 
-    /// Takes away what says that the run has ended, so that it can go on: an error at its end, and when it finished.
-    pub fn resume(&mut self) {
-        self.drop_error();
-        self.forget("finished");
-    }
-
     /// Takes the error at the end away. What stands beside it and is unknown to us stays.
     pub fn drop_error(&mut self) {
         if self.document.get("error").is_some() {

@@ -39,6 +39,12 @@ fn whole_run() -> Script {
     script
 }
 
+/// Takes away what says that the run has ended, as whoever goes on with it does.
+fn go_on(script: &mut Script) {
+    script.drop_error();
+    script.forget("finished");
+}
+
 #[test]
 fn a_run_is_written_turn_by_turn() {
     let script = whole_run();
@@ -142,7 +148,7 @@ fn going_on_takes_the_error_away_and_nothing_else() {
         ),
     ] {
         let mut script = read(before);
-        script.resume();
+        go_on(&mut script);
         assert_eq!(script, read(after), "{before}");
     }
 }
@@ -272,9 +278,9 @@ proptest! {
         // The other one is written, killed and read again after every step.
         let (mut killed, mut same) = (straight.clone(), turns.clone());
         for next in &acts {
-            straight.resume();
+            go_on(&mut straight);
             act(&mut straight, &mut turns, next);
-            killed.resume();
+            go_on(&mut killed);
             act(&mut killed, &mut same, next);
             killed = again(&killed);
             prop_assert_eq!(killed.turns(), turns.clone());
@@ -310,8 +316,8 @@ proptest! {
         prop_assert_eq!(before.len(), places.len());
         let mut other = turns.clone();
         for next in &acts[half..] {
-            plain.resume();
-            odd.resume();
+            go_on(&mut plain);
+            go_on(&mut odd);
             act(&mut plain, &mut turns, next);
             act(&mut odd, &mut other, next);
         }

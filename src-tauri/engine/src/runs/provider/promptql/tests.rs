@@ -1,6 +1,7 @@
 //! Tests of PromptQL: bodies in its shapes, written by us, and the real replies in the golden folder when it is there.
 use super::*;
 use crate::runs::provider::tests::{model, pretty, reply, value};
+use crate::runs::reply::last_artifact;
 use std::path::Path;
 
 fn claude() -> Model {
@@ -119,15 +120,15 @@ const REPLY: &str = r#"{"thread_id":"t","assistant_actions":[{"message":"Done.",
 fn the_last_artifact_of_an_identifier_counts() {
     let output = decode(&reply(200, REPLY)).unwrap();
     let last = value(r#"[{"n":10000000000000000000.10}]"#);
-    assert_eq!(artifact(&output, "a"), Some(last.clone()));
-    assert_eq!(artifact(&output, "b"), Some(Value::from("b")));
-    assert_eq!(artifact(&output, "c"), None);
+    assert_eq!(last_artifact(&output, "a"), Some(&last));
+    assert_eq!(last_artifact(&output, "b"), Some(&Value::from("b")));
+    assert_eq!(last_artifact(&output, "c"), None);
     let later = value(r#"{"modified_artifacts":[{"identifier":"b","data":"later"}]}"#);
     let several = Value::List(vec![output.clone(), later]);
     let inside = Value::Map(vec![(Value::from("interactions"), several.clone())]);
     for output in [several, inside] {
-        assert_eq!(artifact(&output, "a"), Some(last.clone()));
-        assert_eq!(artifact(&output, "b"), Some(Value::from("later")));
+        assert_eq!(last_artifact(&output, "a"), Some(&last));
+        assert_eq!(last_artifact(&output, "b"), Some(&Value::from("later")));
     }
 }
 
@@ -183,8 +184,8 @@ fn real_replies_are_read_and_hold_their_artifact() {
             for interaction in output.items() {
                 let body = touchstone_formats::json::write(interaction, false);
                 assert!(!proposes(&decode(&reply(200, &body)).unwrap()), "{}", file.display());
-                let rows = artifact(&output, "prioritized_tickets").unwrap();
-                assert!(!rows.items().is_empty() && artifact(interaction, "prioritized_tickets") == Some(rows));
+                let rows = last_artifact(&output, "prioritized_tickets").unwrap();
+                assert!(!rows.items().is_empty() && last_artifact(interaction, "prioritized_tickets") == Some(rows));
                 replies += 1;
             }
         }
