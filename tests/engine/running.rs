@@ -1,6 +1,7 @@
 //! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
 mod endings;
 mod events;
+mod lost;
 mod nudged;
 mod on_disk;
 mod owed;

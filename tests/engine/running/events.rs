@@ -17,6 +17,11 @@ fn what() -> impl Strategy<Value = What> {
         (1..5_u32).prop_map(|turn| What::Asking { turn }),
         (0..1000_u64, prop::option::of(Just(0.25)), any::<bool>())
             .prop_map(|(tokens, cost, kept)| replied(tokens, cost, kept)),
+        (0..1000_u64, prop::option::of(Just(0.25))).prop_map(|(tokens, cost)| What::Lost {
+            turn: 1,
+            usage: Usage { input: Some(tokens), ..Usage::default() },
+            cost,
+        }),
         Just(What::Retrying { attempt: 2, wait_ms: 100, why: "busy".to_owned() }),
         Just(What::Calling { tool: "t".to_owned() }),
         any::<bool>().prop_map(|failed| What::Called { tool: "t".to_owned(), failed, ms: 3 }),
@@ -71,8 +76,8 @@ proptest! {
             + whole.count(|stage| stage == Stage::Running)
             + whole.count(|stage| matches!(stage, Stage::Ended(_)));
         prop_assert_eq!(parts, 3);
-        let bought = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, .. });
-        let unpriced = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, cost: None, .. });
+        let bought = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, .. } | What::Lost { .. });
+        let unpriced = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, cost: None, .. } | What::Lost { cost: None, .. });
         let spent = events.iter().filter(bought).count() - events.iter().filter(unpriced).count();
         #[expect(clippy::cast_precision_loss, reason = "less than sixty")]
         let expected = spent as f64 * 0.25;

@@ -1,7 +1,7 @@
 //! Keys and passwords are in no file, no event and no view, whoever repeats them and however they are written.
-use super::stage::{ANSWER, PLAIN, RUN, chat, ear, says};
+use super::stage::{ANSWER, PLAIN, RUN, calls, chat, ear, says};
 use super::{ended, folder_of, request, run};
-use crate::bench::Bench;
+use crate::bench::{Bench, wait_until};
 use crate::canary;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use base64::Engine as _;
@@ -179,4 +179,60 @@ fn a_thought_that_held_a_secret_is_left_out_the_same_now_and_after_a_resume() {
     assert_eq!(run(&bench, &request()).done, 1);
     assert_eq!(server.seen().len(), 3, "the first reply was not bought again");
     assert_eq!(canary::search(bench.path("").parent().unwrap(), KEY), []);
+}
+
+#[test]
+fn a_call_with_a_secret_runs_as_it_was_written_and_is_sent_on_without_it_now_and_after_a_resume() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let looks = "sk-0123456789abcdefXYZ postgres://me:hunter2@h/d";
+    let sql = format!("SELECT length('{KEY}') * 10007 AS n, '{looks}' AS looks, 'analytics' AS who");
+    let arguments = json!({ "sql": sql }).to_string();
+    let server = Scripted::start(move |seen| match seen.number {
+        // Without an id: then it is made of the body.
+        0 => calls(&[("", "query_things", &arguments)]),
+        1 => says(ANSWER).once_open(&held),
+        _ => says(ANSWER),
+    });
+    let url = server.url("/v1");
+    let file = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: openai, base_url: '{url}', model: any, api_key_env: CANARY_KEY }}\n{}  closed: {{ kind: sql, database: 'postgres://${{DB_USER}}:${{CANARY_PASSWORD}}@127.0.0.1:9/${{DB_NAME}}' }}\n",
+        super::THINGS
+    );
+    let bench = folder_of(&file, &format!("{PLAIN}tools: [query_things]\n"))
+        .key("CANARY_KEY", KEY)
+        .key("CANARY_PASSWORD", PASSWORD)
+        .key("DB_USER", "analytics")
+        .key("DB_NAME", "query_things")
+        .open();
+    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    server.wait_for(2);
+    let text = wait_until("the call is in the file", || {
+        fs::read_to_string(bench.path(RUN)).ok().filter(|text| text.contains("[redacted]"))
+    });
+    bench.app().stop_launch(&launch, true).unwrap();
+    assert_eq!(ended(&bench, &launch).stopped, 1);
+    latch.open();
+    assert!(text.contains("length('[redacted]')") && text.contains(looks) && text.contains("'analytics'"), "{text}");
+    assert!(text.contains(&(KEY.len() * 10007).to_string()), "it ran with the secret: {text}");
+    assert_eq!(run(&bench, &request()).done, 1);
+    let begun = super::stage::fact(&bench, RUN, "started").unwrap();
+    bench.write(RUN, format!("conversation:\n- user_message: How many?\nrun: {{started: {begun}}}\n"));
+    assert_eq!(run(&bench, &request()).done, 1);
+    let seen = server.seen();
+    assert_eq!(seen.len(), 3, "what was bought is found again in the journal, also when the file is not there");
+    assert_eq!(seen[1].json(), seen[2].json());
+    assert_eq!(seen[1].json()["messages"][2]["tool_calls"][0]["id"], seen[1].json()["messages"][3]["tool_call_id"]);
+    assert_eq!(everything(&bench), []);
+}
+
+#[test]
+fn a_call_whose_secret_is_forgotten_is_not_run_with_something_else() {
+    let server = Scripted::always(says(ANSWER));
+    let bench = folder(&server);
+    let call = "{id: c, name: query_things, params: {sql: \"SELECT '[redacted]' AS x\"}, turn: 1}";
+    bench.write(RUN, format!("conversation:\n- user_message: How many?\n- tool_call: {call}\n"));
+    assert_eq!(run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() }).done, 1);
+    let told = server.seen()[0].json()["messages"].to_string();
+    assert!(told.contains("held a secret") && told.contains("Call it again"), "{told}");
 }

@@ -47,6 +47,16 @@ pub enum What {
         /// True when it was taken from the journal instead of bought.
         journaled: bool,
     },
+    /// An attempt brought no reply and may have cost something: it was cut, or it cannot be read.
+    Lost {
+        /// Assistant turn, from 1.
+        turn: u32,
+        /// Tokens, as far as it says.
+        #[serde(flatten)]
+        usage: Usage,
+        /// Dollars; none when they are not known.
+        cost: Option<f64>,
+    },
     /// A request did not work and is sent again.
     Retrying {
         /// Which attempt comes next, from 2.

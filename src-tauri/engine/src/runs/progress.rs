@@ -16,7 +16,7 @@ pub struct Progress {
     pub tokens: u64,
     /// Dollars so far, of the replies whose price is known.
     pub cost: f64,
-    /// Replies whose price is not known.
+    /// Replies, and attempts that brought none, whose price is not known.
     pub unpriced: u64,
     runs: Vec<RunProgress>,
     places: HashMap<String, usize>,
@@ -86,7 +86,7 @@ impl Progress {
             (What::Finished, _) => self.ended_ms = Some(event.at_ms),
             (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
             (what, Some(path)) => {
-                if let What::Replied { usage, cost, journaled: false, .. } = what {
+                if let What::Replied { usage, cost, journaled: false, .. } | What::Lost { usage, cost, .. } = what {
                     self.tokens += tokens(usage);
                     self.cost += cost.unwrap_or(0.0);
                     self.unpriced += u64::from(cost.is_none());
@@ -141,6 +141,10 @@ impl RunProgress {
                     self.tokens += tokens(usage);
                     self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
                 }
+            }
+            What::Lost { usage, cost, .. } => {
+                self.tokens += tokens(usage);
+                self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
             }
             What::Retrying { wait_ms, why, .. } => {
                 #[expect(clippy::cast_precision_loss, reason = "shown with one digit")]

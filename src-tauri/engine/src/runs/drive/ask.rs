@@ -6,15 +6,18 @@ use crate::runs::event::What;
 use crate::runs::http::persist::{self, Failed, Sending};
 use crate::runs::http::retry::Rules;
 use crate::runs::journal::{Attempt, Body, Journal, Record};
-use crate::runs::provider::{Fault, FaultKind, HttpReply, HttpRequest, Reply};
-use crate::runs::spec::Provider;
+use crate::runs::provider::{self, Fault, FaultKind, HttpReply, HttpRequest, Reply, Usage};
+use crate::runs::spec::{Price, Provider};
 use std::sync::Arc;
 use std::time::Instant;
 use touchstone_formats::value::Value;
 
 /// A reply, and how it was come by.
 pub(super) struct Bought<T> {
+    /// As the journal has it, without secrets: what is written and sent on is the same now and after a resume.
     pub(super) reply: T,
+    /// As the provider sent it, when that held a secret: what is done follows it.
+    pub(super) sent: Option<T>,
     pub(super) ms: u64,
     /// It was paid for before.
     pub(super) journaled: bool,
@@ -23,8 +26,25 @@ pub(super) struct Bought<T> {
 impl Bought<Reply> {
     /// Read from a recording: nothing was bought.
     pub(super) fn recorded(reply: Reply) -> Self {
-        Self { reply, ms: 0, journaled: false }
+        Self { reply, sent: None, ms: 0, journaled: false }
     }
+}
+
+/// What came of a question.
+pub(super) struct Asked<T> {
+    /// The reply, or why there is none.
+    pub(super) bought: Result<Bought<T>, Fault>,
+    /// Attempts that brought no reply and may have cost something.
+    pub(super) lost: Vec<Lost>,
+    /// What came last in place of a reply.
+    pub(super) body: Option<Vec<u8>>,
+}
+
+/// An attempt that brought no reply and may have cost something.
+pub(super) struct Lost {
+    pub(super) usage: Usage,
+    /// Dollars; none when nobody knows.
+    pub(super) cost: Option<f64>,
 }
 
 /// A question, with everything that is needed to ask it.
@@ -41,6 +61,8 @@ pub(super) struct Question<'a> {
     pub(super) model: &'a str,
     /// Name of the key.
     pub(super) key: Option<&'a str>,
+    /// What its tokens cost.
+    pub(super) price: Option<Price>,
     /// What a reply to it is found again by.
     pub(super) hash: String,
     pub(super) request: HttpRequest,
@@ -48,14 +70,13 @@ pub(super) struct Question<'a> {
 
 impl Question<'_> {
     /// Asks; what the provider says against it is not ours to stop for.
-    pub(super) async fn ask<T>(
-        self,
-        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
-    ) -> Result<Result<Bought<T>, Fault>, Halt> {
+    pub(super) async fn ask<T>(self, decode: impl Fn(&HttpReply) -> Result<T, Fault>) -> Result<Asked<T>, Halt> {
         let begun = Instant::now();
+        let before = self.journal.lines();
         let kept = self.journal.find(&self.hash, self.from);
         if let Some((reply, ms)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept.ms))) {
-            return Ok(Ok(Bought { reply, ms, journaled: true }));
+            let bought = Ok(Bought { reply, sent: None, ms, journaled: true });
+            return Ok(Asked { bought, lost: self.lost(before, true), body: None });
         }
         let key = self.key.and_then(|name| self.crew.keys.get(name));
         if let (Some(name), None) = (self.key, &key) {
@@ -63,7 +84,8 @@ impl Question<'_> {
                 Some(why) => format!("The key {name} cannot be used. {why}"),
                 None => format!("The key {name} is not set. Set it in Settings, or as an environment variable."),
             };
-            return Ok(Err(Fault { kind: FaultKind::Key, message, status: None }));
+            let fault = Fault { kind: FaultKind::Key, message, status: None };
+            return Ok(Asked { bought: Err(fault), lost: Vec::new(), body: None });
         }
         let limiter = self.crew.limiters.of(self.provider, self.model, self.key);
         let sending = Sending {
@@ -84,19 +106,64 @@ impl Question<'_> {
             let why = self.crew.redactor.clean(&retrying.why).into_owned();
             self.crew.teller.tell(Some(self.path), What::Retrying { attempt: retrying.attempt, wait_ms, why });
         };
-        match sending.persist(decode, keep, tell).await {
-            Ok(reply) => {
+        let came = sending.persist(|reply| self.judge(reply, &decode), keep, tell).await;
+        let lost = self.lost(before, came.is_ok());
+        let bought = match came {
+            Ok((reply, sent)) => {
                 let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                Ok(Ok(Bought { reply, ms, journaled: false }))
+                Ok(Bought { reply, sent, ms, journaled: false })
             }
-            Err(Failed::Fault { fault, .. }) => Ok(Err(fault)),
-            Err(Failed::Stopped) => Err(Halt::Stopped),
+            Err(Failed::Fault { fault, .. }) => Err(fault),
+            Err(Failed::Stopped) => return Err(Halt::Stopped),
             Err(Failed::NotKept { why, .. }) => {
                 // Every further reply would be lost the same.
                 self.crew.stop_all(&format!("Replies cannot be kept, so none is bought any more: {why}"));
-                Err(Halt::Broken(format!("A reply could not be kept: {why}")))
+                return Err(Halt::Broken(format!("A reply could not be kept: {why}")));
             }
+        };
+        let body = self.journal.attempts_at(&self.hash, before).pop().map(|(_, attempt)| attempt.body.bytes());
+        Ok(Asked { bought, lost, body })
+    }
+
+    /// A reply as the journal has it, and as it was sent when that is not the same.
+    fn judge<T>(
+        &self,
+        reply: &HttpReply,
+        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
+    ) -> Result<(T, Option<T>), Fault> {
+        let sent = decode(reply)?;
+        let body = self.crew.redactor.clean_body(&reply.body, false);
+        if *body == *reply.body {
+            return Ok((sent, None));
         }
+        let kept = HttpReply { status: reply.status, headers: reply.headers.clone(), body: body.into_owned() };
+        Ok(match decode(&kept) {
+            Ok(kept) => (kept, Some(sent)),
+            Err(_) => (sent, None),
+        })
+    }
+
+    /// The successes among the attempts at this question that were no reply. Those made since line `before` are paid now.
+    fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
+        let mut attempts = self.journal.attempts_at(&self.hash, self.from);
+        if let Some(at) = attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied) {
+            attempts.remove(at);
+        }
+        let mut lost = Vec::new();
+        for (line, attempt) in attempts {
+            let reply = attempt.reply();
+            if !(200..300).contains(&reply.status) || provider::is_free(&reply) {
+                continue;
+            }
+            let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
+            let cost = provider::price::cost(&usage, self.price.as_ref());
+            if line >= before {
+                self.crew.purse.pay(cost.unwrap_or(0.0));
+                self.crew.teller.tell(Some(self.path), What::Lost { turn: self.turn, usage, cost });
+            }
+            lost.push(Lost { usage, cost });
+        }
+        lost
     }
 
     fn record(&self, attempt: &persist::Attempt) -> Record {

@@ -10,6 +10,11 @@ pub(super) fn value(redactor: &Redactor, value: Value) -> Value {
     redactor.known_value(value)
 }
 
+/// True when something was taken out of a value: nobody knows any more what stood there.
+pub(super) fn is_marked(value: &Value) -> bool {
+    json::write(value, false).contains(MARK)
+}
+
 /// Why a run failed, also without what looks like a secret. The words of the model that stand in it as `text` are its own.
 pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
     match error {
@@ -30,8 +35,7 @@ pub(super) fn error(redactor: &Redactor, error: Value) -> Value {
 /// A reply without secrets. Signed blocks stay as they are unless a secret is or was in them; then they are worth nothing and are
 /// left out, also when the reply comes from the journal, which has none of them any more.
 pub(super) fn reply(redactor: &Redactor, reply: Reply) -> Reply {
-    let is_whole =
-        |block: &Value| value(redactor, block.clone()) == *block && !json::write(block, false).contains(MARK);
+    let is_whole = |block: &Value| value(redactor, block.clone()) == *block && !is_marked(block);
     let kept = reply.kept.into_iter().filter(is_whole).collect();
     let calls = reply.calls.into_iter().map(|call| Call {
         id: text_of(redactor, call.id),

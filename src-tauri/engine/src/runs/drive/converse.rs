@@ -1,6 +1,6 @@
 //! Conversations of the tool-calling systems: ask the model, run the tools it calls, nudge it when it stops early, until it has
 //! said its last word. Owns the order of these; what a file may hold is in `script`.
-use super::ask::{self, Bought, Question};
+use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
 use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
@@ -9,11 +9,12 @@ use crate::runs::fault;
 use crate::runs::journal::Ran;
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{self, Ask, Fault, Offer, Reply, Stop, Usage};
+use crate::runs::provider::{self, Ask, Offer, Reply, Stop, Usage};
 use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
-use crate::runs::talk::Outcome;
-use crate::runs::tools::Called;
+use crate::runs::talk::{Call, Outcome};
+use crate::runs::tools::{Called, ToolFailure};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
@@ -31,7 +32,12 @@ pub(super) struct Talk<'a> {
     pub(super) recording: Option<Recording>,
     pub(super) desk: Desk,
     pub(super) script: Script,
+    /// Arguments of calls as the model wrote them, by the item of the call, where the file has them without a secret.
+    pub(super) sent: HashMap<usize, Value>,
 }
+
+/// What a model is told of a call that cannot be run any more.
+const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
 
 impl Talk<'_> {
     /// Goes on until the conversation has come to its end, or has to be left.
@@ -81,21 +87,25 @@ impl Talk<'_> {
         self.tell(What::Asking { turn });
         let bought = match &self.recording {
             Some(recording) => Bought::recorded(recording.reply(&self.script.turns())),
-            None => match self.buy(turn).await? {
-                Ok(bought) => bought,
-                Err(fault) => {
-                    if ask::concerns_all(&fault) {
-                        self.crew.stop_all(&fault.message);
+            None => {
+                let asked = self.buy(turn).await?;
+                self.count_lost(&asked.lost);
+                match asked.bought {
+                    Ok(bought) => bought,
+                    Err(fault) => {
+                        if ask::concerns_all(&fault) {
+                            self.crew.stop_all(&fault.message);
+                        }
+                        return self.fail(ask::error(&fault)).await.map(Some);
                     }
-                    return self.fail(ask::error(&fault)).await.map(Some);
                 }
-            },
+            }
         };
         self.take(turn, bought).await
     }
 
     /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
-    async fn buy(&mut self, turn: u32) -> Result<Result<Bought<Reply>, Fault>, Halt> {
+    async fn buy(&mut self, turn: u32) -> Result<Asked<Reply>, Halt> {
         let turns = self.script.turns();
         let request =
             provider::encode(&Ask { model: self.model, system: &self.system, turns: &turns, tools: &self.offers });
@@ -109,6 +119,7 @@ impl Talk<'_> {
             provider,
             model: &self.model.model_id,
             key: self.model.key.as_deref(),
+            price: self.model.price,
             hash: provider::hash(&request),
             request,
         };
@@ -126,7 +137,7 @@ impl Talk<'_> {
     /// Takes a reply into the conversation.
     async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
         fault::point!("talk.replied");
-        let Bought { reply, ms, journaled } = bought;
+        let Bought { reply, sent, ms, journaled } = bought;
         let usage = reply.usage;
         let cost =
             if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
@@ -134,11 +145,15 @@ impl Talk<'_> {
             self.crew.purse.pay(cost.unwrap_or(0.0));
         }
         self.tell(What::Replied { turn, usage, cost, ms, journaled });
+        let calls = sent.as_ref().unwrap_or(&reply).calls.clone();
         let reply = clean::reply(&self.crew.redactor, reply);
         self.count(&reply, cost);
         let why = match &reply.stop {
             Stop::Done | Stop::Calls => {
                 self.script.say(&reply);
+                if !journaled {
+                    self.remember(&reply, calls);
+                }
                 return Ok(None);
             }
             // The model would not, in its own words: that is what it answered.
@@ -159,19 +174,50 @@ impl Talk<'_> {
         self.fail(Value::Map(error)).await.map(Some)
     }
 
+    /// Keeps the arguments of calls as the model wrote them, where the file has them without a secret.
+    fn remember(&mut self, reply: &Reply, sent: Vec<Call>) {
+        let open = self.script.open_calls();
+        for (open, (kept, sent)) in open.iter().zip(reply.calls.iter().zip(sent)) {
+            if kept.params != sent.params || clean::is_marked(&sent.params) {
+                self.sent.insert(open.index, sent.params);
+            }
+        }
+    }
+
+    /// The arguments of a call as the model wrote them; none when they held a secret and only the file is left.
+    fn params(&self, open: &OpenCall) -> Option<Value> {
+        let sent = self.sent.get(&open.index).cloned();
+        sent.or_else(|| (!clean::is_marked(&open.call.params)).then(|| open.call.params.clone()))
+    }
+
     /// Adds what a reply used to what the file says of the run.
     fn count(&mut self, reply: &Reply, cost: Option<f64>) {
+        self.spend(&reply.usage, cost);
         let mut facts = self.script.facts();
-        let first = self.script.next_turn() == 1;
-        let used = facts.usage.map_or(reply.usage, |usage| usage.plus(&reply.usage));
-        facts.usage = (used != Usage::default()).then_some(used);
         facts.model_id = reply.model_id.clone().or(facts.model_id);
+        facts.turns = Some(facts.turns.unwrap_or(0) + 1);
+        self.script.set_facts(&facts);
+    }
+
+    /// Adds what attempts used that brought no reply.
+    fn count_lost(&mut self, lost: &[Lost]) {
+        for Lost { usage, cost } in lost {
+            self.spend(usage, *cost);
+        }
+    }
+
+    fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
+        let mut facts = self.script.facts();
+        // Once something was counted, a cost that is not there is not known.
+        let first = facts.turns.is_none() && self.script.next_turn() == 1;
+        facts.turns = Some(facts.turns.unwrap_or(0));
+        let used = facts.usage.map_or(*usage, |before| before.plus(usage));
+        facts.usage = (used != Usage::default()).then_some(used);
         facts.cost = match (facts.cost, cost) {
             (Some(sum), Some(cost)) => Some(sum + cost),
             (None, Some(cost)) if first => Some(cost),
             _ => None,
         };
-        facts.turns = Some(facts.turns.unwrap_or(0) + 1);
         if facts.cost.is_none() {
             self.script.forget("cost");
         }
@@ -187,10 +233,14 @@ impl Talk<'_> {
                 continue;
             }
             self.tell(What::Calling { tool: open.call.name.clone() });
+            let Some(params) = self.params(&open) else {
+                self.close(&open, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
+                continue;
+            };
             let (crew, offers) = (Arc::clone(self.crew), Arc::clone(&self.offers));
             calls.spawn(async move {
                 let begun = Instant::now();
-                let outcome = crew.toolbox.call(&offers, &open.call.name, &open.call.params, &crew.stops.hard).await;
+                let outcome = crew.toolbox.call(&offers, &open.call.name, &params, &crew.stops.hard).await;
                 (open, outcome, begun.elapsed())
             });
         }

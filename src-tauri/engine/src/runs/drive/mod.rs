@@ -187,7 +187,19 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         return Asking { crew, job, model, recording, desk, file }.hold().await;
     }
     let script = script(job, model, taken.document.filter(|_| resumed), &journal);
-    Talk { crew, job, model, system: String::new(), offers: Arc::new(offers), recording, desk, script }.hold().await
+    Talk {
+        crew,
+        job,
+        model,
+        system: String::new(),
+        offers: Arc::new(offers),
+        recording,
+        desk,
+        script,
+        sent: HashMap::new(),
+    }
+    .hold()
+    .await
 }
 
 /// What the model may call.

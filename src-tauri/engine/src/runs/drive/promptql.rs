@@ -1,6 +1,6 @@
 //! Runs of the system `promptql`: one question, and "go ahead" where it only proposes a plan. Owns the order; the bodies are in the
 //! codec, the file in `reply`.
-use super::ask::{self, Bought, Question};
+use super::ask::{self, Asked, Bought, Question};
 use super::desk::Desk;
 use super::{Crew, Ended, Halt, Job, clean};
 use crate::clock;
@@ -46,16 +46,17 @@ impl Asking<'_> {
             }
             let turn = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
             self.tell(What::Asking { turn });
-            let bought = match self.buy(&spec, turn, &prompt, &earlier).await? {
+            let Asked { bought, body, .. } = self.buy(&spec, turn, &prompt, &earlier).await?;
+            let bought = match bought {
                 Ok(bought) => bought,
                 Err(fault) => {
                     if ask::concerns_all(&fault) {
                         self.crew.stop_all(&fault.message);
                     }
-                    return self.end(whole(earlier, None), Some(self.error(&fault))).await;
+                    return self.end(whole(earlier, None), Some(error(&fault, body))).await;
                 }
             };
-            let Bought { reply: output, ms, journaled } = bought;
+            let Bought { reply: output, ms, journaled, .. } = bought;
             // The API does not say what it used.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {
@@ -72,7 +73,7 @@ impl Asking<'_> {
         turn: u32,
         prompt: &str,
         earlier: &[Interaction],
-    ) -> Result<Result<Bought<Value>, Fault>, Halt> {
+    ) -> Result<Asked<Value>, Halt> {
         let artifacts: Vec<Value> = earlier.iter().flat_map(|one| made(&one.output)).collect();
         let question = codec::Question { spec, model: self.model, prompt, artifacts: &artifacts, earlier };
         let look = |name: &str| self.crew.secrets.get(name);
@@ -86,23 +87,13 @@ impl Asking<'_> {
             provider: Provider::OpenAi,
             model: "promptql",
             key: Some(&spec.key),
+            price: None,
             // Without the secrets that its headers may hold.
             hash: hash(&codec::encode(&question, &|_| None)),
             request,
         }
         .ask(codec::decode)
         .await
-    }
-
-    /// Why there is no reply, with what came in its place.
-    fn error(&self, fault: &Fault) -> Value {
-        let mut error = ask::error(fault);
-        let last = self.desk.journal.attempts().pop().map(|attempt| attempt.body.bytes());
-        if let (Value::Map(entries), Some(body)) = (&mut error, last.filter(|body| !body.is_empty())) {
-            let text = String::from_utf8_lossy(&body).into_owned();
-            entries.push(("body".into(), json::read(&text).unwrap_or(Value::Text(text))));
-        }
-        error
     }
 
     async fn end(&mut self, output: Option<Value>, error: Option<Value>) -> Result<Ended, Halt> {
@@ -137,6 +128,16 @@ impl Asking<'_> {
 /// Settings of the system.
 pub(super) fn settings(crew: &Crew) -> Result<PromptQl, Halt> {
     codec::read(crew.setup.promptql.as_ref().unwrap_or(&Value::Null)).map_err(Halt::Broken)
+}
+
+/// Why there is no reply, with what came in its place.
+fn error(fault: &Fault, body: Option<Vec<u8>>) -> Value {
+    let mut error = ask::error(fault);
+    if let (Value::Map(entries), Some(body)) = (&mut error, body.filter(|body| !body.is_empty())) {
+        let text = String::from_utf8_lossy(&body).into_owned();
+        entries.push(("body".into(), json::read(&text).unwrap_or(Value::Text(text))));
+    }
+    error
 }
 
 /// The artifacts that a reply made, to be given back with the next question.

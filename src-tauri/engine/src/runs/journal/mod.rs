@@ -2,7 +2,7 @@
 //! that was run, appended and never changed. Owns the file; `record` owns what a line says.
 mod record;
 
-pub use record::{Attempt, Body, Ran, Record, call_hash, request_hash, worth_keeping};
+pub use record::{Attempt, Body, Ran, Record, call_hash};
 
 use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::talk::{Call, Outcome};
@@ -72,7 +72,8 @@ impl Journal {
         done.unwrap_or_else(|_| Err(self.other("writing the journal was given up.".to_owned())))
     }
 
-    /// The same, for whoever may wait.
+    /// The same, for tests.
+    #[cfg(test)]
     pub fn append_now(&self, record: Record) -> Result<(), DiskError> {
         lock(&self.inner).append(record, true)
     }
@@ -111,13 +112,13 @@ impl Journal {
         })
     }
 
-    /// All attempts, in order: each may have cost something.
-    pub fn attempts(&self) -> Vec<Attempt> {
-        let attempt = |record: &Record| match record {
-            Record::Reply(attempt) => Some(attempt.clone()),
+    /// The attempts at a request with their lines, in the lines from this one on: each may have cost something.
+    pub fn attempts_at(&self, hash: &str, from: usize) -> Vec<(usize, Attempt)> {
+        let attempt = |(line, record): (usize, &Record)| match record {
+            Record::Reply(attempt) if attempt.hash == hash => Some((line, attempt.clone())),
             _ => None,
         };
-        lock(&self.inner).records.iter().filter_map(attempt).collect()
+        lock(&self.inner).records.iter().enumerate().skip(from).filter_map(attempt).collect()
     }
 
     fn other(&self, why: String) -> DiskError {

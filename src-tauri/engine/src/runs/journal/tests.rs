@@ -17,7 +17,22 @@ fn file(dir: &Path) -> PathBuf {
 }
 
 fn bodies(journal: &Journal) -> Vec<String> {
-    journal.attempts().iter().map(|attempt| String::from_utf8(attempt.body.bytes()).unwrap()).collect()
+    let body = |record: &Record| match record {
+        Record::Reply(attempt) => Some(String::from_utf8(attempt.body.bytes()).unwrap()),
+        _ => None,
+    };
+    lock(&journal.inner).records.iter().filter_map(body).collect()
+}
+
+#[test]
+fn the_attempts_at_a_request_are_those_from_a_line_on_and_of_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    for (hash, body) in [("a", "first"), ("b", "other"), ("a", "second")] {
+        journal.append_now(reply(hash, 200, body)).unwrap();
+    }
+    let lines = |hash, from| journal.attempts_at(hash, from).iter().map(|(line, _)| *line).collect::<Vec<_>>();
+    assert_eq!((lines("a", 0), lines("a", 1), lines("b", 2), lines("c", 0)), (vec![0, 2], vec![2], vec![], vec![]));
 }
 
 #[tokio::test]

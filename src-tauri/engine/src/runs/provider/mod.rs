@@ -12,6 +12,7 @@ mod wire;
 use super::talk::{Call, Turn};
 use crate::runs::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -196,6 +197,34 @@ pub fn decode(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
             Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
         }
     }
+}
+
+/// What the body of a success says that it used, though it may be no reply: a stream that was cut, a reply of an odd shape. None when
+/// it does not say.
+pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
+    let bodies: Vec<Value> = if wire::is_stream(reply) {
+        sse::events(&reply.body).iter().filter_map(|event| json::read(&event.data).ok()).collect()
+    } else {
+        json::read(std::str::from_utf8(&reply.body).ok()?).ok().into_iter().collect()
+    };
+    let said = match provider {
+        Provider::Anthropic => anthropic::used(&bodies),
+        Provider::OpenAi | Provider::Replay => openai::used(&bodies),
+    };
+    said.filter(|usage| *usage != Usage::default())
+}
+
+/// True when a success that is no reply shows that no model was at work: a page for people, or an error in place of everything.
+pub fn is_free(reply: &HttpReply) -> bool {
+    let first = if wire::is_stream(reply) {
+        sse::events(&reply.body).into_iter().next().map(|event| event.data)
+    } else {
+        String::from_utf8(reply.body.clone()).ok()
+    };
+    let text = first.as_deref().map(str::trim).unwrap_or_default();
+    let says =
+        |body: &Value| body.get("error").is_some_and(|error| *error != Value::Null) && body.get("usage").is_none();
+    text.starts_with('<') || json::read(text).is_ok_and(|body| says(&body))
 }
 
 /// What the reply of a request is found again by: its address and its body, not its headers.

@@ -336,3 +336,35 @@ proptest! {
         prop_assert!(owed.is_empty());
     }
 }
+
+#[test]
+fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() {
+    use super::{is_free, usage_of};
+    use crate::runs::spec::Provider::{Anthropic, OpenAi};
+    let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
+    let delta =
+        "event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{},\"usage\":{\"output_tokens\":9}}\n\n";
+    let chunk = "data: {\"choices\":[],\"usage\":null}\n\ndata: {\"choices\":[],\"usage\":{\"prompt_tokens\":7,\"completion_tokens\":9}}\n\n";
+    let cases = [
+        (Anthropic, format!("{start}{delta}data: {{\"type"), Some((Some(7), Some(9)))),
+        // The count at the beginning of a stream is not what came back.
+        (Anthropic, start.to_owned(), Some((Some(7), None))),
+        (Anthropic, r#"{"usage":{"input_tokens":1,"output_tokens":2}}"#.to_owned(), Some((Some(1), Some(2)))),
+        (OpenAi, chunk.to_owned(), Some((Some(7), Some(9)))),
+        (OpenAi, r#"{"usage":{"prompt_tokens":1,"completion_tokens":2}}"#.to_owned(), Some((Some(1), Some(2)))),
+        (OpenAi, r#"{"usage":{"prompt_tokens":1,"complet"#.to_owned(), None),
+        (OpenAi, r#"{"usage":{}}"#.to_owned(), None),
+        (OpenAi, "data: {\"choices\":[]}\n\n".to_owned(), None),
+        (Anthropic, String::new(), None),
+    ];
+    for (provider, body, expected) in cases {
+        let reply = reply(200, &body);
+        let used = usage_of(provider, &reply).map(|usage| (usage.input, usage.output));
+        assert_eq!(used, expected, "{provider:?} {body}");
+        assert!(!is_free(&reply), "{body}");
+    }
+    for free in ["<html>", r#"{"error":{"message":"no"}}"#, "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n"]
+    {
+        assert!(is_free(&reply(200, free)), "{free}");
+    }
+}

@@ -62,6 +62,25 @@ fn stop(message: &Value, text: Option<&String>, calls: bool) -> Stop {
     }
 }
 
+/// What a body, or the events of a stream as far as they came, say was used. What came back is counted only at the end of a stream:
+/// the number at its beginning is none.
+pub(in crate::runs::provider) fn used(bodies: &[Value]) -> Option<Usage> {
+    let last = bodies.iter().rev().find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
+    let first = bodies.iter().find_map(|body| body.get("message")?.get("usage"));
+    let (first, last) = (first.map(|first| usage(Some(first))), last.map(|last| usage(Some(last))));
+    if first.is_none() && last.is_none() {
+        return None;
+    }
+    let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
+    Some(Usage {
+        input: last.input.or(first.input),
+        output: last.output,
+        cache_read: last.cache_read.or(first.cache_read),
+        cache_write: last.cache_write.or(first.cache_write),
+        reasoning: None,
+    })
+}
+
 fn usage(usage: Option<&Value>) -> Usage {
     let tokens = |key| usage.and_then(|usage| count(usage.get(key)));
     Usage {

@@ -89,6 +89,12 @@ fn stop(choice: &Value, refusal: Option<String>, text: Option<&String>, calls: b
     }
 }
 
+/// What a body, or the events of a stream as far as they came, say was used: the last word counts.
+pub(in crate::runs::provider) fn used(bodies: &[Value]) -> Option<Usage> {
+    let said = bodies.iter().rev().find_map(|body| body.get("usage").filter(|usage| matches!(usage, Value::Map(_))));
+    said.map(|said| usage(Some(said)))
+}
+
 /// The prompt's count holds what came from the cache; ours does not.
 fn usage(usage: Option<&Value>) -> Usage {
     let tokens = |key| usage.and_then(|usage| count(usage.get(key)));

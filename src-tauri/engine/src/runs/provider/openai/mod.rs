@@ -7,4 +7,5 @@ mod stream;
 mod tests;
 
 pub use decode::decode;
+pub(super) use decode::used;
 pub use encode::encode;
