@@ -112,10 +112,15 @@ impl App {
             Provider::OpenAi => format!("OpenAI wire, {}", model.model_id),
             Provider::Replay => crate::runs::provider::replay::SAYS.to_owned(),
         };
-        let missing = model.key.as_deref().filter(|name| !matches!(self.inner.keys.get(name), Ok(Some(_))));
-        let why_not = missing.map(|name| Trouble {
-            message: format!("Its key {name} is not set."),
-            fix: Some(self.inner.keys.how_to_set(name)),
+        let why_not = model.key.as_deref().and_then(|name| match self.inner.keys.get(name) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(Trouble {
+                message: format!("Its key {name} is not set."),
+                fix: Some(self.inner.keys.how_to_set(name)),
+            }),
+            Err(why) => {
+                Some(Trouble { message: format!("Its key {name} cannot be used."), fix: Some(why.to_string()) })
+            }
         });
         choice(&model.name, &detail, why_not)
     }

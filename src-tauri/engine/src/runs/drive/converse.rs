@@ -85,19 +85,18 @@ impl Talk<'_> {
             return Err(Halt::Stopped);
         }
         self.tell(What::Asking { turn });
-        let bought = match &self.recording {
-            Some(recording) => Bought::recorded(recording.reply(&self.script.turns())),
-            None => {
-                let asked = self.buy(turn).await?;
-                self.count_lost(&asked.lost);
-                match asked.bought {
-                    Ok(bought) => bought,
-                    Err(fault) => {
-                        if ask::concerns_all(&fault) {
-                            self.crew.stop_all(&fault.message);
-                        }
-                        return self.fail(ask::error(&fault)).await.map(Some);
+        let bought = if let Some(recording) = &self.recording {
+            Bought::recorded(recording.reply(&self.script.turns()))
+        } else {
+            let asked = self.buy(turn).await?;
+            self.count_lost(&asked.lost);
+            match asked.bought {
+                Ok(bought) => bought,
+                Err(fault) => {
+                    if ask::concerns_all(&fault) {
+                        self.crew.stop_all(&fault.message);
                     }
+                    return self.fail(ask::error(&fault)).await.map(Some);
                 }
             }
         };
