@@ -159,9 +159,10 @@ fn summary(view: &LaunchView) -> String {
     let LaunchView { total, done, failed, stopped, elsewhere, tokens, cost, unpriced, .. } = view;
     let unpriced =
         if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
+    let tokens = tokens.map(|tokens| format!("{tokens} tokens, ")).unwrap_or_default();
     let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
     format!(
-        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens} tokens, ${cost:.4}{unpriced}.{why}"
+        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{why}"
     )
 }

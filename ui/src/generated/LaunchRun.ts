@@ -26,9 +26,9 @@ turn: number,
  */
 doing: string | null, 
 /**
- * Tokens so far.
+ * Tokens so far; none while no reply has said.
  */
-tokens: number, 
+tokens: number | null, 
 /**
  * Dollars so far; none when a price is not known.
  */

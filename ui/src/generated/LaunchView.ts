@@ -55,9 +55,9 @@ elsewhere: number,
  */
 stopped: number, 
 /**
- * Tokens so far.
+ * Tokens so far; none while no reply has said.
  */
-tokens: number, 
+tokens: number | null, 
 /**
  * Dollars so far, of the replies whose price is known.
  */

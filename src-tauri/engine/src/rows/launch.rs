@@ -206,8 +206,8 @@ pub struct LaunchView {
     pub elsewhere: u64,
     /// Stopped; can be continued.
     pub stopped: u64,
-    /// Tokens so far.
-    pub tokens: u64,
+    /// Tokens so far; none while no reply has said.
+    pub tokens: Option<u64>,
     /// Dollars so far, of the replies whose price is known.
     pub cost: f64,
     /// Replies whose price is not known.
@@ -247,8 +247,8 @@ pub struct LaunchRun {
     pub turn: u32,
     /// What it does now or why it ended, in a few words: `asking o1`, `query_support_tickets`, `waits 4 s: too many requests`.
     pub doing: Option<String>,
-    /// Tokens so far.
-    pub tokens: u64,
+    /// Tokens so far; none while no reply has said.
+    pub tokens: Option<u64>,
     /// Dollars so far; none when a price is not known.
     pub cost: Option<f64>,
     /// Seconds so far.

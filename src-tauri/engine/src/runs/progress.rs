@@ -12,8 +12,8 @@ pub struct Progress {
     pub ended_ms: Option<i64>,
     /// Why it takes on nothing new, when it does not.
     pub stopping: Option<String>,
-    /// Tokens so far.
-    pub tokens: u64,
+    /// Tokens so far; none while no reply has said.
+    pub tokens: Option<u64>,
     /// Dollars so far, of the replies whose price is known.
     pub cost: f64,
     /// Replies, and attempts that brought none, whose price is not known.
@@ -33,8 +33,8 @@ pub struct RunProgress {
     pub turn: u32,
     /// What it does now, or why it ended.
     pub doing: Option<String>,
-    /// Tokens so far.
-    pub tokens: u64,
+    /// Tokens so far; none while no reply has said.
+    pub tokens: Option<u64>,
     /// Dollars so far; none once a price is not known.
     pub cost: Option<f64>,
     /// When it began.
@@ -87,7 +87,7 @@ impl Progress {
             (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
             (what, Some(path)) => {
                 if let What::Replied { usage, cost, journaled: false, .. } | What::Lost { usage, cost, .. } = what {
-                    self.tokens += tokens(usage);
+                    self.tokens = sum(self.tokens, tokens(usage));
                     self.cost += cost.unwrap_or(0.0);
                     self.unpriced += u64::from(cost.is_none());
                 }
@@ -106,8 +106,14 @@ impl Progress {
     }
 }
 
-fn tokens(usage: &super::provider::Usage) -> u64 {
-    [usage.input, usage.output, usage.cache_read, usage.cache_write].into_iter().flatten().sum()
+fn sum(total: Option<u64>, more: Option<u64>) -> Option<u64> {
+    total.map_or(more, |total| Some(total + more.unwrap_or(0)))
+}
+
+/// Tokens of a reply; none when the provider does not say.
+fn tokens(usage: &super::provider::Usage) -> Option<u64> {
+    let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
+    parts.into_iter().flatten().reduce(|a, b| a + b)
 }
 
 impl RunProgress {
@@ -117,7 +123,7 @@ impl RunProgress {
             stage: Stage::Waiting,
             turn: 0,
             doing: None,
-            tokens: 0,
+            tokens: None,
             cost: Some(0.0),
             began_ms: None,
             ended_ms: None,
@@ -138,12 +144,12 @@ impl RunProgress {
                 self.turn = *turn;
                 self.doing = None;
                 if !journaled {
-                    self.tokens += tokens(usage);
+                    self.tokens = sum(self.tokens, tokens(usage));
                     self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
                 }
             }
             What::Lost { usage, cost, .. } => {
-                self.tokens += tokens(usage);
+                self.tokens = sum(self.tokens, tokens(usage));
                 self.cost = self.cost.zip(*cost).map(|(sum, cost)| sum + cost);
             }
             What::Retrying { wait_ms, why, .. } => {
