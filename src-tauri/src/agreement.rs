@@ -1,8 +1,6 @@
 //! Tests that every list of commands names the same ones: the page, the routes, the window and its permissions.
+use crate::commands;
 use std::collections::BTreeSet;
-
-#[path = "../commands.rs"]
-mod commands;
 
 fn names() -> BTreeSet<String> {
     commands::COMMANDS.iter().map(|name| (*name).to_owned()).collect()

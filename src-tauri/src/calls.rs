@@ -1,4 +1,5 @@
 //! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
+use crate::commands::COMMANDS;
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
@@ -144,7 +145,7 @@ const LOOKS: [&str; 22] = [
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
-    if !may_run && !LOOKS.contains(&name) {
+    if !may_run && COMMANDS.contains(&name) && !LOOKS.contains(&name) {
         let error = AppError::new(Code::NotAllowed, "This page may look, but not run anything.");
         return Err(error.hint("Serve it so that it may: touchstone serve --allow-run FOLDER"));
     }

@@ -2,6 +2,8 @@
 //! Owns which front door opens; each door is a module of its own.
 mod calls;
 mod cli;
+#[path = "../commands.rs"]
+mod commands;
 mod desktop;
 mod leaving;
 mod serve;

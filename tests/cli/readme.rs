@@ -31,7 +31,7 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
     assert!(shown.len() >= 5, "{shown:?}");
     for line in shown {
         let mut words: Vec<String> = words(line).split_off(1);
-        let serves = words.first().is_some_and(|word| word == "serve");
+        let acts = words.first().is_some_and(|word| ["serve", "run", "nudge"].contains(&word.as_str()));
         for word in &mut words {
             match word.as_str() {
                 "FOLDER" => ".".clone_into(word),
@@ -39,9 +39,9 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
                 _ => {}
             }
         }
-        // A server would not end; its help names everything it takes.
-        if serves {
-            let help = sandbox.run(&["serve", "--help"]);
+        // A server would not end, and runs would ask real models; their help names everything they take.
+        if acts {
+            let help = sandbox.run(&[words[0].as_str(), "--help"]);
             assert_eq!(help.status, 0, "{line}");
             for flag in words.iter().filter(|word| word.starts_with("--")) {
                 assert!(help.out.contains(flag.as_str()), "{flag} of `{line}` is not in the help:\n{}", help.out);
