@@ -11,9 +11,12 @@ use crate::runs::launch::Listener;
 use crate::runs::lock::RunLock;
 use crate::runs::{disk, fork, look, plan, publish};
 use std::path::Path;
+use std::time::{Duration, Instant};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::transcript::Document;
 
+/// How long a copy may take to be in the list.
+const LISTED: Duration = Duration::from_secs(2);
 /// A longer message is a file that was pasted by accident.
 const LONGEST: usize = 256 << 10;
 
@@ -58,6 +61,8 @@ impl App {
         publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
+        // The page goes there next, and should find it.
+        wait_listed(&open, &id_of(&path));
         if message.is_none() {
             return Ok(Copied { run: id_of(&path), launch: None });
         }
@@ -86,6 +91,20 @@ fn free(dir: &Path, at: &Coordinates, repeats: u32) -> Result<(Coordinates, RunL
             Ok(_) | Err(crate::runs::lock::LockError::Held { .. }) => {}
             Err(other) => return Err(cannot(other.to_string())),
         }
+    }
+}
+
+/// Waits until a run that was just written is in the list, but not for long: it comes by itself.
+fn wait_listed(open: &OpenFolder, id: &str) {
+    let until = Instant::now() + LISTED;
+    loop {
+        let seen = open.flow.live.now().generation;
+        let listed = open.ask(|index| query::row_by_key(index, id)).is_ok_and(|row| row.is_some());
+        let left = until.saturating_duration_since(Instant::now());
+        if listed || left.is_zero() {
+            return;
+        }
+        open.flow.live.wait(|now| now.generation != seen, left);
     }
 }
 
