@@ -1,6 +1,6 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
-/// In the order of `ui/src/backend/backend.ts`.
+/// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
 pub(crate) const COMMANDS: [&str; 32] = [
     "status",
     "folders",
@@ -21,10 +21,11 @@ pub(crate) const COMMANDS: [&str; 32] = [
     "read_csv",
     "find_in_run",
     "launch_options",
-    "plan_launch",
-    "start_launch",
     "launches",
     "launch",
+    "doctor",
+    "plan_launch",
+    "start_launch",
     "stop_launch",
     "retry_launch",
     "nudge_run",
@@ -33,5 +34,4 @@ pub(crate) const COMMANDS: [&str; 32] = [
     "set_key",
     "forget_key",
     "test_model",
-    "doctor",
 ];

@@ -7,6 +7,23 @@ fn names() -> BTreeSet<String> {
 }
 
 #[test]
+fn a_page_that_may_only_look_begins_nothing_and_asks_for_no_key() {
+    let acts = [
+        "plan_launch",
+        "start_launch",
+        "stop_launch",
+        "retry_launch",
+        "nudge_run",
+        "fork_run",
+        "keys",
+        "set_key",
+        "forget_key",
+        "test_model",
+    ];
+    assert_eq!(commands::COMMANDS[crate::calls::LOOKS..], acts);
+}
+
+#[test]
 fn the_page_asks_for_exactly_the_commands_there_are() {
     let page = include_str!("../../ui/src/backend/backend.ts");
     let body = page.split_once("export interface Commands {").unwrap().1.split_once("\n}").unwrap().0;

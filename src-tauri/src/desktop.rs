@@ -163,7 +163,7 @@ async fn test_model(app: Engine<'_>, name: String) -> Reply<Check> {
 }
 #[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
-    run(app, |app| Ok(with_ours(app.doctor()))).await
+    run(app, |app| Ok(with_ours(app.doctor(true)))).await
 }
 
 /// Opens the window and returns when it is closed.

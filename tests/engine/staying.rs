@@ -94,7 +94,7 @@ fn named<'a>(checks: &'a [Check], name: &str) -> &'a Check {
 fn the_doctor_looks_at_each_database_and_names_the_keys_without_calling_a_missing_one_a_fault() {
     let server = Scripted::always(Reply::new(500));
     let bench = folder(&server, Wire::Chat);
-    let checks = bench.app().doctor();
+    let checks = bench.app().doctor(true);
     let database = named(&checks, "Database of query_things");
     assert!(database.ok && database.detail.contains("things.db"), "{database:?}");
     assert!(checks.iter().any(|check| check.name == "Keyring"));
@@ -102,7 +102,7 @@ fn the_doctor_looks_at_each_database_and_names_the_keys_without_calling_a_missin
     assert!(key.ok, "{key:?}");
     assert!(checks.iter().any(|check| check.name.contains("andbox")), "{checks:#?}");
     fs::remove_file(bench.path("data/things.db")).unwrap();
-    let checks = bench.app().doctor();
+    let checks = bench.app().doctor(true);
     let database = named(&checks, "Database of query_things");
     assert!(!database.ok && database.fix.is_some(), "{database:?}");
     assert!(server.seen().is_empty(), "no model is asked");
@@ -117,8 +117,17 @@ fn a_database_that_does_not_answer_keeps_the_doctor_for_seconds_only() {
         .file("touchstone.yaml", format!("input_dir: tasks\noutput_dir: results\ntools:\n  ask: {{ kind: sql, database: 'postgres://me@127.0.0.1:{port}/db' }}\n"))
         .open();
     let begun = std::time::Instant::now();
-    let checks = bench.app().doctor();
+    let checks = bench.app().doctor(true);
     let database = named(&checks, "Database of ask");
     assert!(!database.ok && database.detail.contains("answer") && database.fix.is_some(), "{database:?}");
     assert!(begun.elapsed() < DEADLINE, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_page_that_may_only_look_starts_no_program_and_asks_no_keyring_and_no_database() {
+    let bench = Bench::new().open();
+    let names = |may_run| bench.app().doctor(may_run).into_iter().map(|check| check.name).collect::<Vec<_>>();
+    let (all, looks) = (names(true), names(false));
+    assert!(all.iter().any(|name| name == "Keyring") && looks.iter().all(|name| name != "Keyring"));
+    assert!(looks.len() < all.len() && looks.iter().all(|name| all.contains(name)), "{looks:?}");
 }

@@ -16,7 +16,7 @@ pub(super) struct Doctor {
 }
 
 pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
-    let checks = surroundings::with_ours(here.engine().doctor());
+    let checks = surroundings::with_ours(here.engine().doctor(true));
     let mut out = io::stdout().lock();
     let paint = Paint(here.colour);
     if asked.json {

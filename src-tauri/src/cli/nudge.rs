@@ -1,5 +1,5 @@
 //! `nudge`: a message added to a run, and the run continued.
-use super::{Dirs, Outcome, folder, watch};
+use super::{Dirs, Outcome, Where, folder, watch};
 use crate::Surroundings;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -23,9 +23,7 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     let file = &asked.file;
     let full = std::fs::canonicalize(file)
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
-    let place =
-        folder::chosen(Some(workspace_of(&full)), asked.dirs.clone()).unwrap_or_else(|| PathBuf::from(".").into());
-    let app = folder::read(&place, here)?;
+    let app = folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
     let id = app.run_of(&full)?;
     watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))
 }
@@ -35,8 +33,9 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
 fn workspace_of(file: &Path) -> PathBuf {
     use std::os::unix::fs::MetadataExt as _;
     let us = rustix::process::getuid().as_raw();
-    let ours = |dir: &&Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
-    let above = file.ancestors().skip(1).take_while(ours);
-    let named = above.clone().find(|dir| dir.join("touchstone.yaml").is_file());
+    let ours = |path: &Path| path.metadata().is_ok_and(|meta| meta.uid() == us);
+    let above = file.ancestors().skip(1).take_while(|dir| ours(dir));
+    // A folder of ours may let others write into it.
+    let named = above.clone().find(|dir| ours(&dir.join("touchstone.yaml")));
     named.or_else(|| above.clone().next()).unwrap_or(file).to_path_buf()
 }

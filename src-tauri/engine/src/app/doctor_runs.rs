@@ -38,7 +38,7 @@ impl App {
     }
 
     fn databases(&self, setup: &Setup, base: &Path) -> Vec<(String, Result<SqlTool, Unusable>)> {
-        let secret = |name: &str| self.inner.keys.get(name).ok()?.map(|key| key.reveal().to_owned());
+        let secret = |name: &str| self.inner.keys.secret(name).ok()?.map(|secret| secret.to_string());
         let open = |tool: &ToolEntry| {
             (format!("Database of {}", tool.name), SqlTool::open(&tool.name, &tool.settings, base, &secret))
         };
@@ -66,7 +66,7 @@ impl App {
                     "Not set. Only runs that use it need it.".to_owned(),
                     &self.inner.keys.how_to_set(&name),
                 ),
-                Err(why) => wrong(&title, why.to_string(), "Set it again, in Settings or in the environment."),
+                Err(why) => wrong(&title, why.to_string(), "Unlock the keyring, or set it in the environment."),
             }
         };
         names.into_iter().map(check).collect()

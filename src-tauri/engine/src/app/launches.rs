@@ -21,7 +21,7 @@ const MOST_ROWS: u32 = 500;
 /// Said where a person stopped a launch.
 const ASKED: &str = "It was stopped.";
 
-/// The launches since the folder was opened.
+/// The launches since the program began, of every folder that was open.
 #[derive(Default)]
 pub(super) struct Launches {
     runtime: OnceLock<Runtime>,
@@ -64,10 +64,11 @@ impl Launches {
 
     /// Refuses while runs are in progress: their paths belong to the folder that is open.
     pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
-        let runs: u64 = self.at_work().iter().map(|launch| launch.look(Progress::unended)).sum();
-        if self.at_work().is_empty() {
+        let at_work = self.at_work();
+        if at_work.is_empty() {
             return Ok(());
         }
+        let runs: u64 = at_work.iter().map(|launch| launch.look(Progress::unended)).sum();
         let what = if runs == 1 { "1 run is".to_owned() } else { format!("{runs} runs are") };
         let error = AppError::new(
             Code::BadRequest,
@@ -80,8 +81,8 @@ impl Launches {
         self.lock().iter().filter(|launch| !launch.is_over()).cloned().collect()
     }
 
-    fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
-        let gone = || AppError::new(Code::NotFound, "This launch is not known: the folder was opened again since.");
+    pub(super) fn find(&self, id: &str) -> Result<Arc<Launch>, AppError> {
+        let gone = || AppError::new(Code::NotFound, "This launch is not known: the program was started again since.");
         self.lock().iter().find(|launch| launch.id == id).cloned().ok_or_else(gone)
     }
 
@@ -151,12 +152,6 @@ pub(super) fn unfinished(launch: &Launch) -> HashMap<String, bool> {
         |stage| matches!(stage, Stage::Waiting | Stage::Ended(Ending::Error | Ending::Stopped | Ending::Elsewhere));
     let left = |run: &RunProgress| is_left(run.stage).then(|| (run.path.clone(), run.began_ms.is_some()));
     launch.look(|progress| progress.runs().iter().filter_map(left).collect())
-}
-
-impl App {
-    pub(super) fn found_launch(&self, id: &str) -> Result<Arc<Launch>, AppError> {
-        self.inner.launches.find(id)
-    }
 }
 
 fn view(launch: &Launch, span: Span) -> LaunchView {

@@ -91,7 +91,7 @@ impl App {
     /// Launches again what failed or was stopped.
     pub fn retry_launch(&self, id: &str) -> Result<Launched, AppError> {
         let open = self.opened()?;
-        let old = self.found_launch(id)?;
+        let old = self.inner.launches.find(id)?;
         if old.output_dir != open.flow.roots.output_dir {
             let error = AppError::new(Code::BadRequest, "This launch belongs to another folder.");
             return Err(error.hint("Open that folder first."));

@@ -4,11 +4,11 @@ use super::{disk, lock};
 use std::path::Path;
 
 /// A longer transcript is none that is gone on with.
-const MOST: u64 = 256 << 20;
+pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
 /// What is on disk of a run, by the path of its transcript.
 pub fn look(output_dir: &Path, path: &str) -> OnDisk {
-    let file = match disk::read(output_dir, path, MOST) {
+    let file = match disk::read(output_dir, path, MOST_BYTES) {
         Ok(None) => File::Absent,
         Ok(Some(bytes)) => File::of(&bytes),
         Err(error) => File::Damaged(error.why),

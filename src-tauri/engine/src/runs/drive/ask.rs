@@ -152,7 +152,7 @@ impl Question<'_> {
         let mut lost = Vec::new();
         for (line, attempt) in attempts {
             let reply = attempt.reply();
-            if !(200..300).contains(&reply.status) || provider::is_free(&reply) {
+            if !attempt.is_success() || provider::is_free(&reply) {
                 continue;
             }
             let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
@@ -173,7 +173,7 @@ impl Question<'_> {
         Record::Reply(Attempt {
             turn: self.turn,
             hash: self.hash.clone(),
-            status: attempt.status.unwrap_or(0),
+            status: attempt.status,
             headers,
             body: Body::of(&self.crew.redactor.clean_body(&attempt.body, !is_reply)),
             whole: attempt.error.is_none(),

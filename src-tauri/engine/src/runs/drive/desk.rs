@@ -60,7 +60,7 @@ impl Desk {
                         () = tokio::time::sleep(FULL) => {}
                     }
                 }
-                Err(error) => return Err(Halt::Broken(format!("{} could not be written: {error}.", self.path))),
+                Err(error) => return Err(Halt::Broken(format!("{} could not be written: {}", self.path, error.why))),
             }
         }
     }

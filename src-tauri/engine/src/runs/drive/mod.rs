@@ -20,6 +20,7 @@ use super::http::redact::Redactor;
 use super::journal::Journal;
 use super::launch::{Stops, Teller};
 use super::lock::{LockError, RunLock};
+use super::look::MOST_BYTES;
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
 use super::provider::Offer;
 use super::provider::replay::{self, Recording};
@@ -38,9 +39,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::transcript::Document;
-
-/// A longer transcript is not gone on with.
-pub(crate) const MOST_BYTES: u64 = 256 << 20;
 
 /// What all runs of a launch share.
 pub struct Crew {

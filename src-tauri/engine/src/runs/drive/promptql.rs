@@ -82,7 +82,8 @@ impl Asking<'_> {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
-            from: ask::from_line(self.file.facts().journal),
+            // A file with an error is begun anew, and its journal with it.
+            from: 0,
             turn,
             provider: Provider::OpenAi,
             model: "promptql",
@@ -105,7 +106,6 @@ impl Asking<'_> {
         let ended = match (&error, &output) {
             (Some(error), output) => {
                 self.file.failed(error, output.as_ref());
-                facts.journal = Some(self.desk.journal.lines() as u64);
                 let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
                 (Ending::Error, why)
             }

@@ -28,8 +28,8 @@ pub struct Attempt {
     pub turn: u32,
     /// Which request: `provider::hash`.
     pub hash: String,
-    /// Status.
-    pub status: u16,
+    /// Status; none when no reply began.
+    pub status: Option<u16>,
     /// Headers worth keeping.
     pub headers: Vec<(String, String)>,
     /// Body.
@@ -94,12 +94,17 @@ impl Body {
 impl Attempt {
     /// What came back, as it is decoded.
     pub fn reply(&self) -> HttpReply {
-        HttpReply { status: self.status, headers: self.headers.clone(), body: self.body.bytes() }
+        HttpReply { status: self.status.unwrap_or_default(), headers: self.headers.clone(), body: self.body.bytes() }
+    }
+
+    /// True when the provider said that it went well.
+    pub fn is_success(&self) -> bool {
+        self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
     /// True for a reply that can be used: a success that came to its end.
     pub fn is_usable(&self) -> bool {
-        self.whole && (200..300).contains(&self.status)
+        self.whole && self.is_success()
     }
 }
 
@@ -173,7 +178,7 @@ mod tests {
     pub(crate) fn attempt(hash: &str, status: u16, body: &[u8]) -> Attempt {
         let headers = vec![("request-id".into(), "r".into())];
         let (hash, body) = (hash.to_owned(), Body::of(body));
-        Attempt { turn: 1, hash, status, headers, body, whole: true, ms: 5, attempt: 1, at_ms: 7 }
+        Attempt { turn: 1, hash, status: Some(status), headers, body, whole: true, ms: 5, attempt: 1, at_ms: 7 }
     }
 
     fn records() -> impl Strategy<Value = Vec<Record>> {

@@ -9,7 +9,17 @@ const RUN: &str = "a/t-promptql-o1-variation0.yaml";
 
 fn reply(hash: &str, status: u16, body: &str) -> Record {
     let (hash, body) = (hash.to_owned(), Body::of(body.as_bytes()));
-    Record::Reply(Attempt { turn: 1, hash, status, headers: vec![], body, whole: true, ms: 1, attempt: 1, at_ms: 0 })
+    Record::Reply(Attempt {
+        turn: 1,
+        hash,
+        status: Some(status),
+        headers: vec![],
+        body,
+        whole: true,
+        ms: 1,
+        attempt: 1,
+        at_ms: 0,
+    })
 }
 
 fn file(dir: &Path) -> PathBuf {
