@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 32] = [
+pub(crate) const COMMANDS: [&str; 41] = [
     "status",
     "folders",
     "open_recent",
@@ -24,6 +24,12 @@ pub(crate) const COMMANDS: [&str; 32] = [
     "launches",
     "launch",
     "doctor",
+    "overview",
+    "run_scores",
+    "diff_answer",
+    "compare_runs",
+    "diff_steps",
+    "make_report",
     "plan_launch",
     "start_launch",
     "stop_launch",
@@ -34,4 +40,7 @@ pub(crate) const COMMANDS: [&str; 32] = [
     "set_key",
     "forget_key",
     "test_model",
+    "run_scorers",
+    "review_run",
+    "save_report",
 ];

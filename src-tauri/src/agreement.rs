@@ -19,6 +19,9 @@ fn a_page_that_may_only_look_begins_nothing_and_asks_for_no_key() {
         "set_key",
         "forget_key",
         "test_model",
+        "run_scorers",
+        "review_run",
+        "save_report",
     ];
     assert_eq!(commands::COMMANDS[crate::calls::LOOKS..], acts);
 }

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{LaunchRequest, ListRequest, RowRequest, Sort, Span},
+    rows::{
+        DiffRequest, LaunchRequest, ListRequest, OverviewRequest, ReportRequest, Review, RowRequest, Sort, Span,
+        StepRef,
+    },
 };
 
 #[derive(Deserialize)]
@@ -116,9 +119,54 @@ struct Key {
     key: String,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Matrix {
+    request: OverviewRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Diff {
+    request: DiffRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ids {
+    ids: Vec<String>,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TwoSteps {
+    left: StepRef,
+    right: StepRef,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Make {
+    request: ReportRequest,
+    whole: bool,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Save {
+    #[expect(dead_code, reason = "a served page saves by itself; the shape is still checked")]
+    request: ReportRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Filter {
+    filter: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Say {
+    id: String,
+    review: Option<Review>,
+}
+
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 22;
+pub(crate) const LOOKS: usize = 28;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -159,6 +207,15 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "set_key" => reply(json, |Key { name, key }| app.set_key(&name, key)),
         "forget_key" => reply(json, |Name { name }| app.forget_key(&name)),
         "test_model" => reply(json, |Name { name }| app.test_model(&name)),
+        "overview" => reply(json, |Matrix { request }| app.overview(&request)),
+        "run_scores" => reply(json, |Id { id }| app.run_scores(&id)),
+        "diff_answer" => reply(json, |Diff { request }| app.diff_answer(&request)),
+        "compare_runs" => reply(json, |Ids { ids }| app.compare_runs(&ids)),
+        "diff_steps" => reply(json, |TwoSteps { left, right }| app.diff_steps(&left, &right)),
+        "make_report" => reply(json, |Make { request, whole }| app.make_report(&request, whole)),
+        "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
+        "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
+        "save_report" => reply(json, |Save { .. }| save_report()),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),
         _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
     }
@@ -168,6 +225,12 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
 fn pick_folder() -> Result<bool, AppError> {
     let error = AppError::new(Code::NotAllowed, "A served page cannot pick a folder of the machine that serves it.");
     Err(error.hint("Start it with the folder instead: touchstone serve FOLDER"))
+}
+
+/// A page keeps what it makes where its browser puts downloads.
+fn save_report() -> Result<bool, AppError> {
+    let error = AppError::new(Code::NotAllowed, "A served page cannot write to the machine that serves it.");
+    Err(error.hint("Download the report, or write it there: touchstone report FOLDER"))
 }
 
 fn reply<A, T>(json: &[u8], act: impl FnOnce(A) -> Result<T, AppError>) -> Result<Vec<u8>, AppError>

@@ -11,9 +11,10 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Copied, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched,
-        ListRequest, Matches, Place, ProblemPage, RowPiece, RowRequest, RunPage, RunView, Sort, Span, Status, StepPage,
-        TextPiece,
+        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
+        LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
+        Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff,
+        StepPage, StepRef, TextPiece,
     },
 };
 
@@ -162,6 +163,42 @@ async fn test_model(app: Engine<'_>, name: String) -> Reply<Check> {
     run(app, move |app| app.test_model(&name)).await
 }
 #[tauri::command]
+async fn overview(app: Engine<'_>, request: OverviewRequest) -> Reply<Overview> {
+    run(app, move |app| app.overview(&request)).await
+}
+#[tauri::command]
+async fn run_scores(app: Engine<'_>, id: String) -> Reply<RunScores> {
+    run(app, move |app| app.run_scores(&id)).await
+}
+#[tauri::command]
+async fn diff_answer(app: Engine<'_>, request: DiffRequest) -> Reply<DiffView> {
+    run(app, move |app| app.diff_answer(&request)).await
+}
+#[tauri::command]
+async fn compare_runs(app: Engine<'_>, ids: Vec<String>) -> Reply<Comparison> {
+    run(app, move |app| app.compare_runs(&ids)).await
+}
+#[tauri::command]
+async fn diff_steps(app: Engine<'_>, left: StepRef, right: StepRef) -> Reply<StepDiff> {
+    run(app, move |app| app.diff_steps(&left, &right)).await
+}
+#[tauri::command]
+async fn make_report(app: Engine<'_>, request: ReportRequest, whole: bool) -> Reply<Report> {
+    run(app, move |app| app.make_report(&request, whole)).await
+}
+#[tauri::command]
+async fn run_scorers(app: Engine<'_>, filter: String) -> Reply<u64> {
+    run(app, move |app| app.run_scorers(&filter)).await
+}
+#[tauri::command]
+async fn review_run(app: Engine<'_>, id: String, review: Option<Review>) -> Reply<()> {
+    run(app, move |app| app.review_run(&id, review.as_ref())).await
+}
+#[tauri::command]
+async fn save_report(app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
+    run(app, move |app| app.make_report(&request, true).map(|_| false)).await
+}
+#[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
     run(app, |app| Ok(with_ours(app.doctor(true)))).await
 }
@@ -204,7 +241,16 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             set_key,
             forget_key,
             test_model,
-            doctor
+            doctor,
+            overview,
+            run_scores,
+            diff_answer,
+            compare_runs,
+            diff_steps,
+            make_report,
+            run_scorers,
+            review_run,
+            save_report
         ])
         .on_window_event(|window, event| match event {
             WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {

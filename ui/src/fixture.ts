@@ -26,6 +26,8 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
   const state = pick(STATES, Math.floor(index / 3));
   const variation = index % 3;
   const broken = state === "damaged";
+  const ended = state === "answered" || state === "no_answer";
+  const score = state === "answered" ? pick([1, 1, 0.8, 0.3], index) : state === "no_answer" ? 0 : null;
   return {
     id: `r${index}`,
     path: `${task}-${system}-${model}-variation${variation}-run${index}.yaml`,
@@ -47,6 +49,13 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
     seconds: broken ? null : ((index * 13) % 4_000) / 10,
     size: 1_500 + ((index * 104_729) % 400_000),
     modified_ms: Date.UTC(2025, 0, 20, 12) - index * 97_000,
+    scoring: state === "error" ? "error" : ended ? "scored" : "not_ended",
+    scorer: "fields",
+    score,
+    passed: score === null ? null : score === 1,
+    score_reason: score === null ? null : score === 1 ? "all 10 rows right" : `${Math.round(score * 10)} of 10 rows right`,
+    class: state === "error" ? "system_error" : state === "no_answer" ? "no_answer" : score === null || score === 1 ? null : "wrong_answer",
+    verdict: null,
     snippet: null,
     ...change,
   };
@@ -104,6 +113,21 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
   };
 }
 
+type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report";
+function judging(): Pick<Replies, Judging> {
+  return {
+    overview: () => ({ generation: 1, columns: [], total_rows: 0, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, missing: 0, misread: [] }),
+    run_scores: () => ({ scores: [], class: null, review: null, notes: [] }),
+    diff_answer: () => refused("diff_answer"),
+    compare_runs: () => refused("compare_runs"),
+    diff_steps: () => refused("diff_steps"),
+    make_report: () => refused("make_report"),
+    run_scorers: () => 0,
+    review_run: () => null,
+    save_report: () => true,
+  };
+}
+
 function canned(fixture: Fixture): Replies {
   const none = (name: string) => () => refused(name);
   return {
@@ -137,6 +161,7 @@ function canned(fixture: Fixture): Replies {
     read_csv: none("read_csv"),
     find_in_run: none("find_in_run"),
     ...launching(fixture),
+    ...judging(),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
   };
 }

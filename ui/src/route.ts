@@ -2,6 +2,7 @@
 import { createSubscriber } from "svelte/reactivity";
 import { readDraft, writeDraft, type Draft } from "./draft";
 import type { Column } from "./generated/Column";
+import type { ReportFormat } from "./generated/ReportFormat";
 import type { Sort } from "./generated/Sort";
 
 /** `top` is the first row in sight, so that back and reload land where one was. */
@@ -32,10 +33,37 @@ export interface ProgressRoute {
   id: string;
   top: number;
 }
-export type Route = { place: "start" } | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | { place: "problems"; top: number } | { place: "settings" };
+/** The matrix. `folded` tells whether tasks are folded, `except` for which it is the other way round. */
+export interface OverviewRoute {
+  place: "overview";
+  q: string;
+  scorer: string;
+  folded: boolean;
+  except: string[];
+  top: number;
+}
+/** Runs beside each other; the first is what the others are compared with. `row` is the row in sight. */
+export interface CompareRoute {
+  place: "compare";
+  ids: string[];
+  row: number | null;
+}
+/** What is reported, and how it is shown. */
+export interface ReportRoute {
+  place: "report";
+  q: string;
+  format: ReportFormat;
+  scorer: string;
+  baseline: string;
+  title: string;
+  runs: boolean;
+}
+export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | { place: "problems"; top: number } | { place: "settings" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
+export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
+export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "" });
 
@@ -54,7 +82,10 @@ const COLUMNS: Record<Column, true> = {
   seconds: true,
   size: true,
   modified: true,
+  score: true,
 };
+const FORMATS: Record<ReportFormat, true> = { html: true, markdown: true, csv: true, json: true, jsonl: true, junit: true };
+const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
 
 export function parseSort(word: string | null): Sort {
@@ -74,6 +105,12 @@ function unescaped(word: string): string {
   }
 }
 
+function readReport(asked: URLSearchParams, q: string): ReportRoute {
+  const format = asked.get("format") ?? "";
+  const word = (key: string) => asked.get(key) ?? "";
+  return { place: "report", q, format: isFormat(format) ? format : REPORT.format, scorer: word("scorer"), baseline: word("baseline"), title: word("title"), runs: !asked.has("short") };
+}
+
 /** What an address means; anything unknown is the list of runs. */
 export function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s, 2);
@@ -85,6 +122,9 @@ export function parse(hash: string): Route {
   const id = unescaped(rest.join("/"));
   if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
   if (place === "launch") return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
+  if (place === "overview") return { place, q, scorer: asked.get("scorer") ?? "", folded: asked.has("folded"), except: asked.getAll("task"), top };
+  if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
+  if (place === "report") return readReport(asked, q);
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
@@ -104,6 +144,24 @@ export function format(route: Route): string {
   if (route.place === "run") {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
+  }
+  if (route.place === "overview") {
+    put("q", route.q);
+    put("scorer", route.scorer);
+    if (route.folded) asked.set("folded", "");
+    for (const task of route.except) asked.append("task", task);
+  }
+  if (route.place === "compare") {
+    for (const id of route.ids) asked.append("run", id);
+    if (route.row !== null) asked.set("row", String(route.row));
+  }
+  if (route.place === "report") {
+    put("q", route.q);
+    if (route.format !== REPORT.format) asked.set("format", route.format);
+    put("scorer", route.scorer);
+    put("baseline", route.baseline);
+    put("title", route.title);
+    if (!route.runs) asked.set("short", "");
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);

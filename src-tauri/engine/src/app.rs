@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 mod bulletin;
+mod comparing;
+mod diffing;
 mod doctor;
 mod doctor_runs;
 mod keys;
@@ -29,8 +31,12 @@ mod launches;
 mod launching;
 mod listing;
 mod nudging;
+mod overview;
 mod problems;
 mod reading;
+mod reporting;
+mod reviewing;
+mod scoring;
 mod wishes;
 
 pub use bulletin::Subscription;

@@ -1,5 +1,6 @@
 //! **Pure.** Compares answers and counts what happened in a run.
 
 mod calls;
+pub mod scorers;
 
 pub use calls::missing_calls;

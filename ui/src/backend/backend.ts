@@ -3,7 +3,10 @@
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Check } from "../generated/Check";
+import type { Comparison } from "../generated/Comparison";
 import type { Copied } from "../generated/Copied";
+import type { DiffRequest } from "../generated/DiffRequest";
+import type { DiffView } from "../generated/DiffView";
 import type { Facets } from "../generated/Facets";
 import type { Folders } from "../generated/Folders";
 import type { Hit } from "../generated/Hit";
@@ -15,16 +18,24 @@ import type { LaunchRequest } from "../generated/LaunchRequest";
 import type { LaunchView } from "../generated/LaunchView";
 import type { ListRequest } from "../generated/ListRequest";
 import type { Matches } from "../generated/Matches";
+import type { Overview } from "../generated/Overview";
+import type { OverviewRequest } from "../generated/OverviewRequest";
 import type { Place } from "../generated/Place";
 import type { ProblemPage } from "../generated/ProblemPage";
+import type { Report } from "../generated/Report";
+import type { ReportRequest } from "../generated/ReportRequest";
+import type { Review } from "../generated/Review";
 import type { RowPiece } from "../generated/RowPiece";
 import type { RowRequest } from "../generated/RowRequest";
 import type { RunPage } from "../generated/RunPage";
+import type { RunScores } from "../generated/RunScores";
 import type { RunView } from "../generated/RunView";
 import type { Sort } from "../generated/Sort";
 import type { Span } from "../generated/Span";
 import type { Status } from "../generated/Status";
+import type { StepDiff } from "../generated/StepDiff";
 import type { StepPage } from "../generated/StepPage";
+import type { StepRef } from "../generated/StepRef";
 import type { TextPiece } from "../generated/TextPiece";
 
 /** Arguments and reply of every command. An argument object is sent as it is; a failed call throws an `AppError`. */
@@ -71,6 +82,20 @@ export interface Commands {
   /** Asks a model for one word, with its key. */
   test_model: [{ name: string }, Check];
   doctor: [Record<string, never>, Check[]];
+  overview: [{ request: OverviewRequest }, Overview];
+  run_scores: [{ id: string }, RunScores];
+  diff_answer: [{ request: DiffRequest }, DiffView];
+  /** Two to four runs; the first is what the others are compared with. */
+  compare_runs: [{ ids: string[] }, Comparison];
+  diff_steps: [{ left: StepRef; right: StepRef }, StepDiff];
+  /** With `whole`, all of its text; else what a preview shows. */
+  make_report: [{ request: ReportRequest; whole: boolean }, Report];
+  /** Runs the scorers that are programs, in the sandbox, over runs that wait for them; says how many it was. */
+  run_scorers: [{ filter: string }, number];
+  /** None takes the review away. */
+  review_run: [{ id: string; review: Review | null }, null];
+  /** The window asks where to with the system's dialog; false when the person cancelled. A served page downloads instead. */
+  save_report: [{ request: ReportRequest }, boolean];
 }
 
 export type CommandName = keyof Commands;

@@ -5,7 +5,7 @@ import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
 import { TEXT_SIZES, type Theme } from "../prefs";
-import { RUNS, type Route } from "../route";
+import { OVERVIEW, REPORT, RUNS, type Route } from "../route";
 import type { Session } from "../session";
 
 export interface Frame {
@@ -33,6 +33,8 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   return [
     { id: "palette", title: "All actions", group: "Everywhere", keys: ["Mod+k"], quiet: true, run: frame.palette },
     { id: "sheet", title: "All keys", group: "Everywhere", keys: ["?"], run: frame.sheet },
+    to("overview", "Overview", ["g v"], () => OVERVIEW, frame.open),
+    to("report", "Report", ["g e"], () => REPORT, frame.open),
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
     to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),

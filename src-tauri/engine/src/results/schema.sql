@@ -35,7 +35,16 @@ CREATE TABLE runs (
   text_offset    INTEGER NOT NULL,           -- its text in the blob
   text_len       INTEGER NOT NULL,
   item_count     INTEGER NOT NULL,           -- rows in items
-  words_done     INTEGER NOT NULL            -- how many of them are in words
+  words_done     INTEGER NOT NULL,           -- how many of them are in words
+  scoring        TEXT,                       -- as ScoreStanding is written: what came of the first scorer; NULL when the task is not known
+  scorer         TEXT,                       -- that scorer
+  score          REAL,
+  passed         INTEGER,
+  score_reason   TEXT,
+  class          TEXT,                       -- as FailureClass is written
+  fingerprint    INTEGER,                    -- of what it was scored against: task text, expected output, scorers and their versions
+  verdict        TEXT,                       -- as Verdict is written: what a person says
+  review_score   REAL
 );
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
@@ -64,6 +73,29 @@ CREATE TABLE items (
   len   INTEGER NOT NULL
 );
 CREATE INDEX items_run ON items(run, start);
+
+-- What every scorer says of a run, in the order of its task; 0 is the one in runs.
+CREATE TABLE scores (
+  run      INTEGER NOT NULL,                 -- runs.id
+  place    INTEGER NOT NULL,
+  scorer   TEXT NOT NULL,
+  version  INTEGER NOT NULL,
+  standing TEXT NOT NULL,                    -- as ScoreStanding is written
+  score    REAL,
+  passed   INTEGER,
+  reason   TEXT NOT NULL,
+  detail   TEXT NOT NULL,                    -- JSON list of {name, value}
+  PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+
+-- What scorers need of a run besides the columns above, so that scoring again reads no transcript.
+CREATE TABLE answers (
+  run     INTEGER PRIMARY KEY,               -- runs.id
+  lenient INTEGER NOT NULL,
+  calls   TEXT NOT NULL,                     -- JSON list of [name, failed], in order
+  said    TEXT NOT NULL,                     -- the last message of the assistant, its beginning
+  answer  TEXT                               -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
+);
 
 -- rowid = items.id
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='unicode61');

@@ -11,3 +11,4 @@ CREATE INDEX IF NOT EXISTS runs_cost ON runs(cost, path);
 CREATE INDEX IF NOT EXISTS runs_seconds ON runs(seconds, path);
 CREATE INDEX IF NOT EXISTS runs_size ON runs(size, path);
 CREATE INDEX IF NOT EXISTS runs_modified ON runs(modified_ms, path);
+CREATE INDEX IF NOT EXISTS runs_score ON runs(score, path);

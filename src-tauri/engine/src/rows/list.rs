@@ -1,4 +1,5 @@
 //! **Pure.** The list of runs: what is asked, and the rows that answer.
+use super::score::{FailureClass, ScoreStanding, Verdict};
 use super::status::Span;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,8 @@ pub enum Column {
     Size,
     /// When the file was last written.
     Modified,
+    /// Score.
+    Score,
 }
 
 /// A page of runs.
@@ -127,6 +130,20 @@ pub struct RunRow {
     pub size: u64,
     /// When its file was last written, in milliseconds since 1970.
     pub modified_ms: i64,
+    /// What came of the first scorer of its task; none when its task is not known.
+    pub scoring: Option<ScoreStanding>,
+    /// That scorer.
+    pub scorer: Option<String>,
+    /// Its score, from 0 to 1.
+    pub score: Option<f64>,
+    /// Whether that is good enough.
+    pub passed: Option<bool>,
+    /// Why, in one line.
+    pub score_reason: Option<String>,
+    /// What went wrong, when something did.
+    pub class: Option<FailureClass>,
+    /// What a person says of it.
+    pub verdict: Option<Verdict>,
     /// Where the free text of the filter was found first.
     pub snippet: Option<Snippet>,
 }

@@ -2,12 +2,20 @@
 //! Owns the shapes only; how they are filled is decided in `results` and `app`.
 //! Ids are opaque to the page: no path and no piece of a query ever comes in from there.
 
+mod compare;
 mod launch;
 mod list;
+mod overview;
+mod report;
 mod run;
+mod score;
 mod status;
 
+pub use compare::*;
 pub use launch::*;
 pub use list::*;
+pub use overview::*;
+pub use report::*;
 pub use run::*;
+pub use score::*;
 pub use status::*;

@@ -40,6 +40,7 @@ export const COLUMNS: readonly TableColumn[] = [
   { id: "system", title: "System", width: 11.2, grow: 1, number: false, text: (row) => row.system ?? DASH, token: (row) => word("system", row.system) },
   { id: "model", title: "Model", width: 8.4, grow: 1, number: false, text: (row) => row.model ?? DASH, token: (row) => word("model", row.model) },
   { id: "repeat", title: "Repeat", width: 4.9, number: true, text: (row) => count(row.repeat) },
+  { id: "score", title: "Score", width: 5.2, number: true, text: (row) => (row.score === null ? DASH : row.score.toFixed(2)), hint: (row) => row.score_reason ?? "" },
   { id: "turns", title: "Turns", width: 4.5, number: true, text: (row) => (unread(row) ? DASH : count(row.turns)) },
   { id: "tool_calls", title: "Calls", width: 5, number: true, text: (row) => (unread(row) ? DASH : count(row.tool_calls)), hint: (row) => calls(row) },
   { id: "tokens", title: "Tokens", width: 5.2, number: true, text: (row) => short(row.tokens), hint: (row) => `${count(row.tokens)} tokens` },

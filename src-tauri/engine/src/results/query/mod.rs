@@ -8,17 +8,19 @@ mod order;
 mod remembered;
 mod row;
 mod run_set;
+mod scored;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use run_set::RunSet;
+pub use scored::ScoredRun;
 
 use super::filter::{Filter, Param};
 use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
-use crate::rows::{Column, Facets, Hit, ListRequest, Place, RunPage, RunRow, Sort, Span};
+use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, Sort, Span};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
@@ -71,6 +73,20 @@ impl Lists {
             previous: neighbour(position.and_then(|at| at.checked_sub(1)))?,
             next: neighbour(position.map(|at| at + 1))?,
         })
+    }
+
+    /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that were not understood.
+    /// Scores are those of the scorer that is named, or of the first of each task.
+    pub fn scored(
+        &self,
+        index: &Reader<'_>,
+        filter: &str,
+        scorer: Option<&str>,
+    ) -> Result<(Vec<ScoredRun>, Vec<Misread>), IndexError> {
+        let (filter, misread) = Filter::parse(filter);
+        let by_path = Sort { column: Column::Path, descending: false };
+        let ids = self.ids(index, &Asked::new(filter), by_path)?;
+        Ok((scored::scored(index, &ids, scorer)?, misread))
     }
 
     /// What can be asked, and which values occur.

@@ -21,6 +21,7 @@ pub(super) const fn statement(column: Column) -> &'static str {
         Column::Seconds => "SELECT id, seconds FROM runs ORDER BY seconds, path",
         Column::Size => "SELECT id, size FROM runs ORDER BY size, path",
         Column::Modified => "SELECT id, modified_ms FROM runs ORDER BY modified_ms, path",
+        Column::Score => "SELECT id, score FROM runs ORDER BY score, path",
     }
 }
 

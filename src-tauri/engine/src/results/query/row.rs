@@ -2,13 +2,15 @@
 use crate::results::filter::state_named;
 use crate::rows::{RunRow, RunState};
 use rusqlite::Row;
+use serde::de::DeserializeOwned;
 
 /// The columns that [`read_row`] reads, in its order.
 macro_rules! select {
     ($from:literal) => {
         concat!(
             "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
-             failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms ",
+             failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms, \
+             scoring, scorer, score, passed, score_reason, class, verdict ",
             $from
         )
     };
@@ -53,8 +55,21 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         seconds: row.get(17)?,
         size: unsigned(18)?.unwrap_or(0),
         modified_ms: row.get(19)?,
+        scoring: word(row, 20)?,
+        scorer: name(21)?,
+        score: row.get(22)?,
+        passed: row.get(23)?,
+        score_reason: row.get::<_, Option<String>>(24)?.map(|reason| cut(reason, MAX_REASON)),
+        class: word(row, 25)?,
+        verdict: word(row, 26)?,
         snippet: None,
     })
+}
+
+/// A column that holds a word of the rows' own, as it is written there.
+pub(super) fn word<T: DeserializeOwned>(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<T>> {
+    let written: Option<String> = row.get(at)?;
+    Ok(written.and_then(|word| serde_json::from_value(serde_json::Value::String(word)).ok()))
 }
 
 fn cut(mut text: String, most: usize) -> String {

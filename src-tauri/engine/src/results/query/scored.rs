@@ -1,0 +1,123 @@
+//! Runs with what counting needs of each: for the overview, statistics and reports. Owns the statement; counts nothing.
+use super::row::word;
+use super::run_set::RunSet;
+use crate::results::filter::state_named;
+use crate::results::index::{IndexError, Reader};
+use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
+use rusqlite::Row;
+
+/// A run, as it is counted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScoredRun {
+    /// Opaque id, as in the list.
+    pub id: String,
+    /// File, relative to the output directory.
+    pub path: String,
+    /// Task.
+    pub task: Option<String>,
+    /// Variation, from 0.
+    pub variation: Option<u32>,
+    /// What the variation is called; layouts without numbers tell variations apart by this.
+    pub variation_name: Option<String>,
+    /// Repeat, from 1.
+    pub repeat: u32,
+    /// System.
+    pub system: Option<String>,
+    /// Model.
+    pub model: Option<String>,
+    /// How it ended.
+    pub state: RunState,
+    /// What the files look like.
+    pub layout: String,
+    /// Assistant turns.
+    pub turns: u32,
+    /// Tool calls.
+    pub tool_calls: u32,
+    /// Messages that were added to drive it on.
+    pub nudges: u32,
+    /// Tokens in and out, when known.
+    pub tokens: Option<u64>,
+    /// Dollars, when known.
+    pub cost: Option<f64>,
+    /// Wall time, when known.
+    pub seconds: Option<f64>,
+    /// What came of the scorer; none when the task is not known, or has no such scorer.
+    pub scoring: Option<ScoreStanding>,
+    /// The scorer.
+    pub scorer: Option<String>,
+    /// Score, from 0 to 1.
+    pub score: Option<f64>,
+    /// Whether that is good enough.
+    pub passed: Option<bool>,
+    /// Why.
+    pub score_reason: Option<String>,
+    /// What went wrong.
+    pub class: Option<FailureClass>,
+    /// Of what it was scored against; runs with different ones cannot be compared.
+    pub fingerprint: Option<i64>,
+    /// What a person says.
+    pub verdict: Option<Verdict>,
+    /// A score that a person gave in place of the automatic one.
+    pub review_score: Option<f64>,
+}
+
+const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
+     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score";
+
+/// In the order of the ids.
+pub(super) fn scored(index: &Reader<'_>, ids: &[i64], scorer: Option<&str>) -> Result<Vec<ScoredRun>, IndexError> {
+    let mut wanted = RunSet::default();
+    ids.iter().for_each(|id| wanted.insert(*id));
+    // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    let statement = match scorer {
+        None => format!(
+            "SELECT {COLUMNS}, r.scoring, r.scorer, r.score, r.passed, r.score_reason FROM runs r WHERE ?1 IS NULL ORDER BY r.path"
+        ),
+        Some(_) => format!(
+            "SELECT {COLUMNS}, s.standing, s.scorer, s.score, s.passed, s.reason FROM runs r \
+             LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1 ORDER BY r.path"
+        ),
+    };
+    let mut query = index.prepare_cached(&statement)?;
+    let mut rows = query.query([scorer])?;
+    let mut runs = Vec::with_capacity(ids.len());
+    while let Some(row) = rows.next()? {
+        if wanted.contains(row.get(0)?) {
+            runs.push(read(row)?);
+        }
+    }
+    Ok(runs)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
+    let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
+    let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
+    let state: String = row.get(9)?;
+    Ok(ScoredRun {
+        id: row.get(1)?,
+        path: row.get(2)?,
+        task: row.get(3)?,
+        variation: small(4)?,
+        variation_name: row.get(5)?,
+        repeat: small(6)?.unwrap_or(1),
+        system: row.get(7)?,
+        model: row.get(8)?,
+        state: state_named(&state).unwrap_or(RunState::Other),
+        layout: row.get(10)?,
+        turns: small(11)?.unwrap_or(0),
+        tool_calls: small(12)?.unwrap_or(0),
+        nudges: small(13)?.unwrap_or(0),
+        tokens: unsigned(14)?,
+        cost: row.get(15)?,
+        seconds: row.get(16)?,
+        class: word(row, 17)?,
+        fingerprint: row.get(18)?,
+        verdict: word(row, 19)?,
+        review_score: row.get(20)?,
+        scoring: word(row, 21)?,
+        scorer: row.get(22)?,
+        score: row.get(23)?,
+        passed: row.get(24)?,
+        score_reason: row.get(25)?,
+    })
+}

@@ -1,0 +1,101 @@
+//! **Pure.** Two to four runs, step by step beside each other.
+use super::list::RunRow;
+use super::score::{DiffKind, TextChange};
+use serde::{Deserialize, Serialize};
+
+/// Runs, put beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Comparison {
+    /// The runs, in the order asked for; the first is what the others are compared with.
+    pub runs: Vec<ComparedRun>,
+    /// Rows of steps, in the order of every run.
+    pub rows: Vec<CompareRow>,
+    /// The first row in which what was done differs.
+    pub first_divergence: Option<u32>,
+    /// The first row in which the same was done and something else came back.
+    pub first_other_result: Option<u32>,
+    /// The runs were too long for a fine alignment.
+    pub coarse: bool,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// One of the runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ComparedRun {
+    /// As in the list.
+    pub row: RunRow,
+    /// Names the content that was read, for reading steps.
+    pub version: String,
+    /// How many steps it has.
+    pub steps: u32,
+    /// What keeps it from being compared, when something does.
+    pub trouble: Option<String>,
+}
+
+/// Steps that stand beside each other.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct CompareRow {
+    /// For each run the step, if it has one here.
+    pub steps: Vec<Option<u32>>,
+    /// How the other runs relate to the first: the strongest difference.
+    pub relation: Relation,
+    /// What it is, in a few words: `query_support_tickets`, `assistant message`.
+    pub title: String,
+}
+
+/// How steps relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// The same was done, and the same came back.
+    Same,
+    /// The same was done, and something else came back.
+    OtherResult,
+    /// The same kind of thing was done with other words or arguments.
+    Similar,
+    /// Something else was done.
+    Different,
+    /// Only some of the runs have a step here.
+    Alone,
+}
+
+/// A step of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct StepRef {
+    /// Run.
+    pub id: String,
+    /// Content that was read.
+    pub version: String,
+    /// Step.
+    pub step: u32,
+}
+
+/// Two steps, compared part by part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct StepDiff {
+    /// Parts of either, those with the same label beside each other.
+    pub parts: Vec<PartDiff>,
+}
+
+/// Two parts, compared.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct PartDiff {
+    /// What it is within the step.
+    pub label: String,
+    /// How they relate.
+    pub kind: DiffKind,
+    /// In one line, when the parts are values: `2 of 20 rows differ`.
+    pub summary: Option<String>,
+    /// The text of both, what differs told apart; empty when equal.
+    pub pieces: Vec<TextChange>,
+    /// The texts were too long for a fine comparison.
+    pub coarse: bool,
+}
