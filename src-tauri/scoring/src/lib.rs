@@ -2,5 +2,6 @@
 
 mod calls;
 pub mod scorers;
+pub mod stats;
 
 pub use calls::missing_calls;

@@ -1,0 +1,98 @@
+//! **Pure.** Binomial probabilities, each relative to the likeliest, so that nothing under- or overflows.
+use super::float;
+
+/// Less of the likeliest probability changes no sum.
+const NEGLIGIBLE: f64 = 1e-18;
+
+/// The probabilities of a binomial distribution that are worth a mention.
+#[derive(Debug, Clone)]
+pub(super) struct Binomial {
+    /// How often the first of them is a success.
+    from: u64,
+    probabilities: Vec<f64>,
+}
+
+impl Binomial {
+    /// Of `n` tries that each succeed with this probability.
+    pub(super) fn new(n: u64, share: f64) -> Self {
+        if share <= 0.0 || share >= 1.0 {
+            return Self { from: if share <= 0.0 { 0 } else { n }, probabilities: vec![1.0] };
+        }
+        let odds = share / (1.0 - share);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and n")]
+        let likeliest = ((float(n) + 1.0) * share).floor() as u64;
+        let likeliest = likeliest.min(n);
+        let mut below = Vec::new();
+        let (mut at, mut weight) = (likeliest, 1.0);
+        while at > 0 && weight > NEGLIGIBLE {
+            weight *= float(at) / (float(n - at + 1) * odds);
+            below.push(weight);
+            at -= 1;
+        }
+        let mut probabilities: Vec<f64> = below.into_iter().rev().chain([1.0]).collect();
+        let (mut at, mut weight) = (likeliest, 1.0);
+        while at < n && weight > NEGLIGIBLE {
+            weight *= float(n - at) * odds / float(at + 1);
+            probabilities.push(weight);
+            at += 1;
+        }
+        let total: f64 = probabilities.iter().sum();
+        for weight in &mut probabilities {
+            *weight /= total;
+        }
+        let from = at + 1 - super::count(probabilities.len());
+        Self { from, probabilities }
+    }
+
+    /// Numbers of successes with their probabilities.
+    pub(super) fn each(&self) -> impl DoubleEndedIterator<Item = (u64, f64)> {
+        self.probabilities.iter().enumerate().map(|(at, probability)| (self.from + super::count(at), *probability))
+    }
+
+    /// The probability of so many successes or more.
+    pub(super) fn at_least(&self, successes: u64) -> f64 {
+        self.each().rev().take_while(|(at, _)| *at >= successes).map(|(_, probability)| probability).sum()
+    }
+}
+
+/// The probability that of `n` fair throws at most `k` fall on one side; exact far out, too.
+pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
+    if k >= n {
+        return 1.0;
+    }
+    // The likeliest of them is the k-th; the others are told relative to it, until they do not count any more.
+    let ln_ways: f64 = (1..=k).map(|i| (float(n - k + i) / float(i)).ln()).sum();
+    let (mut sum, mut weight) = (0.0, 1.0);
+    for at in (0..=k).rev() {
+        sum += weight;
+        weight *= float(at) / float(n - at + 1);
+        if weight < NEGLIGIBLE * sum {
+            break;
+        }
+    }
+    (ln_ways - float(n) * std::f64::consts::LN_2 + f64::ln(sum)).exp().min(1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_are_those_of_counting() {
+        let four = Binomial::new(4, 0.5);
+        let sixteenths: Vec<f64> = four.each().map(|(_, probability)| probability * 16.0).collect();
+        for (found, counted) in sixteenths.iter().zip([1.0, 4.0, 6.0, 4.0, 1.0]) {
+            assert!((found - counted).abs() < 1e-12, "{sixteenths:?}");
+        }
+        assert!((four.at_least(3) - 5.0 / 16.0).abs() < 1e-14);
+        assert!((fair_at_most(1, 4) - 5.0 / 16.0).abs() < 1e-14);
+        assert!((fair_at_most(0, 1_000).ln() + 1_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_always_or_never_happens_has_one_outcome() {
+        assert_eq!(Binomial::new(5, 0.0).each().collect::<Vec<_>>(), [(0, 1.0)]);
+        assert_eq!(Binomial::new(5, 1.0).each().collect::<Vec<_>>(), [(5, 1.0)]);
+        assert_eq!(Binomial::new(0, 0.3).each().collect::<Vec<_>>(), [(0, 1.0)]);
+    }
+}

@@ -1,0 +1,76 @@
+//! **Pure.** The paired permutation test: had the two sides been the same, each task's difference could as well have been the other way.
+//!
+//! Signs are flipped by task, for differences of one task are alike. All ways to flip are counted, up to 32 tasks that differ; with more of
+//! them, ways are drawn, and the observed one counts as one of them, so that no probability is ever 0.
+use super::{Clusters, Resampling, clusters, count, draw::Draw, float};
+
+/// With so many tasks that differ, all ways to flip are still counted: each half has 2^16.
+const MOST_COUNTED: usize = 32;
+
+/// Sums are the same when they differ by less than this share of all differences: what adding in another order leaves.
+const SAME: f64 = 1e-10;
+
+/// How probable a difference at least this large is if the two sides were the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PValue {
+    /// The probability.
+    pub p: f64,
+    /// False when ways were drawn instead of all counted.
+    pub exact: bool,
+}
+
+/// Tests differences (first minus second), gathered by task, two-sided.
+pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
+    let sums: Vec<f64> = differences.sums().filter(|sum| sum.abs() > clusters::ROUNDING).collect();
+    let all: f64 = sums.iter().map(|sum| sum.abs()).sum();
+    let observed = sums.iter().sum::<f64>().abs() - SAME * all;
+    if sums.is_empty() || observed <= 0.0 {
+        return PValue { p: 1.0, exact: true };
+    }
+    if sums.len() <= MOST_COUNTED {
+        return PValue { p: counted(&sums, observed), exact: true };
+    }
+    PValue { p: drawn(&sums, observed, resampling), exact: false }
+}
+
+/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by themselves; of one, sorted, it is then
+/// looked up how many go with each of the other.
+fn counted(sums: &[f64], observed: f64) -> f64 {
+    let (one, other) = sums.split_at(sums.len() / 2);
+    let mut other = flipped(other);
+    other.sort_unstable_by(f64::total_cmp);
+    let one = flipped(one);
+    let far = |sum: &f64| {
+        let low = other.partition_point(|with| sum + with <= -observed);
+        let high = other.len() - other.partition_point(|with| sum + with < observed);
+        count(low + high)
+    };
+    let hits: u64 = one.iter().map(far).sum();
+    float(hits) / (float(count(one.len())) * float(count(other.len())))
+}
+
+/// The sums of all ways to flip.
+fn flipped(sums: &[f64]) -> Vec<f64> {
+    let mut all = vec![0.0];
+    for sum in sums {
+        all = all.iter().flat_map(|so_far| [so_far + sum, so_far - sum]).collect();
+    }
+    all
+}
+
+fn drawn(sums: &[f64], observed: f64, resampling: Resampling) -> f64 {
+    let mut draw = Draw::new(resampling.seed);
+    let mut hits = 0_u64;
+    for _ in 0..resampling.times {
+        let mut total = 0.0;
+        for part in sums.chunks(64) {
+            let mut bits = draw.bits();
+            for sum in part {
+                total += if bits & 1 == 0 { *sum } else { -sum };
+                bits >>= 1;
+            }
+        }
+        hits += u64::from(f64::abs(total) >= observed);
+    }
+    float(hits + 1) / float(count(resampling.times) + 1)
+}

@@ -1,0 +1,87 @@
+//! **Pure.** Numbers with their doubt: rates, means, pairs, repeats and agreement. Knows nothing of runs or files.
+//!
+//! What cannot be said is none: no number is ever made up, and what is not a number goes in nowhere and comes out of nowhere.
+mod better;
+mod binomial;
+mod clusters;
+mod curves;
+mod detectable;
+mod draw;
+mod flips;
+mod kappa;
+mod numbers;
+mod paired;
+mod rate;
+mod repeats;
+
+pub use better::{Better, Tendency, WinTieLoss};
+pub use clusters::{Clusters, Resampling};
+pub use detectable::{Power, detectable_mean_difference, detectable_rate_difference};
+pub use flips::{PValue, sign_flips};
+pub use kappa::{Confusion, Kappa, Weights};
+pub use numbers::{Amounts, Known, mean, median, quantile, standard_deviation};
+pub use paired::PairedPasses;
+pub use rate::{wilson, wilson_clustered};
+pub use repeats::{OverRows, is_flaky, over_rows, pass_all, pass_at};
+
+/// How sure an interval is meant to be: 0.95 unless said otherwise.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Level(f64);
+
+impl Level {
+    /// None unless it lies between 0 and 1.
+    pub fn new(level: f64) -> Option<Self> {
+        (level > 0.0 && level < 1.0).then_some(Self(level))
+    }
+
+    /// As a share.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+
+    /// What lies outside on both sides together.
+    fn outside(self) -> f64 {
+        1.0 - self.0
+    }
+
+    /// How many standard deviations to each side of a normal distribution it reaches.
+    fn reach(self) -> f64 {
+        curves::normal_middle(self.0)
+    }
+}
+
+impl Default for Level {
+    fn default() -> Self {
+        Self(0.95)
+    }
+}
+
+/// Where the true value probably lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// True when a value lies in it, its ends included.
+    pub fn holds(self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The same, widened so that it holds the estimate, and cut to what is possible.
+    fn around(self, estimate: f64, least: f64, most: f64) -> Self {
+        Self { low: self.low.min(estimate).clamp(least, most), high: self.high.max(estimate).clamp(least, most) }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+fn count(len: usize) -> u64 {
+    u64::try_from(len).unwrap_or(u64::MAX)
+}
