@@ -1,0 +1,67 @@
+//! Measures what intervals and tests cost, beside the floor: drawing as many random positions and adding as many numbers.
+//! Prints a table; fails nothing. `cargo bench -p touchstone-scoring --bench stats`.
+#![expect(clippy::cast_possible_truncation, reason = "positions among some hundred")]
+#![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+use touchstone_scoring::stats::{Clusters, Power, Resampling, detectable_rate_difference, sign_flips};
+
+const SCORES: u32 = 5_000;
+const CLUSTERS: usize = 200;
+const TIMES: usize = 10_000;
+const ROUNDS: usize = 5;
+
+fn main() {
+    let rows: Vec<(u32, f64)> = scores().collect();
+    let clusters = Clusters::gather(rows.iter().copied()).unwrap();
+    let few =
+        Clusters::gather(rows.iter().filter(|(task, _)| *task < 32).map(|(task, score)| (*task, score - 0.5))).unwrap();
+    let many = Clusters::gather(rows.iter().map(|(task, score)| (*task, score - 0.5))).unwrap();
+    let resampling = Resampling { times: TIMES, seed: 1 };
+    println!("{:>9}  {TIMES} resamples of {SCORES} scores in {CLUSTERS} tasks", "best");
+    measure("floor: drawing and adding", || floor(&rows));
+    measure("gathering by task", || Clusters::gather(rows.iter().copied()));
+    measure("bootstrap interval of the mean", || {
+        clusters.interval(touchstone_scoring::stats::Level::default(), resampling)
+    });
+    measure("permutation test, 200 tasks, drawn", || sign_flips(&many, resampling));
+    measure("permutation test, 32 tasks, counted", || sign_flips(&few, resampling));
+    measure("smallest difference of 200 pairs", || detectable_rate_difference(200, 0.3, Power::default()));
+    measure("smallest difference of 1,000 pairs", || detectable_rate_difference(1_000, 0.3, Power::default()));
+}
+
+/// Scores as they come, in hundredths.
+fn scores() -> impl Iterator<Item = (u32, f64)> {
+    let mut state = 9_u64;
+    let tasks = u32::try_from(CLUSTERS).unwrap();
+    (0..SCORES).map(move |at| (at % tasks, f64::from(u8::try_from(next(&mut state) % 101).unwrap()) / 100.0))
+}
+
+fn next(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn floor(rows: &[(u32, f64)]) -> f64 {
+    // The cheapest positions that look random: the golden ratio, over and over.
+    let (mut state, mut sum) = (9_u64, [0.0, 0.0]);
+    for _ in 0..TIMES * CLUSTERS {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let at = ((u128::from(state) * CLUSTERS as u128) >> 64) as usize;
+        sum[0] += rows[at].1;
+        sum[1] += 1.0;
+    }
+    sum[0] / sum[1]
+}
+
+fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
+    let once = |_| {
+        let begun = Instant::now();
+        black_box(act());
+        begun.elapsed()
+    };
+    let best = (0..ROUNDS).map(once).min().unwrap_or(Duration::MAX);
+    println!("{:>6.2} ms  {what}", best.as_secs_f64() * 1e3);
+}
