@@ -33,28 +33,42 @@ pub fn sign_flips(differences: &Clusters, resampling: Resampling) -> PValue {
     PValue { p: drawn(&sums, observed, resampling), exact: false }
 }
 
-/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by themselves; of one, sorted, it is then
-/// looked up how many go with each of the other.
+/// The share of all ways to flip whose sum is as far from nothing. Two halves are flipped by themselves and put in order; while one is
+/// walked up, what is far enough of the other only grows at one end and shrinks at the other.
 fn counted(sums: &[f64], observed: f64) -> f64 {
     let (one, other) = sums.split_at(sums.len() / 2);
-    let mut other = flipped(other);
-    other.sort_unstable_by(f64::total_cmp);
-    let one = flipped(one);
-    let far = |sum: &f64| {
-        let low = other.partition_point(|with| sum + with <= -observed);
-        let high = other.len() - other.partition_point(|with| sum + with < observed);
-        count(low + high)
-    };
-    let hits: u64 = one.iter().map(far).sum();
+    let (one, other) = (flipped(one), flipped(other));
+    let (mut low, mut high, mut hits) = (other.len(), other.len(), 0_u64);
+    for sum in &one {
+        while low > 0 && other.get(low - 1).is_some_and(|with| sum + with > -observed) {
+            low -= 1;
+        }
+        while high > 0 && other.get(high - 1).is_some_and(|with| sum + with >= observed) {
+            high -= 1;
+        }
+        hits += count(low + other.len() - high);
+    }
     float(hits) / (float(count(one.len())) * float(count(other.len())))
 }
 
-/// The sums of all ways to flip.
+/// The sums of all ways to flip, in order.
 fn flipped(sums: &[f64]) -> Vec<f64> {
     let mut all = vec![0.0];
     for sum in sums {
-        all = all.iter().flat_map(|so_far| [so_far + sum, so_far - sum]).collect();
+        let (down, up) = (all.iter().map(|it| it - sum.abs()), all.iter().map(|it| it + sum.abs()));
+        all = merged(down, up);
     }
+    all
+}
+
+/// Two sorted lists as one.
+fn merged(one: impl Iterator<Item = f64>, other: impl Iterator<Item = f64>) -> Vec<f64> {
+    let (mut one, mut other) = (one.peekable(), other.peekable());
+    let mut all = Vec::with_capacity(2 * one.size_hint().0);
+    while let (Some(left), Some(right)) = (one.peek(), other.peek()) {
+        all.extend(if left <= right { one.next() } else { other.next() });
+    }
+    all.extend(one.chain(other));
     all
 }
 
