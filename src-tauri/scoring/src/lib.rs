@@ -2,6 +2,7 @@
 
 mod calls;
 pub mod scorers;
+pub mod standing;
 pub mod stats;
 
 pub use calls::missing_calls;

@@ -28,7 +28,7 @@ impl Default for Resampling {
 /// Values, summed up by what they belong to: one resample then costs as much as there are clusters, however many values there are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clusters {
-    /// Sum and number of each, in the order of their keys, so that the order of rows changes nothing.
+    /// Sum and number of each, in their own order, so that neither the order of rows nor the names of tasks change anything.
     sums: Vec<(f64, f64)>,
 }
 
@@ -44,7 +44,8 @@ impl Clusters {
             *sum += value;
             *n += 1.0;
         }
-        let sums: Vec<(f64, f64)> = clusters.into_values().collect();
+        let mut sums: Vec<(f64, f64)> = clusters.into_values().collect();
+        sums.sort_unstable_by(|one, other| one.1.total_cmp(&other.1).then(one.0.total_cmp(&other.0)));
         let total: f64 = sums.iter().map(|(sum, _)| sum.abs()).sum();
         (!sums.is_empty() && total.is_finite()).then_some(Self { sums })
     }

@@ -1,0 +1,190 @@
+//! **Pure.** What some runs of one system come to: the cell of a matrix, or the sum of a column.
+use super::{Counted, End, RowKey};
+use crate::stats::{Clusters, Interval, Level, Resampling, is_flaky, wilson_clustered};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What some runs come to. Every run is counted once, under what became of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// All of them.
+    pub runs: u64,
+    /// Those with a score.
+    pub scored: u64,
+    /// Ended in a system error.
+    pub errors: u64,
+    /// Wait to be continued.
+    pub waiting: u64,
+    /// Are being made.
+    pub running: u64,
+    /// Cannot be read.
+    pub damaged: u64,
+    /// Ended without a score.
+    pub unscored: u64,
+    /// Were driven on by added messages.
+    pub nudged: u64,
+    /// The mean score of those that have one.
+    pub score: Option<Estimate>,
+    /// How many of those passed for which that is decided.
+    pub passes: Option<Passes>,
+    /// Rows whose repeats disagree.
+    pub flaky: u64,
+    /// The run to look at: the worst of those with a score, else the first that failed, else the first. Counted as the runs are.
+    pub worst: Option<usize>,
+}
+
+/// A mean with its doubt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The mean; each run counts the same.
+    pub value: f64,
+    /// Its interval; none when there is one task or run only, or when none differs from the others.
+    pub interval: Option<Interval>,
+    /// Where the interval comes from.
+    pub by: Means,
+}
+
+/// How an interval was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Means {
+    /// Wilson's, for rates: every score is 0 or 1.
+    Wilson,
+    /// By drawing tasks again and again.
+    Bootstrap,
+}
+
+/// Passes with their doubt.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Passes {
+    /// How many passed.
+    pub passed: u64,
+    /// Of how many.
+    pub of: u64,
+    /// The interval of the rate, by Wilson.
+    pub interval: Interval,
+}
+
+impl Passes {
+    /// The rate.
+    pub fn share(&self) -> f64 {
+        crate::stats::float(self.passed) / crate::stats::float(self.of)
+    }
+}
+
+/// What runs belong to that are alike: tasks, else variations of one task, else each run for itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Unit<'a> {
+    Task(Option<&'a str>),
+    Row(RowKey<'a>),
+    Run(usize),
+}
+
+impl Cell {
+    /// Counts those of `runs` that are named by their places. `resampling` says how fine the interval of a mean is.
+    pub fn of(runs: &[Counted<'_>], places: &[usize], resampling: Resampling) -> Self {
+        let mut cell = Self { worst: worst(runs, places), ..Self::default() };
+        let here = || places.iter().filter_map(|at| Some((*at, runs.get(*at)?)));
+        for (_, run) in here() {
+            cell.runs += 1;
+            cell.nudged += u64::from(run.nudged);
+            match run.end {
+                End::Scored(..) if run.score().is_some() => cell.scored += 1,
+                End::Scored(..) | End::Unscored => cell.unscored += 1,
+                End::Error => cell.errors += 1,
+                End::Waiting => cell.waiting += 1,
+                End::Running => cell.running += 1,
+                End::Damaged => cell.damaged += 1,
+            }
+        }
+        let scored: Vec<(usize, &Counted<'_>)> = here().filter(|(_, run)| run.score().is_some()).collect();
+        let units = units(&scored);
+        let values = scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.score()?)));
+        cell.score = estimate(values, resampling);
+        let passed = scored.iter().zip(&units).filter_map(|((_, run), unit)| Some((*unit, run.passed()?)));
+        cell.passes = passes(passed);
+        cell.flaky = flaky(&scored);
+        cell
+    }
+}
+
+/// What each run stands with.
+fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
+    let tasks: BTreeSet<_> = scored.iter().map(|(_, run)| run.task).collect();
+    let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
+    let unit = |(at, run): &(usize, &Counted<'a>)| match (tasks.len(), rows.len()) {
+        (2.., _) => Unit::Task(run.task),
+        (_, 2..) => Unit::Row(run.row()),
+        _ => Unit::Run(*at),
+    };
+    scored.iter().map(unit).collect()
+}
+
+fn estimate<'a>(scores: impl Iterator<Item = (Unit<'a>, f64)> + Clone, resampling: Resampling) -> Option<Estimate> {
+    let clusters = Clusters::gather(scores.clone())?;
+    // Scores that are nothing or all are passes by another name, and Wilson knows what all the same is worth.
+    let rate: Option<Vec<(Unit<'a>, bool)>> = scores
+        .map(|(unit, score)| {
+            Some((
+                unit,
+                if score >= 1.0 {
+                    true
+                } else if score <= 0.0 {
+                    false
+                } else {
+                    return None;
+                },
+            ))
+        })
+        .collect();
+    let (interval, by) = match rate {
+        Some(rate) => (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson),
+        None => (clusters.interval(Level::default(), resampling), Means::Bootstrap),
+    };
+    Some(Estimate { value: clusters.mean(), interval, by })
+}
+
+fn passes<'a>(passed: impl Iterator<Item = (Unit<'a>, bool)>) -> Option<Passes> {
+    let mut units: BTreeMap<Unit<'a>, (u64, u64)> = BTreeMap::new();
+    for (unit, passed) in passed {
+        let count = units.entry(unit).or_default();
+        count.0 += u64::from(passed);
+        count.1 += 1;
+    }
+    let counts: Vec<(u64, u64)> = units.into_values().collect();
+    let (passed, of) = counts.iter().fold((0, 0), |(passed, of), unit| (passed + unit.0, of + unit.1));
+    Some(Passes { passed, of, interval: wilson_clustered(&counts, Level::default())? })
+}
+
+/// Rows of which some runs passed and some did not; where nobody decides that, rows whose scores differ.
+fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
+    let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
+    for (_, run) in scored {
+        rows.entry(run.row()).or_default().push(run);
+    }
+    crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())
+}
+
+pub(super) fn disagree(runs: &[&Counted<'_>]) -> bool {
+    let decided: Vec<bool> = runs.iter().filter_map(|run| run.passed()).collect();
+    if !decided.is_empty() {
+        let passed = decided.iter().filter(|passed| **passed).count();
+        return is_flaky(crate::stats::count(passed), crate::stats::count(decided.len()));
+    }
+    let scores = || runs.iter().filter_map(|run| run.score());
+    scores().fold(f64::NEG_INFINITY, f64::max) - scores().fold(f64::INFINITY, f64::min) > 1e-9
+}
+
+fn worst(runs: &[Counted<'_>], places: &[usize]) -> Option<usize> {
+    let rank = |at: &usize| {
+        let run = runs.get(*at)?;
+        let (kind, score) = match (run.end, run.score()) {
+            (_, Some(score)) => (0, score),
+            (End::Error, _) => (1, 0.0),
+            (End::Damaged, _) => (2, 0.0),
+            (End::Waiting, _) => (3, 0.0),
+            _ => (4, 0.0),
+        };
+        Some((kind, score, *at))
+    };
+    let ranked = places.iter().filter_map(rank);
+    ranked.min_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))).map(|(_, _, at)| at)
+}

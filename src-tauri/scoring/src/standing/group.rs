@@ -1,0 +1,125 @@
+//! **Pure.** The runs of one system with one model: their rows, what repeats come to, and what they took.
+use super::cell::disagree;
+use super::{Cell, Column, Counted, End, RowKey};
+use crate::stats::{Amounts, OverRows, Resampling, mean, over_rows, pass_all, pass_at};
+use std::collections::BTreeMap;
+
+/// More tries than this are not told one by one.
+const MOST_TRIES: u64 = 10;
+
+/// The runs of one system with one model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group<'a> {
+    /// Which.
+    pub column: Column<'a>,
+    /// Everything in it.
+    pub cell: Cell,
+    /// Its runs, counted as those handed in.
+    pub runs: Vec<usize>,
+    /// Its tasks and variations, in their order.
+    pub rows: Vec<Row<'a>>,
+    /// What one try more or less would change; empty when nothing was run twice or nobody decides what passes.
+    pub tries: Vec<AtK>,
+    /// Tokens of all runs that ended.
+    pub tokens: Amounts,
+    /// Dollars of all runs that ended.
+    pub cost: Amounts,
+    /// Seconds of all runs that ended.
+    pub seconds: Amounts,
+}
+
+/// The repeats of one task in one variation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row<'a> {
+    /// Which.
+    pub key: RowKey<'a>,
+    /// Its runs, counted as those handed in.
+    pub runs: Vec<usize>,
+    /// How many have a score.
+    pub scored: u64,
+    /// How many passed.
+    pub passed: u64,
+    /// Of how many that is decided.
+    pub decided: u64,
+    /// How many ended in an error.
+    pub errors: u64,
+    /// Mean score.
+    pub score: Option<f64>,
+    /// Its repeats disagree.
+    pub flaky: bool,
+}
+
+/// What `k` tries would come to, over all rows with as many.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AtK {
+    /// How many tries.
+    pub k: u64,
+    /// At least one of them passes.
+    pub any: OverRows,
+    /// All of them pass.
+    pub all: OverRows,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn of(column: Column<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
+        let mut by_row: BTreeMap<RowKey<'a>, Vec<usize>> = BTreeMap::new();
+        for at in &places {
+            if let Some(run) = runs.get(*at) {
+                by_row.entry(run.row()).or_default().push(*at);
+            }
+        }
+        let rows: Vec<Row<'a>> = by_row.into_iter().map(|(key, at)| Row::of(key, runs, at)).collect();
+        let ended = || {
+            let all = places.iter().filter_map(|at| runs.get(*at));
+            all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
+        };
+        // What is no amount, or less than nothing, is not known.
+        let amounts = |of: fn(&Counted<'a>) -> Option<f64>| {
+            Amounts::of(ended().map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0))).unwrap_or_default()
+        };
+        Self {
+            column,
+            cell: Cell::of(runs, &places, Resampling::default()),
+            tries: tries(&rows),
+            rows,
+            tokens: amounts(|run| run.tokens.map(crate::stats::float)),
+            cost: amounts(|run| run.cost),
+            seconds: amounts(|run| run.seconds),
+            runs: places,
+        }
+    }
+
+    /// The row of a task in a variation.
+    pub(super) fn row(&self, key: RowKey<'_>) -> Option<&Row<'a>> {
+        self.rows.binary_search_by(|row| row.key.cmp(&key)).ok().and_then(|at| self.rows.get(at))
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(key: RowKey<'a>, runs: &[Counted<'a>], places: Vec<usize>) -> Self {
+        let here: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
+        let scores: Vec<f64> = here.iter().filter_map(|run| run.score()).collect();
+        let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| crate::stats::count(here.iter().filter(of).count());
+        Self {
+            key,
+            scored: crate::stats::count(scores.len()),
+            passed: count(&|run| run.passed() == Some(true)),
+            decided: count(&|run| run.passed().is_some()),
+            errors: count(&|run| run.end == End::Error),
+            score: mean(&scores),
+            flaky: disagree(&here),
+            runs: places,
+        }
+    }
+}
+
+fn tries(rows: &[Row<'_>]) -> Vec<AtK> {
+    let counts: Vec<(u64, u64)> =
+        rows.iter().filter(|row| row.decided > 0).map(|row| (row.passed, row.decided)).collect();
+    let most = counts.iter().map(|(_, tries)| *tries).max().unwrap_or(0);
+    if most < 2 {
+        return Vec::new();
+    }
+    let at = |k| Some(AtK { k, any: over_rows(k, &counts, pass_at)?, all: over_rows(k, &counts, pass_all)? });
+    (1..=most.min(MOST_TRIES)).filter_map(at).collect()
+}

@@ -1,0 +1,283 @@
+//! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats taken together.
+use super::{Counted, End, Group, Row, RowKey};
+use crate::stats::{
+    Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency, WinTieLoss, count,
+    detectable_mean_difference, detectable_rate_difference, mean, sign_flips,
+};
+use std::collections::BTreeSet;
+
+/// One group against the baseline. Differences are always its value minus that of the baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairing<'a> {
+    /// Which group.
+    pub group: usize,
+    /// Which group is the baseline.
+    pub baseline: usize,
+    /// Rows that both have scores for.
+    pub pairs: Vec<Pair<'a>>,
+    /// Mean scores.
+    pub score: Option<Effect>,
+    /// Passes, when somebody decides them.
+    pub passes: Option<PairedPassing>,
+    /// Tokens, where both sides are known.
+    pub tokens: Option<Effect>,
+    /// Dollars, where both sides are known.
+    pub cost: Option<Effect>,
+    /// Seconds, where both sides are known.
+    pub seconds: Option<Effect>,
+    /// Rows that only one side has scores for.
+    pub unpaired: Vec<Unpaired<'a>>,
+    /// Why the two may not be comparable.
+    pub doubts: Vec<Doubt<'a>>,
+}
+
+/// A row that both sides have scores for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair<'a> {
+    /// Which.
+    pub key: RowKey<'a>,
+    /// Mean score of the group.
+    pub score: f64,
+    /// Mean score of the baseline.
+    pub baseline: f64,
+}
+
+/// How much two sides differ on average over pairs, each pair counting the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Effect {
+    /// Mean of the group.
+    pub value: f64,
+    /// Mean of the baseline.
+    pub baseline: f64,
+    /// The difference.
+    pub difference: f64,
+    /// Its interval, by drawing tasks; none for one task, or when all differ alike.
+    pub interval: Option<Interval>,
+    /// How probable it is by chance, by flipping tasks.
+    pub p: PValue,
+    /// How many pairs.
+    pub pairs: u64,
+    /// Of how many tasks.
+    pub tasks: u64,
+    /// How often the group was better, the same and worse.
+    pub count: WinTieLoss,
+    /// What is shown, at 5 %.
+    pub shown: Tendency,
+    /// The smallest difference that would probably have been shown.
+    pub detectable: Option<f64>,
+}
+
+/// Passes of both sides. A row with several runs passes when more than half of them do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairedPassing {
+    /// Which side passed; the group is the first.
+    pub table: PairedPasses,
+    /// How much higher the rate of the group is.
+    pub difference: f64,
+    /// Newcombe's interval of it.
+    pub interval: Interval,
+    /// McNemar's exact test.
+    pub mcnemar: f64,
+    /// The same by shares of passes and by task: where tasks have several pairs or pairs several runs, pairs are not independent, and this
+    /// is the one to go by.
+    pub by_task: Option<Effect>,
+    /// What is shown, at 5 %.
+    pub shown: Tendency,
+    /// The smallest difference of rates that would probably have been shown.
+    pub detectable: Option<f64>,
+}
+
+/// A row that cannot be paired.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unpaired<'a> {
+    /// Which.
+    pub key: RowKey<'a>,
+    /// True when it is the baseline that has no score.
+    pub in_baseline: bool,
+    /// Why there is none.
+    pub why: Why,
+}
+
+/// Why a side has no score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// There is no run.
+    Missing,
+    /// All that ended ended in errors.
+    Errors,
+    /// Runs wait or are being made.
+    NotEnded,
+    /// There are runs, and none has a score.
+    Unscored,
+}
+
+/// A reason to doubt a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Doubt<'a> {
+    /// What differs.
+    pub kind: DoubtKind,
+    /// In which of the pairs.
+    pub rows: Vec<RowKey<'a>>,
+}
+
+/// What differs between two sides besides the systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DoubtKind {
+    /// Another scorer.
+    Scorer,
+    /// Another task text, expected output or version of the scorer.
+    ScoredAgainst,
+    /// Only one side was driven on by added messages.
+    Nudged,
+}
+
+/// The same row on both sides.
+struct Both<'r, 'a> {
+    first: &'r Row<'a>,
+    second: &'r Row<'a>,
+}
+
+impl<'a> Pairing<'a> {
+    pub(super) fn of(runs: &[Counted<'a>], groups: &[Group<'a>], group: usize, baseline: usize) -> Option<Self> {
+        let (first, second) = (groups.get(group)?, groups.get(baseline)?);
+        let keys: BTreeSet<RowKey<'a>> = first.rows.iter().chain(&second.rows).map(|row| row.key).collect();
+        let (mut both, mut unpaired) = (Vec::new(), Vec::new());
+        for key in keys {
+            let (left, right) = (first.row(key), second.row(key));
+            let score = |row: Option<&Row<'a>>| row.and_then(|row| row.score);
+            match (left, right) {
+                (Some(first), Some(second)) if first.score.is_some() && second.score.is_some() => {
+                    both.push(Both { first, second });
+                }
+                // Where neither has a score there is nothing to compare.
+                _ if score(left).is_none() && score(right).is_none() => {}
+                _ => {
+                    let in_baseline = score(right).is_none();
+                    let side = if in_baseline { right } else { left };
+                    unpaired.push(Unpaired { key, in_baseline, why: why(runs, side) });
+                }
+            }
+        }
+        let of = |amount: fn(&Counted<'a>) -> Option<f64>, better| {
+            let side = |row: &Row<'a>| mean_of(runs, row, amount);
+            effect(both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?))), better)
+        };
+        let pair =
+            |it: &Both<'_, 'a>| Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? });
+        Some(Self {
+            group,
+            baseline,
+            pairs: both.iter().filter_map(pair).collect(),
+            score: of(Counted::score, Better::Higher),
+            passes: passing(&both),
+            tokens: of(|run| run.tokens.map(crate::stats::float), Better::Lower),
+            cost: of(|run| run.cost, Better::Lower),
+            seconds: of(|run| run.seconds, Better::Lower),
+            unpaired,
+            doubts: doubts(runs, &both),
+        })
+    }
+}
+
+fn why(runs: &[Counted<'_>], row: Option<&Row<'_>>) -> Why {
+    let Some(row) = row else { return Why::Missing };
+    let ends = || row.runs.iter().filter_map(|at| runs.get(*at)).map(|run| run.end);
+    if ends().any(|end| end == End::Error) {
+        Why::Errors
+    } else if ends().any(|end| matches!(end, End::Waiting | End::Running)) {
+        Why::NotEnded
+    } else {
+        Why::Unscored
+    }
+}
+
+/// The mean over the scored runs of a row that say; so a pair is about the same runs in every measure.
+fn mean_of<'a>(runs: &[Counted<'a>], row: &Row<'a>, amount: fn(&Counted<'a>) -> Option<f64>) -> Option<f64> {
+    let scored = row.runs.iter().filter_map(|at| runs.get(*at)).filter(|run| run.score().is_some());
+    let known: Vec<f64> = scored.filter_map(amount).filter(|it| it.is_finite() && *it >= 0.0).collect();
+    mean(&known)
+}
+
+fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Better) -> Option<Effect> {
+    let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
+    let side = |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
+    let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
+    let clusters = Clusters::gather(pairs.iter().map(|(key, first, second)| (key.task, first - second)))?;
+    let p = sign_flips(&clusters, Resampling::default());
+    let error = clusters.standard_error();
+    let (level, power) = (Level::default(), Power::default());
+    let difference = clusters.mean();
+    Some(Effect {
+        value: side(|pair| pair.1)?,
+        baseline: side(|pair| pair.2)?,
+        difference,
+        interval: clusters.interval(level, Resampling::default()),
+        p,
+        pairs: clusters.n(),
+        tasks: clusters.clusters(),
+        count: WinTieLoss::of(&differences, better)?,
+        shown: shown(p.p, difference, better, level),
+        detectable: error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power)),
+    })
+}
+
+fn shown(p: f64, difference: f64, better: Better, level: Level) -> Tendency {
+    if p <= 1.0 - level.share() { better.of(difference) } else { Tendency::Unclear }
+}
+
+fn passing(both: &[Both<'_, '_>]) -> Option<PairedPassing> {
+    let decided: Vec<&Both<'_, '_>> = both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
+    let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
+    let table = PairedPasses::of(decided.iter().map(|it| (passes(it.first), passes(it.second))));
+    let tasks: BTreeSet<_> = decided.iter().map(|it| it.first.key.task).collect();
+    let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
+    let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);
+    let by_task = if single && tasks.len() == decided.len() {
+        None
+    } else {
+        effect(decided.iter().map(|it| (it.first.key, share(it.first), share(it.second))), Better::Higher)
+    };
+    let (mcnemar, difference) = (table.mcnemar()?, table.difference()?);
+    let plain = shown(mcnemar, difference, Better::Higher, Level::default());
+    Some(PairedPassing {
+        table,
+        difference,
+        interval: table.interval(Level::default())?,
+        mcnemar,
+        shown: by_task.map_or(plain, |effect| effect.shown),
+        by_task,
+        detectable: match by_task {
+            Some(effect) => effect.detectable,
+            None => detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default()),
+        },
+    })
+}
+
+fn doubts<'a>(runs: &[Counted<'a>], both: &[Both<'_, 'a>]) -> Vec<Doubt<'a>> {
+    let kinds = [DoubtKind::Scorer, DoubtKind::ScoredAgainst, DoubtKind::Nudged];
+    let doubt = |kind| {
+        let rows: Vec<RowKey<'a>> = both.iter().filter(|it| differs(runs, it, kind)).map(|it| it.first.key).collect();
+        (!rows.is_empty()).then_some(Doubt { kind, rows })
+    };
+    kinds.into_iter().filter_map(doubt).collect()
+}
+
+fn differs(runs: &[Counted<'_>], pair: &Both<'_, '_>, kind: DoubtKind) -> bool {
+    let scored = |row: &Row<'_>| -> Vec<Counted<'_>> {
+        row.runs.iter().filter_map(|at| runs.get(*at)).filter(|run| run.score().is_some()).copied().collect()
+    };
+    let (first, second) = (scored(pair.first), scored(pair.second));
+    let all = || first.iter().chain(&second);
+    let scorers: BTreeSet<_> = all().map(|run| run.scorer).collect();
+    match kind {
+        DoubtKind::Scorer => scorers.len() > 1,
+        // Another scorer is scored against something else, and said already.
+        DoubtKind::ScoredAgainst => {
+            scorers.len() < 2 && all().map(|run| run.fingerprint).collect::<BTreeSet<_>>().len() > 1
+        }
+        DoubtKind::Nudged => {
+            let nudged = |side: &[Counted<'_>]| side.iter().any(|run| run.nudged);
+            nudged(&first) != nudged(&second)
+        }
+    }
+}

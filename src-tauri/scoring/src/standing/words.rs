@@ -1,0 +1,210 @@
+//! **Pure.** A comparison in sentences: what differs, how sure that is, and what could not be seen.
+use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, Unpaired, Why};
+use crate::stats::Interval;
+use crate::stats::{Tendency, float};
+
+/// Rows that are named; the others are counted.
+const NAMED: usize = 3;
+
+/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares.
+pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_>) -> Vec<String> {
+    let (group, baseline) = (group.label(), baseline.label());
+    let mut said = Vec::new();
+    match &pairing.score {
+        Some(effect) => said.extend(score(effect, &group, &baseline)),
+        None => said.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
+    }
+    said.extend(pairing.passes.iter().flat_map(passes));
+    let took = [
+        ("tokens", &pairing.tokens, Unit::Tokens),
+        ("cost", &pairing.cost, Unit::Dollars),
+        ("time", &pairing.seconds, Unit::Seconds),
+    ];
+    said.extend(took.into_iter().filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))));
+    said.extend(unpaired(&pairing.unpaired, &group, &baseline));
+    said.extend(pairing.doubts.iter().map(doubt));
+    said
+}
+
+/// A probability as papers write it.
+pub fn probability(p: f64) -> String {
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+}
+
+#[derive(Clone, Copy)]
+enum Unit {
+    Score,
+    Tokens,
+    Dollars,
+    Seconds,
+}
+
+impl Unit {
+    fn write(self, value: f64) -> String {
+        match self {
+            Self::Score => format!("{value:.3}"),
+            Self::Tokens => format!("{value:.0}"),
+            Self::Dollars => format!("${value:.4}"),
+            Self::Seconds => format!("{value:.1} s"),
+        }
+    }
+
+    /// With its sign before everything else.
+    fn signed(self, value: f64) -> String {
+        let size = self.write(value.abs());
+        if value < 0.0 { format!("−{size}") } else { size }
+    }
+}
+
+fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
+    let unit = Unit::Score;
+    let mut said = vec![format!(
+        "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {} by flipping tasks{}. {}",
+        unit.write(effect.value),
+        unit.write(effect.baseline),
+        counted(effect.pairs, "pair"),
+        counted(effect.tasks, "task"),
+        apart(effect.difference, unit),
+        within(effect.interval, unit),
+        probability(effect.p.p),
+        if effect.p.exact { "" } else { " at random" },
+        verdict(effect.shown),
+    )];
+    let count = effect.count;
+    said.push(format!(
+        "It is better in {}, the same in {} and worse in {}.",
+        counted(count.wins, "pair"),
+        count.ties,
+        count.losses
+    ));
+    said.push(match effect.detectable {
+        Some(detectable) if detectable <= 1.0 => {
+            format!("So many pairs would probably have shown a difference of {} or more.", unit.write(detectable))
+        }
+        Some(_) => "So few pairs would probably not have shown even the largest difference.".to_owned(),
+        None => "How large a difference so many pairs would have shown cannot be said: there is one task, or all differ alike.".to_owned(),
+    });
+    said
+}
+
+fn passes(passing: &PairedPassing) -> Vec<String> {
+    let table = passing.table;
+    let rate = |passed: u64| format!("{passed} of {} ({})", table.n(), percent(float(passed) / float(table.n())));
+    let mut said = vec![format!(
+        "It passes {}, the baseline {}: {} points (95 % interval {} to {}, Newcombe). {} only it passes, {} only the baseline: {} by \
+         McNemar's exact test.{}",
+        rate(table.both + table.only_first),
+        rate(table.both + table.only_second),
+        points(passing.difference),
+        points(passing.interval.low),
+        points(passing.interval.high),
+        table.only_first,
+        table.only_second,
+        probability(passing.mcnemar),
+        if passing.by_task.is_none() { format!(" {}", verdict(passing.shown)) } else { String::new() },
+    )];
+    if let Some(effect) = &passing.by_task {
+        let interval = effect
+            .interval
+            .map_or_else(String::new, |it| format!(" (95 % interval {} to {})", points(it.low), points(it.high)));
+        said.push(format!(
+            "Pairs of one task, and runs of one pair, are alike; taken together by {} the share of passes differs by {} points{interval}, \
+             {} by flipping tasks. {}",
+            counted(effect.tasks, "task"),
+            points(effect.difference),
+            probability(effect.p.p),
+            verdict(passing.shown),
+        ));
+    }
+    said.push(match passing.detectable {
+        Some(detectable) if detectable <= 1.0 => {
+            format!("So many pairs would probably have shown a difference of {} points or more.", points(detectable))
+        }
+        _ => "So few pairs would probably not have shown even the largest difference of passes.".to_owned(),
+    });
+    said
+}
+
+fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
+    format!(
+        "Its {what}: {} on average against {} of the baseline, over {}: {}{}, {}. {}",
+        unit.write(effect.value),
+        unit.write(effect.baseline),
+        counted(effect.pairs, "pair"),
+        apart(effect.difference, unit),
+        within(effect.interval, unit),
+        probability(effect.p.p),
+        verdict(effect.shown),
+    )
+}
+
+fn unpaired(rows: &[Unpaired<'_>], group: &str, baseline: &str) -> Option<String> {
+    if rows.is_empty() {
+        return None;
+    }
+    let side = |in_baseline: bool| if in_baseline { baseline } else { group };
+    let why = |why| match why {
+        Why::Missing => "has no run",
+        Why::Errors => "ended in errors",
+        Why::NotEnded => "has not ended",
+        Why::Unscored => "has no score",
+    };
+    let named: Vec<String> = rows
+        .iter()
+        .take(NAMED)
+        .map(|row| format!("{} ({} {})", row.key.label(), side(row.in_baseline), why(row.why)))
+        .collect();
+    let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
+    let are = if rows.len() == 1 { "is" } else { "are" };
+    Some(format!("{} {are} not compared: {}{more}.", counted(crate::stats::count(rows.len()), "row"), named.join(", ")))
+}
+
+fn doubt(doubt: &Doubt<'_>) -> String {
+    let named: Vec<String> = doubt.rows.iter().take(NAMED).map(super::RowKey::label).collect();
+    let more = if doubt.rows.len() > NAMED { " and others" } else { "" };
+    let pairs = counted(crate::stats::count(doubt.rows.len()), "pair");
+    let what = match doubt.kind {
+        DoubtKind::Scorer => "scored by different scorers",
+        DoubtKind::ScoredAgainst => "with another task text, expected output or version of the scorer on each side",
+        DoubtKind::Nudged => "where only one side was driven on by added messages",
+    };
+    format!("Not comparable as they are: {pairs} {what}: {}{more}.", named.join(", "))
+}
+
+fn verdict(shown: Tendency) -> &'static str {
+    match shown {
+        Tendency::Better => "It is better.",
+        Tendency::Worse => "It is worse.",
+        Tendency::Unclear => "No difference is shown.",
+    }
+}
+
+fn apart(difference: f64, unit: Unit) -> String {
+    let direction = if difference > 0.0 {
+        "more"
+    } else if difference < 0.0 {
+        "less"
+    } else {
+        return "no difference".to_owned();
+    };
+    format!("{} {direction}", unit.write(difference.abs()))
+}
+
+fn within(interval: Option<Interval>, unit: Unit) -> String {
+    let Some(Interval { low, high }) = interval else { return String::new() };
+    format!(" (95 % interval {} to {})", unit.signed(low), unit.signed(high))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
+/// A difference of rates in points of a hundred.
+fn points(share: f64) -> String {
+    let size = format!("{:.1}", (share * 100.0).abs());
+    if share < 0.0 { format!("−{size}") } else { size }
+}
+
+fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}

@@ -1,0 +1,196 @@
+//! Cells and groups.
+use crate::stage::{column, runs};
+use proptest::prelude::*;
+use touchstone_scoring::standing::{Cell, Counted, End, Means, RowKey, Standing};
+use touchstone_scoring::stats::{Level, Resampling, wilson};
+
+fn cell(lines: &[&str]) -> Cell {
+    let runs = runs(lines);
+    Cell::of(&runs, &(0..runs.len()).collect::<Vec<_>>(), Resampling::default())
+}
+
+#[test]
+fn every_run_is_counted_once_and_errors_are_no_wrong_answers() {
+    let cell = cell(&[
+        "a #0 s 1+",
+        "a #0 s error",
+        "a #1 s waiting",
+        "b #0 s running",
+        "b #0 s damaged",
+        "c #0 s unscored nudged",
+    ]);
+    assert_eq!((cell.runs, cell.scored, cell.errors, cell.waiting), (6, 1, 1, 1));
+    assert_eq!((cell.running, cell.damaged, cell.unscored, cell.nudged), (1, 1, 1, 1));
+    assert!((cell.score.unwrap().value - 1.0).abs() < 1e-12, "the error does not pull the mean down");
+    let passes = cell.passes.unwrap();
+    assert_eq!((passes.passed, passes.of), (1, 1));
+}
+
+#[test]
+fn nothing_has_no_score_and_no_rate() {
+    for lines in [&[][..], &["a #0 s error"], &["a #0 s unscored", "a #0 s running"]] {
+        let cell = cell(lines);
+        assert_eq!((cell.score, cell.passes, cell.flaky), (None, None, 0), "{lines:?}");
+    }
+    let beyond = Counted { end: End::Scored(f64::NAN, Some(true)), ..Counted::default() };
+    let cell = Cell::of(&[beyond], &[0, 7], Resampling::default());
+    assert_eq!((cell.runs, cell.scored, cell.unscored, cell.passes), (1, 0, 1, None));
+}
+
+#[test]
+fn scores_of_nothing_or_all_are_a_rate_and_others_a_mean() {
+    let rate = cell(&["a #0 s 1", "a #0 s 0", "a #0 s 1"]).score.unwrap();
+    assert_eq!((rate.by, rate.interval), (Means::Wilson, wilson(2, 3, Level::default())));
+    let mean = cell(&["a #0 s 1", "b #0 s 0.5", "c #0 s 0.75"]).score.unwrap();
+    assert_eq!(mean.by, Means::Bootstrap);
+    assert!(mean.interval.is_some_and(|interval| interval.low < 0.75 && interval.high > 0.75));
+    assert_eq!(cell(&["a #0 s 0.5", "b #0 s 0.5"]).score.unwrap().interval, None);
+    assert_eq!(cell(&["a #0 s 0.5"]).score.unwrap().interval, None);
+}
+
+#[test]
+fn runs_of_one_task_are_alike_unless_there_is_no_other() {
+    let within = cell(&["a #0 s 1+", "a #0 s 0-", "a #0 s 1+", "a #0 s 1+"]);
+    assert_eq!(within.passes.unwrap().interval, wilson(3, 4, Level::default()).unwrap());
+    let across = cell(&["a #0 s 1+", "a #0 s 1+", "b #0 s 1+", "b #0 s 1+"]);
+    assert_eq!(across.passes.unwrap().interval, wilson(2, 2, Level::default()).unwrap());
+}
+
+#[test]
+fn a_row_is_flaky_when_its_repeats_disagree() {
+    for (lines, flaky) in [
+        (&["a #0 s 1+", "a #0 s 0.2-"][..], 1),
+        (&["a #0 s 1+", "a #0 s 0.9+"], 0),
+        (&["a #0 s 1+", "a #1 s 0-"], 0),
+        (&["a #0 s 1", "a #0 s 0.9"], 1),
+        (&["a #0 s 1", "a #0 s 1"], 0),
+        (&["a #0 s 1+", "a #0 s error"], 0),
+        (&["a #0 s 1+", "a #0 s 0-", "b #0 s 1+", "b #0 s 0-"], 2),
+    ] {
+        assert_eq!(cell(lines).flaky, flaky, "{lines:?}");
+    }
+}
+
+#[test]
+fn the_run_to_look_at_is_the_worst_of_those_with_a_score() {
+    for (lines, worst) in [
+        (&["a #0 s 1+", "a #0 s error", "a #0 s 0.2-", "a #0 s 0.2-"][..], Some(2)),
+        (&["a #0 s unscored", "a #0 s waiting", "a #0 s error"], Some(2)),
+        (&["a #0 s running", "a #0 s damaged"], Some(1)),
+        (&["a #0 s unscored"], Some(0)),
+        (&[], None),
+    ] {
+        assert_eq!(cell(lines).worst, worst, "{lines:?}");
+    }
+}
+
+#[test]
+fn repeats_are_one_row_and_tell_what_more_tries_would_do() {
+    let runs = runs(&["b #0 s 1+", "a #0 s 1+", "a #0 s 0-", "a #1 s 0.5-", "a #0 s 1+", "b #0 s error"]);
+    let standing = Standing::of(&runs, None);
+    let group = &standing.groups[0];
+    assert_eq!(group.column, column("s"));
+    let rows: Vec<(String, u64, u64, u64, bool)> =
+        group.rows.iter().map(|row| (row.key.label(), row.passed, row.decided, row.errors, row.flaky)).collect();
+    assert_eq!(
+        rows,
+        [("a #0".to_owned(), 2, 3, 0, true), ("a #1".to_owned(), 0, 1, 0, false), ("b #0".to_owned(), 1, 1, 1, false)]
+    );
+    assert_eq!(group.rows[0].runs, [1, 2, 4]);
+    let tries: Vec<(u64, f64, f64, u64)> =
+        group.tries.iter().map(|at| (at.k, at.any.value, at.all.value, at.any.left_out)).collect();
+    let third = 1.0 / 3.0;
+    let expected = [(1, (2.0 * third + 1.0) / 3.0, (2.0 * third + 1.0) / 3.0, 0), (2, 1.0, third, 2), (3, 1.0, 0.0, 2)];
+    for (found, expected) in tries.iter().zip(expected) {
+        assert_eq!((found.0, found.3), (expected.0, expected.3));
+        assert!((found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12, "{found:?} {expected:?}");
+    }
+    assert_eq!(tries.len(), 3);
+}
+
+#[test]
+fn what_runs_took_is_counted_with_what_is_not_known() {
+    let runs = runs(&[
+        "a #0 s 1+ tokens=100 cost=0.5",
+        "a #0 s error tokens=50",
+        "a #1 s 0- cost=-1",
+        "b #0 s running tokens=7 cost=9",
+    ]);
+    let standing = Standing::of(&runs, None);
+    let group = &standing.groups[0];
+    assert_eq!((group.tokens.known, group.tokens.unknown), (2, 1));
+    assert!((group.tokens.of_known.unwrap().sum - 150.0).abs() < 1e-12, "errors were paid for, too");
+    assert_eq!((group.cost.known, group.cost.unknown), (1, 2));
+    assert_eq!((group.seconds.known, group.seconds.of_known), (0, None));
+}
+
+#[test]
+fn variations_without_numbers_are_told_apart_by_name() {
+    let one = Counted { task: Some("a"), variation_name: Some("x"), ..Counted::default() };
+    let other = Counted { variation_name: Some("y"), ..one };
+    assert_ne!(one.row(), other.row());
+    let numbered = Counted { variation: Some(1), ..one };
+    assert_eq!(numbered.row(), RowKey { task: Some("a"), variation: Some(1), name: None });
+    assert_eq!(one.row().label(), "a x");
+    assert_eq!(Counted::default().row().label(), "without a task");
+    assert_eq!(Counted::default().column().label(), "unknown");
+}
+
+fn any_run() -> impl Strategy<Value = Counted<'static>> {
+    let end = prop_oneof![
+        4 => (0_u32..=4, prop::option::of(any::<bool>()))
+            .prop_map(|(quarters, passed)| End::Scored(f64::from(quarters) / 4.0, passed)),
+        1 => prop::sample::select(vec![End::Error, End::Waiting, End::Running, End::Damaged, End::Unscored]),
+    ];
+    let names = (prop::sample::select(vec!["a", "b", "c"]), 0_u32..2, prop::sample::select(vec!["s", "t", "u"]));
+    (names, end, prop::option::of(0_u64..1_000)).prop_map(|((task, variation, system), end, tokens)| Counted {
+        task: Some(task),
+        variation: Some(variation),
+        system: Some(system),
+        model: Some("m"),
+        end,
+        tokens,
+        ..Counted::default()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn groups_share_out_all_runs_and_every_pair_or_lone_row_comes_once(all in prop::collection::vec(any_run(), 0..60)) {
+        let standing = Standing::of(&all, None);
+        let mut places: Vec<usize> = standing.groups.iter().flat_map(|group| group.runs.clone()).collect();
+        places.sort_unstable();
+        prop_assert_eq!(places, (0..all.len()).collect::<Vec<_>>());
+        for group in &standing.groups {
+            let cell = &group.cell;
+            let ends = cell.scored + cell.errors + cell.waiting + cell.running + cell.damaged + cell.unscored;
+            prop_assert_eq!(cell.runs, ends);
+            prop_assert_eq!(cell.runs, group.rows.iter().map(|row| row.runs.len() as u64).sum::<u64>());
+            prop_assert_eq!(cell.flaky, group.rows.iter().filter(|row| row.flaky).count() as u64);
+            if let Some(score) = cell.score {
+                prop_assert!((0.0..=1.0).contains(&score.value));
+                prop_assert!(score.interval.is_none_or(|it| it.holds(score.value) && it.low >= -1e-12 && it.high <= 1.0 + 1e-12));
+            }
+        }
+        for pairing in &standing.pairings {
+            let of = |at: usize| standing.groups[at].rows.iter().filter(|row| row.score.is_some()).count();
+            prop_assert_eq!(of(pairing.group) + of(pairing.baseline), 2 * pairing.pairs.len() + pairing.unpaired.len());
+        }
+    }
+
+    #[test]
+    fn the_order_of_runs_changes_nothing(all in prop::collection::vec(any_run(), 0..40)) {
+        let turned: Vec<Counted<'_>> = all.iter().rev().copied().collect();
+        let (here, there) = (Standing::of(&all, None), Standing::of(&turned, None));
+        prop_assert_eq!(here.groups.len(), there.groups.len());
+        for (one, other) in here.groups.iter().zip(&there.groups) {
+            prop_assert_eq!((one.column, one.cell.runs, one.cell.passes, one.cell.flaky), (other.column, other.cell.runs, other.cell.passes, other.cell.flaky));
+            prop_assert_eq!(one.cell.score, other.cell.score);
+        }
+        for (one, other) in here.pairings.iter().zip(&there.pairings) {
+            prop_assert_eq!((&one.pairs, one.score, one.passes), (&other.pairs, other.score, other.passes));
+        }
+    }
+}

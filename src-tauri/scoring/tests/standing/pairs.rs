@@ -1,0 +1,163 @@
+//! Pairs against a baseline.
+use crate::stage::{column, runs};
+use touchstone_scoring::standing::{Counted, DoubtKind, Pairing, RowKey, Standing, Why};
+use touchstone_scoring::stats::{PairedPasses, Tendency, WinTieLoss};
+
+/// The system `t` against `s`.
+fn against<'a>(all: &[Counted<'a>]) -> Pairing<'a> {
+    let mut standing = Standing::of(all, Some(column("s")));
+    assert_eq!(standing.pairings.len(), 1);
+    standing.pairings.remove(0)
+}
+
+#[test]
+fn repeats_are_taken_together_before_they_are_paired() {
+    let pairing = against(&runs(&[
+        "a #0 s 0.5-",
+        "a #0 s 1+",
+        "a #0 s 1+",
+        "a #0 t 1+",
+        "b #0 s 0-",
+        "b #0 t 0.25-",
+        "b #0 t error",
+        "b #0 t 0.75+",
+    ]));
+    let pairs: Vec<(String, f64, f64)> =
+        pairing.pairs.iter().map(|pair| (pair.key.label(), pair.score, pair.baseline)).collect();
+    assert_eq!(pairs, [("a #0".to_owned(), 1.0, 2.5 / 3.0), ("b #0".to_owned(), 0.5, 0.0)]);
+    let score = pairing.score.unwrap();
+    assert!((score.difference - f64::midpoint(0.5 / 3.0, 0.5)).abs() < 1e-12, "each pair counts the same");
+    assert_eq!((score.pairs, score.tasks, score.count), (2, 2, WinTieLoss { wins: 2, ties: 0, losses: 0 }));
+    let passes = pairing.passes.unwrap();
+    // Two of three is a pass; one of two is not more than half.
+    assert_eq!(passes.table, PairedPasses { both: 1, only_first: 0, only_second: 0, neither: 1 });
+    assert!(passes.by_task.is_some());
+}
+
+#[test]
+fn single_runs_of_single_tasks_go_by_mcnemar_alone() {
+    let mut lines = Vec::new();
+    let names: Vec<String> = (0..10).map(|task| format!("t{task}")).collect();
+    for (at, name) in names.iter().enumerate() {
+        lines.push(format!("{name} #0 s {}", if at < 2 { "1+" } else { "0-" }));
+        lines.push(format!("{name} #0 t {}", if at < 9 { "1+" } else { "0-" }));
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let pairing = against(&runs(&lines));
+    let passes = pairing.passes.unwrap();
+    assert_eq!(passes.table, PairedPasses { both: 2, only_first: 7, only_second: 0, neither: 1 });
+    assert!((passes.mcnemar - 2.0 / 128.0).abs() < 1e-12);
+    assert_eq!((passes.by_task, passes.shown), (None, Tendency::Better));
+    assert!((pairing.score.unwrap().p.p - passes.mcnemar).abs() < 1e-12);
+}
+
+#[test]
+fn rows_of_one_side_are_listed_with_the_reason_and_not_dropped() {
+    let pairing = against(&runs(&[
+        "a #0 s 1",
+        "a #0 t 1",
+        "b #0 s 1",
+        "c #0 s 1",
+        "c #0 t error",
+        "d #0 s waiting",
+        "d #0 t 1",
+        "e #0 s unscored",
+        "e #0 t 0",
+        "f #0 s error",
+        "f #0 t error",
+        "a #1 t 1",
+    ]));
+    let unpaired: Vec<(String, bool, Why)> =
+        pairing.unpaired.iter().map(|row| (row.key.label(), row.in_baseline, row.why)).collect();
+    assert_eq!(
+        unpaired,
+        [
+            ("a #1".to_owned(), true, Why::Missing),
+            ("b #0".to_owned(), false, Why::Missing),
+            ("c #0".to_owned(), false, Why::Errors),
+            ("d #0".to_owned(), true, Why::NotEnded),
+            ("e #0".to_owned(), true, Why::Unscored),
+        ]
+    );
+    assert_eq!(pairing.pairs.len(), 1);
+}
+
+#[test]
+fn sides_that_are_not_comparable_are_named() {
+    let pairing = against(&runs(&[
+        "a #0 s 1 against=1 by=fields",
+        "a #0 t 1 against=1 by=fields",
+        "b #0 s 1 against=1 by=fields",
+        "b #0 t 1 against=2 by=fields",
+        "c #0 s 1 against=1 by=fields",
+        "c #0 t 1 against=2 by=exact",
+        "d #0 s 1 against=1 by=fields nudged",
+        "d #0 t 1 against=1 by=fields",
+        "e #0 s 1 against=1 by=fields nudged",
+        "e #0 t 1 against=1 by=fields nudged",
+        "f #0 s error against=3 by=other nudged",
+        "f #0 s 1 against=1 by=fields",
+        "f #0 t 1 against=1 by=fields",
+    ]));
+    let doubts: Vec<(DoubtKind, Vec<String>)> =
+        pairing.doubts.iter().map(|doubt| (doubt.kind, doubt.rows.iter().map(RowKey::label).collect())).collect();
+    assert_eq!(
+        doubts,
+        [
+            (DoubtKind::Scorer, vec!["c #0".to_owned()]),
+            (DoubtKind::ScoredAgainst, vec!["b #0".to_owned()]),
+            (DoubtKind::Nudged, vec!["d #0".to_owned()]),
+        ]
+    );
+}
+
+#[test]
+fn less_is_better_for_what_is_paid() {
+    let lines: Vec<String> = (0..8)
+        .flat_map(|task| {
+            [format!("t{task} #0 s 1 cost=0.5{task} tokens=100"), format!("t{task} #0 t 1 cost=0.2{task}")]
+        })
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let pairing = against(&runs(&lines));
+    let cost = pairing.cost.unwrap();
+    assert!((cost.difference + 0.3).abs() < 1e-12);
+    assert_eq!((cost.shown, cost.count.wins), (Tendency::Better, 8));
+    assert_eq!(cost.interval, None, "all differ alike");
+    assert_eq!((pairing.tokens, pairing.seconds), (None, None), "one side does not say");
+    assert_eq!(pairing.score.unwrap().shown, Tendency::Unclear);
+}
+
+#[test]
+fn swapping_group_and_baseline_turns_every_difference() {
+    let all = runs(&[
+        "a #0 s 0.5-",
+        "a #0 t 1+",
+        "b #0 s 0.25-",
+        "b #0 t 0.5-",
+        "c #0 s 1+",
+        "c #0 t 0.75-",
+        "c #1 s 1+",
+        "c #1 t 1+",
+    ]);
+    let one = against(&all);
+    let mut other = Standing::of(&all, Some(column("t"))).pairings.remove(0);
+    other.pairs.iter_mut().for_each(|pair| std::mem::swap(&mut pair.score, &mut pair.baseline));
+    assert_eq!(one.pairs, other.pairs);
+    let (one, other) = (one.score.unwrap(), other.score.unwrap());
+    assert!((one.difference + other.difference).abs() < 1e-12 && (one.p.p - other.p.p).abs() < 1e-12);
+    assert_eq!((one.count.wins, one.count.losses), (other.count.losses, other.count.wins));
+}
+
+#[test]
+fn the_first_is_the_baseline_unless_another_is_named_and_a_name_that_is_not_there_compares_nothing() {
+    let all = runs(&["a #0 s 1", "a #0 t 1", "a #0 u 1"]);
+    let baseline = |named| {
+        let standing = Standing::of(&all, named);
+        (standing.baseline, standing.pairings.iter().map(|pairing| pairing.group).collect::<Vec<_>>())
+    };
+    assert_eq!(baseline(None), (Some(0), vec![1, 2]));
+    assert_eq!(baseline(Some(column("t"))), (Some(1), vec![0, 2]));
+    assert_eq!(baseline(Some(column("x"))), (None, vec![]));
+    assert_eq!(Standing::of(&[], None).baseline, None);
+}

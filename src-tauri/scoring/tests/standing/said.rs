@@ -1,0 +1,66 @@
+//! The sentences about a comparison.
+use crate::stage::{column, runs};
+use touchstone_scoring::standing::{Standing, probability, sentences};
+
+fn said(lines: &[&str]) -> String {
+    let all = runs(lines);
+    let standing = Standing::of(&all, Some(column("s")));
+    let pairing = &standing.pairings[0];
+    sentences(pairing, &standing.groups[pairing.group].column, &standing.groups[pairing.baseline].column).join("\n")
+}
+
+#[test]
+fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
+    let lines: Vec<String> = (0..12)
+        .flat_map(|task| {
+            [
+                format!("t{task} #0 s {} tokens=100{task} seconds=1{task}", ["0.5-", "1+", "0.25-"][task % 3]),
+                format!("t{task} #0 t {} tokens=90{task} seconds=1{task}.5", ["1+", "1+", "0.75-"][task % 3]),
+            ]
+        })
+        .chain([
+            "x #0 s 1+".to_owned(),
+            "y #0 s 1+ nudged".to_owned(),
+            "y #0 t 1+".to_owned(),
+            "y #1 t error".to_owned(),
+            "y #1 s 1+".to_owned(),
+        ])
+        .collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    insta::assert_snapshot!(said(&lines), @r"
+    t/m scores 0.923 on average and s/m 0.615, over 13 pairs of 13 tasks: 0.308 more (95 % interval 0.154 to 0.462), p = 0.008 by flipping tasks. It is better.
+    It is better in 8 pairs, the same in 5 and worse in 0.
+    So many pairs would probably have shown a difference of 0.214 or more.
+    It passes 9 of 13 (69 %), the baseline 5 of 13 (38 %): 30.8 points (95 % interval 0.8 to 52.9, Newcombe). 4 only it passes, 0 only the baseline: p = 0.125 by McNemar's exact test. No difference is shown.
+    So many pairs would probably have shown a difference of 53.9 points or more.
+    Its tokens: 2256 on average against 2506 of the baseline, over 12 pairs: 250 less (95 % interval −475 to −100), p < 0.001. It is better.
+    Its time: 31.0 s on average against 30.5 s of the baseline, over 12 pairs: 0.5 s more, p < 0.001. It is worse.
+    2 rows are not compared: x #0 (t/m has no run), y #1 (t/m ended in errors).
+    Not comparable as they are: 1 pair where only one side was driven on by added messages: y #0.
+    ");
+}
+
+#[test]
+fn few_pairs_say_that_they_are_few() {
+    insta::assert_snapshot!(said(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @r"
+    t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 0.250), p = 1.000 by flipping tasks. No difference is shown.
+    It is better in 1 pair, the same in 1 and worse in 1.
+    So few pairs would probably not have shown even the largest difference.
+    It passes 1 of 3 (33 %), the baseline 1 of 3 (33 %): 0.0 points (95 % interval −64.0 to 64.0, Newcombe). 1 only it passes, 1 only the baseline: p = 1.000 by McNemar's exact test.
+    Pairs of one task, and runs of one pair, are alike; taken together by 2 tasks the share of passes differs by 0.0 points (95 % interval −100.0 to 50.0), p = 1.000 by flipping tasks. No difference is shown.
+    So few pairs would probably not have shown even the largest difference of passes.
+    ");
+}
+
+#[test]
+fn systems_without_a_common_task_are_not_compared() {
+    insta::assert_snapshot!(said(&["a #0 s 1", "b #0 t 1", "c #0 t 1", "d #0 t 1", "e #0 t 1"]), @r"
+    t/m and s/m have no task in common for which both have a score.
+    5 rows are not compared: a #0 (t/m has no run), b #0 (s/m has no run), c #0 (s/m has no run) and 2 more.
+    ");
+}
+
+#[test]
+fn small_probabilities_are_not_written_as_nothing() {
+    assert_eq!([0.0499, 0.001, 0.000_9, 1.0].map(probability), ["p = 0.050", "p = 0.001", "p < 0.001", "p = 1.000"]);
+}
