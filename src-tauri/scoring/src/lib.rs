@@ -5,4 +5,6 @@ pub mod scorers;
 pub mod standing;
 pub mod stats;
 
+pub mod text;
+
 pub use calls::missing_calls;

@@ -1,0 +1,142 @@
+//! **Pure.** Texts against texts: the metrics of azure-ai-evaluation 1.10.0, number for number, and two plain comparisons.
+//!
+//! ```
+//! use touchstone_scoring::text::{Metric, Nltk, Texts, measure};
+//!
+//! let measured = measure(Metric::F1, "The cat sat.", "A cat sat down.", Nltk::default());
+//! assert_eq!(measured.score, 0.8);
+//! // Several of the same two texts: what they have in common is found once.
+//! let texts = Texts::new("The cat sat.", "A cat sat down.", Nltk::default());
+//! assert!(texts.measure(Metric::RougeL).score > texts.measure(Metric::Bleu).score);
+//! ```
+mod bleu;
+mod charsets;
+mod fuzzy;
+mod meteor;
+mod outcome;
+mod pair;
+mod porter;
+mod python;
+mod rouge;
+mod string_check;
+mod texts;
+mod tokens;
+mod wordnet;
+
+pub use fuzzy::fuzzy;
+pub use meteor::{Alignment, Weights};
+pub use outcome::{Field, Thresholds, outcome};
+pub use rouge::Overlap;
+pub use string_check::StringCheck;
+pub use texts::{Measured, Texts, measure};
+
+/// What a response is measured by against a truth. Every score is from 0 to 1, and more is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Metric {
+    /// Words in common, whatever their order.
+    F1,
+    /// Runs of one to four words in common, as translations are judged.
+    Bleu,
+    /// The same with recall, for single sentences.
+    Gleu,
+    /// Words in common, also as other forms and as synonyms, and how much of their order is kept.
+    Meteor,
+    /// Words in common.
+    Rouge1,
+    /// Pairs of words in common.
+    Rouge2,
+    /// Runs of three words in common.
+    Rouge3,
+    /// Runs of four words in common.
+    Rouge4,
+    /// Runs of five words in common.
+    Rouge5,
+    /// The longest list of words that both have in the same order.
+    RougeL,
+}
+
+impl Metric {
+    /// All of them, in the order in which they are written.
+    pub const ALL: [Self; 10] = [
+        Self::F1,
+        Self::Bleu,
+        Self::Gleu,
+        Self::Meteor,
+        Self::Rouge1,
+        Self::Rouge2,
+        Self::Rouge3,
+        Self::Rouge4,
+        Self::Rouge5,
+        Self::RougeL,
+    ];
+
+    /// Its name in suites and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::F1 => "f1",
+            Self::Bleu => "bleu",
+            Self::Gleu => "gleu",
+            Self::Meteor => "meteor",
+            Self::Rouge1 => "rouge1",
+            Self::Rouge2 => "rouge2",
+            Self::Rouge3 => "rouge3",
+            Self::Rouge4 => "rouge4",
+            Self::Rouge5 => "rouge5",
+            Self::RougeL => "rougeL",
+        }
+    }
+
+    /// The metric of a name; also of the names that OpenAI's graders have for ROUGE (`rouge_1`, `rouge_l`).
+    pub fn from_name(name: &str) -> Option<Self> {
+        let plain = |name: &str| name.replace('_', "").to_ascii_lowercase();
+        Self::ALL.into_iter().find(|metric| plain(metric.name()) == plain(name))
+    }
+}
+
+/// Whose rules for words are followed in English texts. They differ where single quotes stand around words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Nltk {
+    /// NLTK 3.10.4, which is installed with azure-ai-evaluation today.
+    #[default]
+    V3_10,
+    /// NLTK 3.9.1, which was when azure-ai-evaluation 1.10.0 appeared.
+    V3_9,
+}
+
+impl Nltk {
+    /// The version as it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::V3_10 => "3.10.4",
+            Self::V3_9 => "3.9.1",
+        }
+    }
+
+    /// The version of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::V3_10, Self::V3_9].into_iter().find(|version| version.name() == name)
+    }
+
+    /// White space in its patterns. Version 3.10 has other ones, for which the separators U+001C to U+001F are none.
+    fn is_space(self, byte: u8) -> bool {
+        matches!(byte, b'\t'..=b'\r' | b' ') || (self == Self::V3_9 && python::is_space_byte(byte))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_what_it_names() {
+        for metric in Metric::ALL {
+            assert_eq!(Metric::from_name(metric.name()), Some(metric));
+        }
+        assert_eq!(Metric::from_name("rouge_l"), Some(Metric::RougeL));
+        assert_eq!((Metric::from_name("rouge6"), Metric::from_name("")), (None, None));
+        for version in [Nltk::V3_10, Nltk::V3_9] {
+            assert_eq!(Nltk::from_name(version.name()), Some(version));
+        }
+        assert_eq!(Nltk::from_name("3.8"), None);
+    }
+}

@@ -1,0 +1,154 @@
+//! **Pure.** Two texts that are measured against each other. Each rule cuts them into words once, whatever is asked afterwards.
+use super::meteor::{self, Aligned, Alignment, Weights};
+use super::pair::{Pair, fraction, shared};
+use super::rouge::{self, Overlap};
+use super::{Metric, Nltk, bleu, tokens};
+use std::cell::OnceCell;
+
+/// A response and the truth it is measured against.
+#[derive(Debug)]
+pub struct Texts<'a> {
+    response: &'a str,
+    truth: &'a str,
+    nltk: Nltk,
+    words: OnceCell<Pair>,
+    runs: OnceCell<[usize; bleu::LONGEST]>,
+    aligned: OnceCell<Aligned>,
+    plain: OnceCell<Pair>,
+    plain_runs: OnceCell<[usize; LONGEST_ROUGE]>,
+}
+
+const LONGEST_ROUGE: usize = 5;
+
+/// What a metric says of two texts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The score; of ROUGE, its harmonic mean.
+    pub score: f64,
+    /// The parts of ROUGE.
+    pub overlap: Option<Overlap>,
+    /// False when BLEU found not a single word in common: then it does not count runs, and writes a bare `0`.
+    pub comparable: bool,
+}
+
+impl<'a> Texts<'a> {
+    /// Nothing is computed yet.
+    pub fn new(response: &'a str, truth: &'a str, nltk: Nltk) -> Self {
+        Self {
+            response,
+            truth,
+            nltk,
+            words: OnceCell::new(),
+            runs: OnceCell::new(),
+            aligned: OnceCell::new(),
+            plain: OnceCell::new(),
+            plain_runs: OnceCell::new(),
+        }
+    }
+
+    /// One metric, with METEOR's usual weights.
+    pub fn measure(&self, metric: Metric) -> Measured {
+        let overlap = match metric {
+            Metric::F1 => return self.f1().into(),
+            Metric::Bleu => return self.bleu(),
+            Metric::Gleu => return self.gleu().into(),
+            Metric::Meteor => return self.meteor(Weights::default()).into(),
+            Metric::Rouge1 => self.rouge(0),
+            Metric::Rouge2 => self.rouge(1),
+            Metric::Rouge3 => self.rouge(2),
+            Metric::Rouge4 => self.rouge(3),
+            Metric::Rouge5 => self.rouge(4),
+            Metric::RougeL => rouge::by_order(self.plain()),
+        };
+        Measured { score: overlap.f1, overlap: Some(overlap), comparable: true }
+    }
+
+    fn f1(&self) -> f64 {
+        let pair = Pair::cut(self.response, self.truth, |text, each| tokens::f1(text, &mut |word| each(word)));
+        let [common] = shared::<1>(&pair.response, &pair.truth);
+        if common == 0 {
+            return 0.0;
+        }
+        let (precision, recall) = (fraction(common, pair.response.len()), fraction(common, pair.truth.len()));
+        (2.0 * precision * recall) / (precision + recall)
+    }
+
+    fn bleu(&self) -> Measured {
+        let words = self.words();
+        match bleu::bleu(*self.runs(), words.response.len(), words.truth.len()) {
+            Some(score) => score.into(),
+            None => Measured { score: 0.0, overlap: None, comparable: false },
+        }
+    }
+
+    fn gleu(&self) -> f64 {
+        let words = self.words();
+        bleu::gleu(*self.runs(), words.response.len(), words.truth.len())
+    }
+
+    /// METEOR with other weights.
+    pub fn meteor(&self, weights: Weights) -> f64 {
+        self.meteor_of(self.alignment(), weights)
+    }
+
+    /// METEOR as it is without synonyms: what is equal or has the same stem.
+    pub fn meteor_without_synonyms(&self, weights: Weights) -> f64 {
+        self.meteor_of(&self.aligned().by_form, weights)
+    }
+
+    fn meteor_of(&self, alignment: &Alignment, weights: Weights) -> f64 {
+        let words = self.words();
+        meteor::score(alignment, words.response.len(), words.truth.len(), weights)
+    }
+
+    /// Which words METEOR holds for the same: places among the words of the response and of the truth.
+    pub fn alignment(&self) -> &Alignment {
+        &self.aligned().by_meaning
+    }
+
+    /// The words of both texts that BLEU, GLEU and METEOR count.
+    pub fn tokens(&self) -> (Vec<&str>, Vec<&str>) {
+        let words = self.words();
+        let list = |numbers: &[u32]| numbers.iter().map(|number| words.words[*number as usize].as_str()).collect();
+        (list(&words.response), list(&words.truth))
+    }
+
+    fn rouge(&self, n: usize) -> Overlap {
+        let plain = self.plain();
+        let runs = self.plain_runs.get_or_init(|| shared(&plain.response, &plain.truth));
+        rouge::by_runs(plain, n + 1, runs[n])
+    }
+
+    fn words(&self) -> &Pair {
+        self.words.get_or_init(|| {
+            Pair::cut(self.response, self.truth, |text, each| tokens::nltk(text, self.nltk, &mut |word| each(word)))
+        })
+    }
+
+    fn runs(&self) -> &[usize; bleu::LONGEST] {
+        let words = self.words();
+        self.runs.get_or_init(|| shared(&words.response, &words.truth))
+    }
+
+    fn aligned(&self) -> &Aligned {
+        let words = self.words();
+        self.aligned.get_or_init(|| meteor::align(words))
+    }
+
+    fn plain(&self) -> &Pair {
+        self.plain.get_or_init(|| {
+            Pair::cut(self.response, self.truth, |text, each| tokens::rouge(text, &mut |word| each(word)))
+        })
+    }
+}
+
+impl From<f64> for Measured {
+    fn from(score: f64) -> Self {
+        Self { score, overlap: None, comparable: true }
+    }
+}
+
+/// One metric of one response. Who needs several of the same texts asks [`Texts`].
+pub fn measure(metric: Metric, response: &str, truth: &str, nltk: Nltk) -> Measured {
+    Texts::new(response, truth, nltk).measure(metric)
+}

@@ -1,0 +1,113 @@
+//! **Pure.** Tokens of a text, as the metrics count them: for BLEU, GLEU and METEOR by NLTK's rules, for F1 and ROUGE by their own.
+mod nist;
+mod punkt;
+mod punkt_words;
+mod rewrite;
+mod treebank;
+
+use super::Nltk;
+use super::python;
+
+/// Gives each token of BLEU, GLEU and METEOR to `each`. One character outside ASCII changes how the whole text is cut.
+pub(super) fn nltk(text: &str, version: Nltk, each: &mut impl FnMut(&str)) {
+    if !text.is_ascii() {
+        nist::tokens(text, each);
+        return;
+    }
+    let mut draft = rewrite::Draft::default();
+    for (start, end) in punkt::sentences(text.as_bytes(), version) {
+        treebank::words(&text.as_bytes()[start..end], version, &mut draft, each);
+    }
+}
+
+/// Gives each token of ROUGE to `each`: runs of `a` to `z` and digits in the text in lower case.
+pub(super) fn rouge(text: &str, each: &mut impl FnMut(&str)) {
+    let lower = text.to_lowercase();
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    lower.split(|c| !is_part(c)).filter(|word| !word.is_empty()).for_each(each);
+}
+
+/// Gives each token of F1 to `each`: pieces between white space, in lower case, without ASCII punctuation and articles.
+pub(super) fn f1(text: &str, each: &mut impl FnMut(&str)) {
+    let mut plain = text.to_lowercase();
+    plain.retain(|c| !c.is_ascii_punctuation());
+    for piece in python::split(&plain) {
+        if piece.is_ascii() && piece.bytes().all(python::is_word_byte) {
+            if !is_article(piece) {
+                each(piece);
+            }
+        } else {
+            without_articles(piece, each);
+        }
+    }
+}
+
+fn is_article(word: &str) -> bool {
+    matches!(word, "a" | "an" | "the")
+}
+
+/// An article may stand between signs that no white space sets apart, and leaves a space there.
+fn without_articles(piece: &str, each: &mut impl FnMut(&str)) {
+    let mut from = 0;
+    let mut rest = piece;
+    while !rest.is_empty() {
+        let start = piece.len() - rest.len();
+        let word = rest.find(|c| !python::is_word(c)).unwrap_or(rest.len());
+        if is_article(&rest[..word]) {
+            if from < start {
+                each(&piece[from..start]);
+            }
+            from = start + word;
+        }
+        // Behind the word, and behind the signs that follow it.
+        let signs = rest[word..].find(python::is_word).unwrap_or(rest.len() - word);
+        rest = &rest[word + signs..];
+    }
+    if from < piece.len() {
+        each(&piece[from..]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(cut: impl Fn(&mut Vec<String>)) -> String {
+        let mut found = Vec::new();
+        cut(&mut found);
+        found.join("|")
+    }
+
+    #[test]
+    fn f1_drops_punctuation_first_and_then_articles() {
+        for (text, expected) in [
+            ("The cat, a dog & AN owl.", "cat|dog|owl"),
+            ("well-known 3.5 t.h.e snake_case", "wellknown|35|snakecase"),
+            ("the\u{301} theé ‘a’", "\u{301}|theé|‘|’"),
+            ("‘a cat’ the-a", "‘|cat’|thea"),
+            ("巴黎是 法国", "巴黎是|法国"),
+            ("— a — the", "—|—"),
+            ("", ""),
+        ] {
+            assert_eq!(joined(|found| f1(text, &mut |word| found.push(word.to_owned()))), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn rouge_knows_only_the_letters_of_ascii() {
+        for (text, expected) in [
+            ("The café's 2nd MENU_x", "the|caf|s|2nd|menu|x"),
+            ("300 \u{212a} İstanbul", "300|k|i|stanbul"),
+            ("今日", ""),
+        ] {
+            assert_eq!(joined(|found| rouge(text, &mut |word| found.push(word.to_owned()))), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn one_character_outside_ascii_changes_the_whole_text() {
+        let tokens = |text| joined(|found| nltk(text, Nltk::V3_10, &mut |word| found.push(word.to_owned())));
+        assert_eq!(tokens("I can't. It's 5"), "I|ca|n't|.|It|'s|5");
+        assert_eq!(tokens("I can't. It's 5 é"), "I|can|'|t|.|It|'|s|5|é");
+    }
+}

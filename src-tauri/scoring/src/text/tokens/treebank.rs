@@ -1,0 +1,245 @@
+//! **Pure.** Words of one English sentence as NLTK's word tokenizer sees them: quotes, punctuation and contractions are set apart by
+//! patterns that are replaced one after the other. Their order is part of the rule. ASCII only: other texts go another way.
+use super::rewrite::Draft;
+use crate::text::Nltk;
+use crate::text::python::{is_space_byte, is_word_byte};
+
+/// Gives each word of a sentence to `each`.
+pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
+    draft.begin(sentence);
+    opening_quotes(draft, nltk);
+    punctuation(draft, nltk);
+    brackets_and_dashes(draft);
+    draft.pad();
+    closing_quotes(draft, nltk);
+    contractions(draft);
+    for word in draft.text().split(|byte| is_space_byte(*byte)).filter(|word| !word.is_empty()) {
+        each(std::str::from_utf8(word).unwrap_or_default());
+    }
+}
+
+fn opening_quotes(draft: &mut Draft, nltk: Nltk) {
+    if draft.had(b"`") {
+        draft.replace(|text, at, out| apart(out, &text[at..at + run(&text[at..], b'`')]));
+    }
+    if draft.text().first() == Some(&b'"') {
+        draft.replace(|_, at, out| if at == 0 { put(out, &[b"``"], 1) } else { 0 });
+        draft.brings(b'`');
+    }
+    if draft.had(b"`") {
+        draft.replace(|text, at, out| if text[at..].starts_with(b"``") { apart(out, b"``") } else { 0 });
+    }
+    if draft.had(b"\"'") {
+        draft.replace(|text, at, out| {
+            let quote = match text[at + 1..] {
+                _ if !matches!(text[at], b' ' | b'(' | b'[' | b'{' | b'<') => 0,
+                [b'"', ..] => 1,
+                [b'\'', b'\'', ..] => 2,
+                _ => 0,
+            };
+            if quote == 0 { 0 } else { put(out, &[&text[at..=at], b" `` "], 1 + quote) }
+        });
+    }
+    if draft.had(b"'") {
+        draft.replace(|text, at, out| match nltk {
+            Nltk::V3_9 if opens_before_one_letter(text, at) => put(out, &[b"' ", &text[at + 1..at + 2]], 2),
+            Nltk::V3_10 if opens_a_word(text, at) => put(out, &[b"' "], 1),
+            _ => 0,
+        });
+    }
+}
+
+/// Endings that an apostrophe joins to the word before.
+const ENDINGS: [&[u8]; 8] = [b"re", b"ve", b"ll", b"m", b"t", b"s", b"d", b"n"];
+
+/// An apostrophe before a single letter or digit that is no ending: the rule until 3.9.1.
+fn opens_before_one_letter(text: &[u8], at: usize) -> bool {
+    let rest = &text[at + 1..];
+    text[at] == b'\''
+        && is_word_at(rest, 0)
+        && !is_word_at(rest, 1)
+        && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending))
+}
+
+/// An apostrophe that no word stands before, and a word that is no ending behind: the rule of 3.10.4.
+fn opens_a_word(text: &[u8], at: usize) -> bool {
+    let rest = &text[at + 1..];
+    text[at] == b'\''
+        && !(at > 0 && is_word_byte(text[at - 1]))
+        && is_word_at(rest, 0)
+        && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending) && !is_word_at(rest, ending.len()))
+}
+
+fn punctuation(draft: &mut Draft, nltk: Nltk) {
+    final_period(draft, nltk, true);
+    if draft.had(b":,") {
+        draft.replace(|text, at, out| match text[at..] {
+            [mark @ (b':' | b','), next, ..] if !next.is_ascii_digit() => put(out, &[b" ", &[mark], b" ", &[next]], 2),
+            _ => 0,
+        });
+        draft.replace(|text, at, out| match text[at..] {
+            [mark @ (b':' | b',')] | [mark @ (b':' | b','), b'\n'] => put(out, &[b" ", &[mark], b" "], 1),
+            _ => 0,
+        });
+    }
+    if draft.had(b".") {
+        draft.replace(|text, at, out| match run(&text[at..], b'.') {
+            0 | 1 => 0,
+            dots => apart(out, &text[at..at + dots]),
+        });
+    }
+    set_apart(draft, b";@#$%&");
+    final_period(draft, nltk, false);
+    set_apart(draft, b"?!");
+    if draft.had(b"'") {
+        draft.replace(|text, at, out| match text[at..] {
+            [before, b'\'', b' ', ..] if before != b'\'' => put(out, &[&[before], b" ' "], 3),
+            _ => 0,
+        });
+    }
+    set_apart(draft, b"*");
+}
+
+/// Sets the period apart that ends the text; behind it there may be closing brackets and quotes, and white space.
+/// The first of the two rules also takes spaces between these, and sets them apart from the period.
+fn final_period(draft: &mut Draft, nltk: Nltk, with_spaces: bool) {
+    if !draft.had(b".") {
+        return;
+    }
+    let text = draft.text();
+    let closes = |byte: u8| matches!(byte, b']' | b')' | b'}' | b'>' | b'"' | b'\'') || (with_spaces && byte == b' ');
+    let mut end = text.len();
+    while end > 0 && nltk.is_space(text[end - 1]) {
+        end -= 1;
+    }
+    while end > 0 && closes(text[end - 1]) {
+        end -= 1;
+    }
+    if end < 2 || text[end - 1] != b'.' || text[end - 2] == b'.' {
+        return;
+    }
+    let closing: Vec<u8> = text[end..].iter().copied().take_while(|byte| closes(*byte)).collect();
+    let gap: &[u8] = if with_spaces { b" " } else { b"" };
+    draft.replace_end(end - 1, &[b" .", gap, &closing, b" "]);
+}
+
+fn brackets_and_dashes(draft: &mut Draft) {
+    set_apart(draft, b"[](){}<>");
+    if draft.had(b"-") {
+        draft.replace(|text, at, out| if text[at..].starts_with(b"--") { apart(out, b"--") } else { 0 });
+    }
+}
+
+fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
+    if draft.had(b"'") {
+        draft.replace(|text, at, out| if text[at..].starts_with(b"''") { apart(out, b"''") } else { 0 });
+    }
+    if draft.had(b"\"") {
+        draft.replace(|text, at, out| if text[at] == b'"' { put(out, &[b" '' "], 1) } else { 0 });
+        draft.brings(b'\'');
+    }
+    if !draft.had(b"'") {
+        return;
+    }
+    // The rest asks for single spaces.
+    draft.replace(|text, at, out| match text[at..].iter().take_while(|byte| nltk.is_space(**byte)).count() {
+        0 => 0,
+        spaces => put(out, &[b" "], spaces),
+    });
+    draft.replace(|text, at, out| ending(text, at, out, &[b"'s", b"'S", b"'m", b"'M", b"'d", b"'D", b"'"]));
+    draft.replace(|text, at, out| {
+        ending(text, at, out, &[b"'ll", b"'LL", b"'re", b"'RE", b"'ve", b"'VE", b"n't", b"N'T"])
+    });
+}
+
+/// Sets an ending apart that stands behind a letter and before a space.
+fn ending(text: &[u8], at: usize, out: &mut Vec<u8>, endings: &[&[u8]]) -> usize {
+    if matches!(text[at], b'\'' | b' ') {
+        return 0;
+    }
+    let rest = &text[at + 1..];
+    let found = endings.iter().find(|ending| rest.starts_with(ending) && rest.get(ending.len()) == Some(&b' '));
+    found.map_or(0, |ending| put(out, &[&text[at..=at], b" ", ending, b" "], ending.len() + 2))
+}
+
+/// Words that are two, and where they come apart.
+const JOINED: [(&[u8], usize); 8] = [
+    (b"cannot", 3),
+    (b"d'ye", 1),
+    (b"gimme", 3),
+    (b"gonna", 3),
+    (b"gotta", 3),
+    (b"lemme", 3),
+    (b"more'n", 4),
+    (b"wanna", 3),
+];
+
+fn contractions(draft: &mut Draft) {
+    let any = (1..draft.text().len()).any(|at| joined(draft.text(), at).is_some());
+    if any {
+        draft.replace(|text, at, out| match joined(text, at) {
+            Some((word, middle)) => {
+                let end = at + word.len();
+                put(out, &[b" ", &text[at..at + middle], b" ", &text[at + middle..end], b" "], word.len())
+            }
+            None => 0,
+        });
+    }
+    if draft.had(b"'") {
+        // One after the other, because what the first sets apart can make room for the second.
+        for word in [b" 'tis".as_slice(), b" 'twas"] {
+            draft.replace(|text, at, out| {
+                let rest = &text[at..];
+                if !starts_with_ignoring_case(rest, word) || is_word_at(rest, word.len()) {
+                    return 0;
+                }
+                put(out, &[&rest[..3], b" ", &rest[3..word.len()], b" "], word.len())
+            });
+        }
+    }
+}
+
+fn joined(text: &[u8], at: usize) -> Option<(&'static [u8], usize)> {
+    let starts =
+        matches!(text[at] | 0x20, b'c' | b'd' | b'g' | b'l' | b'm' | b'w') && !(at > 0 && is_word_byte(text[at - 1]));
+    let rest = starts.then(|| &text[at..])?;
+    let (word, middle) = JOINED.into_iter().find(|(word, _)| starts_with_ignoring_case(rest, word))?;
+    let ends = match rest.get(word.len()) {
+        // The only one that asks for white space behind it.
+        next if word == b"wanna" => next.is_some_and(|byte| is_space_byte(*byte)),
+        next => !next.is_some_and(|byte| is_word_byte(*byte)),
+    };
+    ends.then_some((word, middle))
+}
+
+/// Sets each of these bytes apart.
+fn set_apart(draft: &mut Draft, marks: &[u8]) {
+    if draft.had(marks) {
+        draft.replace(|text, at, out| if marks.contains(&text[at]) { apart(out, &text[at..=at]) } else { 0 });
+    }
+}
+
+/// Writes a piece with a space on both sides; says how long it is.
+fn apart(out: &mut Vec<u8>, piece: &[u8]) -> usize {
+    if piece.is_empty() { 0 } else { put(out, &[b" ", piece, b" "], piece.len()) }
+}
+
+fn put(out: &mut Vec<u8>, pieces: &[&[u8]], instead_of: usize) -> usize {
+    for piece in pieces {
+        out.extend_from_slice(piece);
+    }
+    instead_of
+}
+
+/// How often a byte is repeated at the beginning.
+fn run(text: &[u8], byte: u8) -> usize {
+    text.iter().take_while(|other| **other == byte).count()
+}
+
+fn is_word_at(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(|byte| is_word_byte(*byte))
+}
+
+fn starts_with_ignoring_case(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+}
