@@ -1,6 +1,7 @@
 //! **Pure.** Compares answers and counts what happened in a run.
 
 mod calls;
+pub mod diff;
 pub mod scorers;
 pub mod standing;
 pub mod stats;

@@ -1,0 +1,205 @@
+//! **Pure.** Rows without a key: which are so much alike that one is a wrong form of the other.
+use super::assign::cheapest;
+use crate::diff::budget::{Budget, steps};
+use crate::diff::identity::hash;
+use crate::diff::leaf::number;
+use crate::diff::text::words;
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use touchstone_formats::value::Value;
+
+/// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three alone is not.
+const LEAST: f64 = 0.4;
+/// Of so many rows the best pairing as a whole is found; of more, each takes the most alike that is left.
+const MOST: usize = 300;
+/// Words of a text that are looked at, and how much of it.
+const WORDS: usize = 64;
+const BYTES: usize = 2_000;
+/// Of many rows, how many are looked at for each row, and in how many rows something must be at most to lead to them.
+const CANDIDATES: usize = 32;
+const COMMON: usize = 64;
+
+/// Pairs rows that are alike; the second value is false when there were too many for the best pairing.
+pub(super) fn pair(
+    (expected, left): (&[Value], &[usize]),
+    (actual, right): (&[Value], &[usize]),
+    budget: &mut Budget,
+) -> (Vec<(usize, usize)>, bool) {
+    if left.is_empty() || right.is_empty() {
+        return (Vec::new(), true);
+    }
+    let profiles = |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at])).collect::<Vec<_>>();
+    let (a, b) = (profiles(expected, left), profiles(actual, right));
+    let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
+    let work = steps(small) * steps(large) * (steps(small) + 40);
+    let best = large <= MOST && budget.afford(work);
+    let found = if best { at_best(&a, &b) } else { one_by_one(&a, &b, budget) };
+    (found.into_iter().map(|(i, j)| (left[i], right[j])).collect(), best)
+}
+
+fn at_best(a: &[Profile], b: &[Profile]) -> Vec<(usize, usize)> {
+    let (few, many, turned) = if a.len() <= b.len() { (a, b, false) } else { (b, a, true) };
+    // Rows that are not alike cost the same whichever they are, so that they do not stand in the way of those that are.
+    let cost = |i: usize, j: usize| {
+        let alike = few[i].likeness(&many[j]);
+        if alike < LEAST { 2_000_000_000 } else { part(1.0 - alike) * 1_000 + apart(i, j) }
+    };
+    let costs: Vec<Vec<i64>> = (0..few.len()).map(|i| (0..many.len()).map(|j| cost(i, j)).collect()).collect();
+    let pairs = cheapest(&costs).into_iter().enumerate().filter(|(i, j)| few[*i].likeness(&many[*j]) >= LEAST);
+    pairs.map(|(i, j)| if turned { (j, i) } else { (i, j) }).collect()
+}
+
+fn one_by_one(a: &[Profile], b: &[Profile], budget: &mut Budget) -> Vec<(usize, usize)> {
+    if !budget.afford(steps(a.len() + b.len()) * 400) {
+        return Vec::new();
+    }
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for (at, profile) in b.iter().enumerate() {
+        for sign in profile.signs() {
+            places.entry(sign).or_default().push(at);
+        }
+    }
+    let mut alike: Vec<(f64, i64, usize, usize)> = Vec::new();
+    for (i, profile) in a.iter().enumerate() {
+        let mut lists: Vec<&Vec<usize>> =
+            profile.signs().filter_map(|sign| places.get(&sign)).filter(|list| list.len() <= COMMON).collect();
+        lists.sort_by_key(|list| list.len());
+        let mut seen: Vec<usize> = Vec::with_capacity(CANDIDATES);
+        for j in lists.into_iter().flatten() {
+            if seen.len() < CANDIDATES && !seen.contains(j) {
+                seen.push(*j);
+                let likeness = profile.likeness(&b[*j]);
+                if likeness >= LEAST {
+                    alike.push((likeness, apart(i, *j), i, *j));
+                }
+            }
+        }
+    }
+    alike.sort_by(|x, y| y.0.partial_cmp(&x.0).unwrap_or(Ordering::Equal).then((x.1, x.2, x.3).cmp(&(y.1, y.2, y.3))));
+    let (mut left, mut right) = (vec![false; a.len()], vec![false; b.len()]);
+    let mut pairs = Vec::new();
+    for (_, _, i, j) in alike {
+        if !left[i] && !right[j] {
+            (left[i], right[j]) = (true, true);
+            pairs.push((i, j));
+        }
+    }
+    pairs
+}
+
+/// Of equally alike rows the nearer ones belong together.
+fn apart(i: usize, j: usize) -> i64 {
+    i64::try_from(i.abs_diff(j)).unwrap_or(i64::MAX).min(999)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "it is a share of one")]
+fn part(share: f64) -> i64 {
+    (share.clamp(0.0, 1.0) * 1_000_000.0) as i64
+}
+
+/// What is needed to see how much two rows are alike.
+struct Profile {
+    kind: Kind,
+    /// Sorted by name.
+    fields: Vec<Aspect>,
+}
+
+#[derive(PartialEq, Clone, Copy)]
+enum Kind {
+    Map,
+    List,
+    Text,
+    Other,
+}
+
+/// A field of a row, or a text or a list itself.
+struct Aspect {
+    name: u64,
+    hash: u64,
+    number: Option<f64>,
+    /// Words of a text or items of a list; sorted, each once.
+    words: Vec<u64>,
+}
+
+impl Profile {
+    fn of(value: &Value) -> Self {
+        let (kind, mut fields) = match value {
+            Value::Map(entries) => {
+                (Kind::Map, entries.iter().map(|(key, value)| Aspect::of(hash(key), value)).collect::<Vec<_>>())
+            }
+            Value::List(_) => (Kind::List, vec![Aspect::of(0, value)]),
+            Value::Text(_) => (Kind::Text, vec![Aspect::of(0, value)]),
+            Value::Null | Value::Bool(_) | Value::Number(_) => (Kind::Other, Vec::new()),
+        };
+        fields.sort_by_key(|field| field.name);
+        Profile { kind, fields }
+    }
+
+    /// From 0, nothing in common, to 1, the same.
+    fn likeness(&self, other: &Profile) -> f64 {
+        if self.kind != other.kind || self.kind == Kind::Other {
+            return 0.0;
+        }
+        let (mut sum, mut count) = (0.0, 0.0);
+        let (mut left, mut right) = (self.fields.iter().peekable(), other.fields.iter().peekable());
+        loop {
+            count += 1.0;
+            match (left.peek(), right.peek()) {
+                (Some(a), Some(b)) if a.name == b.name => {
+                    sum += a.likeness(b);
+                    left.next();
+                    right.next();
+                }
+                (Some(a), Some(b)) if a.name < b.name => drop(left.next()),
+                (Some(_), None) => drop(left.next()),
+                (_, Some(_)) => drop(right.next()),
+                (None, None) => break,
+            }
+        }
+        if count > 1.0 { sum / (count - 1.0) } else { 1.0 }
+    }
+
+    /// Numbers that equal aspects share.
+    fn signs(&self) -> impl Iterator<Item = u64> {
+        self.fields.iter().flat_map(|field| {
+            let whole = field.hash.rotate_left(7) ^ field.name;
+            field.words.iter().map(|word| word.rotate_left(13) ^ field.name).chain([whole])
+        })
+    }
+}
+
+impl Aspect {
+    fn of(name: u64, value: &Value) -> Self {
+        let mut said: Vec<u64> = match value {
+            Value::Text(text) => {
+                let start = &text[..text.floor_char_boundary(BYTES)];
+                let told = words(start).into_iter().filter(|word| word.chars().all(char::is_alphanumeric));
+                told.take(WORDS).map(|word| hash(&Value::Text(word.to_lowercase()))).collect()
+            }
+            Value::List(items) => items.iter().take(WORDS).map(hash).collect(),
+            Value::Map(entries) => entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)).collect(),
+            _ => Vec::new(),
+        };
+        said.sort_unstable();
+        said.dedup();
+        Aspect { name, hash: hash(value), number: number(value).map(|number| number.float()), words: said }
+    }
+
+    fn likeness(&self, other: &Aspect) -> f64 {
+        if self.hash == other.hash {
+            return 1.0;
+        }
+        if let (Some(a), Some(b)) = (self.number, other.number) {
+            let near = 1.0 - (a - b).abs() / a.abs().max(b.abs());
+            return if near.is_finite() { near.max(0.0) * 0.5 } else { 0.0 };
+        }
+        let (mut shared, mut at) = (0_u32, 0);
+        for word in &self.words {
+            at += other.words[at..].partition_point(|other| other < word);
+            shared += u32::from(other.words.get(at) == Some(word));
+        }
+        let all = self.words.len() + other.words.len();
+        let all = f64::from(u32::try_from(all).unwrap_or(u32::MAX)) - f64::from(shared);
+        if shared > 0 { f64::from(shared) / all * 0.9 } else { 0.0 }
+    }
+}

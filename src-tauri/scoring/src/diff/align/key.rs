@@ -1,0 +1,270 @@
+//! **Pure.** Rows that have a key: which fields tell which row is which, and which rows belong together by them.
+use super::{Aligned, Rest, alike};
+use crate::diff::budget::{Budget, steps};
+use crate::diff::identity::{Identity, is_whole, same};
+use crate::diff::{Alignment, Options};
+use std::collections::{HashMap, HashSet, VecDeque};
+use touchstone_formats::value::Value;
+
+/// Fields that are tried together at most, and of how many.
+const TOGETHER: usize = 3;
+const TRIED: usize = 8;
+/// Longer texts tell nobody which row is which.
+const LONGEST: usize = 200;
+/// Of so many rows with the same key on both sides, equal ones find each other.
+const TWINS: usize = 64;
+
+/// Aligns two lists of objects by key; none when there is none.
+pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, budget: &mut Budget) -> Option<Aligned> {
+    let objects = |rows: &[Value]| !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Map(_)));
+    if !objects(expected) || !objects(actual) {
+        return None;
+    }
+    if let Some(fields) = options.key.as_ref().filter(|fields| !fields.is_empty()) {
+        let keys = (keys(expected, fields), keys(actual, fields));
+        if keys.0.iter().any(Option::is_some) && keys.1.iter().any(Option::is_some) {
+            let alignment = Alignment::Key { fields: fields.clone(), inferred: false };
+            return Some(Aligned { matches: by_key(expected, actual, keys, budget), alignment });
+        }
+    }
+    let fields = infer(expected, actual, budget)?;
+    let alignment = Alignment::Key { fields: fields.clone(), inferred: true };
+    let keys = (keys(expected, &fields), keys(actual, &fields));
+    Some(Aligned { matches: by_key(expected, actual, keys, budget), alignment })
+}
+
+type Key<'a> = Option<Vec<Identity<'a>>>;
+
+/// The key of each row; none for rows that have none.
+fn keys<'a>(rows: &'a [Value], fields: &[String]) -> Vec<Key<'a>> {
+    let columns: Vec<Vec<Option<Identity<'a>>>> = fields.iter().map(|field| column(rows, field)).collect();
+    (0..rows.len()).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect()
+}
+
+/// A field of each row; none where it is not there, null, or made of others.
+fn column<'a>(rows: &'a [Value], field: &str) -> Vec<Option<Identity<'a>>> {
+    let mut place = 0;
+    let mut value = |row: &'a Value| {
+        let entries = row.entries();
+        let is_it = |(key, _): &(Value, Value)| key.text() == Some(field);
+        // Fields nearly always stand in the same place.
+        let at = if entries.get(place).is_some_and(is_it) { place } else { entries.iter().position(is_it)? };
+        place = at;
+        Identity::of(&entries[at].1).filter(|identity| *identity != Identity::Null)
+    };
+    rows.iter().map(&mut value).collect()
+}
+
+fn by_key(
+    expected: &[Value],
+    actual: &[Value],
+    (left, right): (Vec<Key<'_>>, Vec<Key<'_>>),
+    budget: &mut Budget,
+) -> Vec<Option<usize>> {
+    let mut places: HashMap<&[Identity<'_>], VecDeque<usize>> = HashMap::with_capacity(actual.len());
+    for (at, key) in right.iter().enumerate() {
+        if let Some(key) = key {
+            places.entry(key).or_default().push_back(at);
+        }
+    }
+    let mut matches: Vec<Option<usize>> = vec![None; expected.len()];
+    // Of rows that share a key, equal ones go first.
+    if places.values().any(|twins| twins.len() > 1) || left.len() > places.len() {
+        for (i, key) in left.iter().enumerate() {
+            let Some(twins) = key.as_ref().and_then(|key| places.get_mut(&key[..])) else { continue };
+            if (2..=TWINS).contains(&twins.len())
+                && let Some(at) = twins.iter().position(|j| same(&expected[i], &actual[*j]))
+            {
+                matches[i] = twins.remove(at);
+            }
+        }
+    }
+    for (i, key) in left.iter().enumerate() {
+        if matches[i].is_none() {
+            matches[i] = key.as_ref().and_then(|key| places.get_mut(&key[..])?.pop_front());
+        }
+    }
+    without_key(expected, actual, (&left, &right), &mut matches, budget);
+    matches
+}
+
+/// Rows that have no key may be alike to one that was not found.
+fn without_key(
+    expected: &[Value],
+    actual: &[Value],
+    (left, right): (&[Key<'_>], &[Key<'_>]),
+    matches: &mut [Option<usize>],
+    budget: &mut Budget,
+) {
+    for of_actual in [true, false] {
+        let lacking = if of_actual { right } else { left };
+        if lacking.iter().all(Option::is_some) {
+            continue;
+        }
+        let mut rest = Rest::of(matches, actual.len());
+        if of_actual {
+            rest.actual.retain(|at| right[*at].is_none());
+        } else {
+            rest.expected.retain(|at| left[*at].is_none());
+        }
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), budget).0 {
+            matches[i] = Some(j);
+        }
+    }
+}
+
+/// A field that may tell which row is which.
+struct Candidate<'a> {
+    name: &'a str,
+    /// Its name ends in `id`.
+    is_id: bool,
+    /// Texts, not numbers.
+    is_text: bool,
+    place: usize,
+    /// A number for each value on both sides; two values with the same one are as rare as anything.
+    sides: [Vec<Option<u64>>; 2],
+}
+
+/// How well fields tell rows apart; the greatest is taken.
+type Fitness = (usize, usize, usize, std::cmp::Reverse<usize>);
+
+/// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids come first, even if one side
+/// names a row twice, because that is what wrong answers do.
+fn infer(expected: &[Value], actual: &[Value], budget: &mut Budget) -> Option<Vec<String>> {
+    let names: Vec<(usize, &str)> =
+        expected[0].entries().iter().enumerate().filter_map(|(at, (key, _))| Some((at, key.text()?))).collect();
+    let (ids, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, name)| is_id(name));
+    let mut known = Vec::new();
+    look(expected, actual, &ids, &mut known, budget);
+    if let Some(fields) = best(&known, 1, Unique::Both).or_else(|| best(&known, 1, Unique::OneSide)) {
+        return Some(fields);
+    }
+    look(expected, actual, &others, &mut known, budget);
+    known.truncate(TRIED);
+    (1..=TOGETHER).find_map(|together| {
+        let combinations = steps(known.len()).pow(u32::try_from(together).ok()?);
+        budget
+            .afford(combinations * steps(expected.len() + actual.len()) * 4)
+            .then(|| best(&known, together, Unique::Both))?
+    })
+}
+
+fn look<'a>(
+    expected: &[Value],
+    actual: &[Value],
+    names: &[(usize, &'a str)],
+    known: &mut Vec<Candidate<'a>>,
+    budget: &mut Budget,
+) {
+    for (at, name) in names.iter().take(2 * TRIED) {
+        budget.spend(steps(expected.len() + actual.len()) * 8);
+        known.extend(candidate(expected, actual, *at, name));
+    }
+}
+
+fn is_id(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let Some(before) = lower.strip_suffix("id") else { return false };
+    // `ticket_id`, `ticketId`, `ID`, `uuid`; but not `paid` and `valid`.
+    let letter = name.as_bytes().get(name.len() - 2).copied().unwrap_or_default();
+    before.is_empty()
+        || before.ends_with(|c: char| !c.is_ascii_alphabetic())
+        || letter == b'I'
+        || matches!(&*lower, "uuid" | "guid")
+}
+
+fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a str) -> Option<Candidate<'a>> {
+    let (left, right) = (column(expected, name), column(actual, name));
+    // A row in ten may lack it: a wrong answer has wrong rows.
+    let lacks = |column: &[Option<Identity<'_>>]| column.iter().filter(|one| one.is_none()).count() * 10 > column.len();
+    if lacks(&left) || lacks(&right) {
+        return None;
+    }
+    let is_id = is_id(name);
+    let mut all = left.iter().chain(&right).flatten();
+    let fits = all.all(|one| match one {
+        Identity::Text(text) => text.len() <= LONGEST,
+        // A measure is no name: it is what may be wrong.
+        Identity::Number(number) => is_id || is_whole(number),
+        Identity::Bool(_) => true,
+        Identity::Null => false,
+    });
+    let counts = |column: &[Option<Identity<'_>>]| {
+        [0, 1].iter().any(|first| {
+            column
+                .iter()
+                .enumerate()
+                .all(|(at, one)| matches!(one, Some(Identity::Number(number)) if **number == *(at + first).to_string()))
+        })
+    };
+    // Places are no names either.
+    if !fits || (!is_id && (counts(&left) || counts(&right))) {
+        return None;
+    }
+    let is_text = left.iter().flatten().any(|one| matches!(one, Identity::Text(_)));
+    let other = actual.iter().find_map(|row| row.entries().iter().position(|(key, _)| key.text() == Some(name)));
+    let numbers = |column: &[Option<Identity<'_>>]| column.iter().map(|one| one.as_ref().map(number)).collect();
+    let sides = [numbers(&left), numbers(&right)];
+    Some(Candidate { name, is_id, is_text, place: place + other.unwrap_or(0), sides })
+}
+
+/// What must be unique.
+#[derive(Clone, Copy, PartialEq)]
+enum Unique {
+    Both,
+    OneSide,
+}
+
+/// The fittest so many fields.
+fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<String>> {
+    let mut found: Option<(Fitness, Vec<&Candidate<'_>>)> = None;
+    let mut chosen: Vec<usize> = (0..together).collect();
+    if known.len() < together {
+        return None;
+    }
+    loop {
+        let fields: Vec<&Candidate<'_>> = chosen.iter().map(|at| &known[*at]).collect();
+        if let Some(fitness) = fitness(&fields, unique)
+            && found.as_ref().is_none_or(|(best, _)| fitness > *best)
+        {
+            found = Some((fitness, fields));
+        }
+        // The next combination.
+        let Some(at) = (0..together).rev().find(|at| chosen[*at] + together - at < known.len()) else { break };
+        chosen[at] += 1;
+        for after in at + 1..together {
+            chosen[after] = chosen[after - 1] + 1;
+        }
+    }
+    found.map(|(_, fields)| fields.into_iter().map(|field| field.name.to_owned()).collect())
+}
+
+fn fitness(fields: &[&Candidate<'_>], unique: Unique) -> Option<Fitness> {
+    let keys = |side: usize| {
+        let key = |row: usize| {
+            fields.iter().try_fold(0_u64, |key, field| Some(key.rotate_left(23) ^ field.sides[side][row]?))
+        };
+        (0..fields[0].sides[side].len()).filter_map(key).collect::<Vec<u64>>()
+    };
+    let (left, right) = (keys(0), keys(1));
+    let (a, b): (HashSet<u64>, HashSet<u64>) = (left.iter().copied().collect(), right.iter().copied().collect());
+    let (left_unique, right_unique) = (a.len() == left.len(), b.len() == right.len());
+    let told_apart = match unique {
+        Unique::Both => left_unique && right_unique,
+        Unique::OneSide => left_unique || right_unique,
+    };
+    let shared = a.intersection(&b).count();
+    let ids = fields.iter().filter(|field| field.is_id).count();
+    let all_ids = ids == fields.len();
+    let enough = if all_ids { shared > 0 } else { shared * 2 >= a.len().min(b.len()).max(1) };
+    let texts = fields.iter().filter(|field| field.is_text).count();
+    let place = fields.iter().map(|field| field.place).sum();
+    (told_apart && enough).then_some((ids, texts, shared, std::cmp::Reverse(place)))
+}
+
+fn number(identity: &Identity<'_>) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    identity.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,118 @@
+//! **Pure.** Which row of one list belongs to which row of the other.
+mod alike;
+mod assign;
+mod key;
+mod order;
+
+pub(super) use order::{Place, arrange};
+
+use super::budget::{Budget, steps};
+use super::identity::{hash, same};
+use super::{Alignment, Options};
+use order::gaps;
+use std::collections::{HashMap, VecDeque};
+use touchstone_formats::value::Value;
+
+/// Two lists, aligned.
+#[derive(Debug)]
+pub(super) struct Aligned {
+    /// For each expected row, the actual one.
+    pub(super) matches: Vec<Option<usize>>,
+    /// How they found each other.
+    pub(super) alignment: Alignment,
+}
+
+/// Aligns two lists.
+pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, budget: &mut Budget) -> Aligned {
+    budget.spend(steps(expected.len() + actual.len()) * 8);
+    if expected == actual {
+        return Aligned { matches: (0..expected.len()).map(Some).collect(), alignment: Alignment::Value };
+    }
+    if let Some(aligned) = key::align(expected, actual, options, budget) {
+        return aligned;
+    }
+    let mut matches = equal(expected, actual);
+    let by_value = matches.iter().any(Option::is_some);
+    let rest = Rest::of(&matches, actual.len());
+    let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
+    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), budget);
+    for (i, j) in &found {
+        matches[*i] = Some(*j);
+    }
+    let filled = fill(expected, actual, &mut matches, options);
+    let alignment = if !found.is_empty() || (by_value && rows(expected)) {
+        Alignment::Likeness { best }
+    } else if by_value || !filled {
+        Alignment::Value
+    } else {
+        Alignment::Place
+    };
+    Aligned { matches, alignment }
+}
+
+/// Pairs equal items: of several, the first with the first.
+fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
+    let mut places: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(actual.len());
+    for (at, item) in actual.iter().enumerate() {
+        places.entry(hash(item)).or_default().push_back(at);
+    }
+    expected
+        .iter()
+        .map(|item| {
+            let places = places.get_mut(&hash(item))?;
+            let first = *places.front()?;
+            same(item, &actual[first]).then(|| places.pop_front()).flatten()
+        })
+        .collect()
+}
+
+/// Pairs what stands between the same neighbours on both sides, if it is equally many; or everything in turn, if nothing was paired.
+/// True when it paired anything.
+fn fill(expected: &[Value], actual: &[Value], matches: &mut [Option<usize>], options: &Options) -> bool {
+    let nothing = matches.iter().all(Option::is_none);
+    let mut filled = false;
+    for (left, right) in gaps(matches, actual.len()) {
+        if !nothing && (left.len() != right.len() || options.ignore_order) {
+            continue;
+        }
+        for (i, j) in left.into_iter().zip(right) {
+            if could_be(&expected[i], &actual[j]) {
+                matches[i] = Some(j);
+                filled = true;
+            }
+        }
+    }
+    filled
+}
+
+/// True when one may be a wrong form of the other: both objects with a field in common, both lists, both neither.
+fn could_be(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Map(a), Value::Map(b)) => {
+            a.iter().take(100).any(|(key, _)| b.iter().take(100).any(|(other, _)| key == other))
+        }
+        (Value::List(_), Value::List(_)) => true,
+        (Value::Map(_) | Value::List(_), _) | (_, Value::Map(_) | Value::List(_)) => false,
+        _ => true,
+    }
+}
+
+/// What is not paired yet.
+struct Rest {
+    expected: Vec<usize>,
+    actual: Vec<usize>,
+}
+
+impl Rest {
+    fn of(matches: &[Option<usize>], actual: usize) -> Self {
+        let mut taken = vec![false; actual];
+        for at in matches.iter().flatten() {
+            taken[*at] = true;
+        }
+        let open = |(at, found): (usize, &Option<usize>)| found.is_none().then_some(at);
+        Rest {
+            expected: matches.iter().enumerate().filter_map(open).collect(),
+            actual: (0..actual).filter(|at| !taken[*at]).collect(),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! **Pure.** Goes through two values side by side and builds the tree.
+use super::align::{align, arrange};
+use super::budget::{Budget, steps};
+use super::{Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf};
+use touchstone_formats::value::Value;
+
+/// Values inside each other that are followed. Readers follow 64.
+const DEPTH: usize = 128;
+/// What stands for a value that is nested deeper.
+const TOO_DEEP: &str = "(nested too deep to be compared)";
+/// A name of a row is not longer than this, in characters.
+const NAME: usize = 40;
+
+pub(super) fn compare(expected: &Value, actual: &Value, options: &Options) -> Diff {
+    if is_deep(expected) || is_deep(actual) {
+        return too_deep(expected, actual, options);
+    }
+    let mut comparing = Comparing { options, budget: Budget::of(options.budget) };
+    let root = comparing.node(expected, actual);
+    let counts = counts::of(&root, options);
+    Diff { root, counts, coarse: comparing.budget.coarse }
+}
+
+struct Comparing<'o> {
+    options: &'o Options,
+    budget: Budget,
+}
+
+impl Comparing<'_> {
+    fn node(&mut self, expected: &Value, actual: &Value) -> Node {
+        self.budget.spend(4);
+        match (expected, actual) {
+            (Value::Map(a), Value::Map(b)) if !(a.is_empty() && b.is_empty()) => {
+                if self.is_same(expected, actual) {
+                    Node::Same(expected.clone())
+                } else {
+                    Node::Map(self.fields(a, b))
+                }
+            }
+            (Value::List(a), Value::List(b)) if !(a.is_empty() && b.is_empty()) => {
+                if self.is_same(expected, actual) {
+                    Node::Same(expected.clone())
+                } else {
+                    Node::List(self.rows(a, b))
+                }
+            }
+            _ if expected == actual => Node::Same(expected.clone()),
+            _ => Node::Leaf(Box::new(leaf::compare(expected, actual, self.options, &mut self.budget))),
+        }
+    }
+
+    /// What is the same to the letter need not be taken apart, unless a part of it does not count.
+    fn is_same(&self, expected: &Value, actual: &Value) -> bool {
+        self.options.ignore.is_empty() && expected == actual
+    }
+
+    fn fields(&mut self, expected: &[(Value, Value)], actual: &[(Value, Value)]) -> Vec<Field> {
+        let pairs = identity::pairs(expected, actual);
+        self.budget.spend(steps(expected.len() + actual.len()) * 4);
+        let places = arrange(&pairs, actual.len(), true);
+        let field = |place: super::align::Place| {
+            let (from, to) = (place.from, place.to);
+            let (left, right) = (from.and_then(|at| expected.get(at)), to.and_then(|at| actual.get(at)));
+            let key = left.or(right).map(|(key, _)| key.clone()).unwrap_or_default();
+            let actual_key = right.map(|(key, _)| key).filter(|other| **other != key).cloned();
+            let ignored = key.text().is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
+            let allowed = left.is_none() && self.options.extra_fields == ExtraFields::Allowed;
+            let sides = self.sides(left.map(|(_, value)| value), right.map(|(_, value)| value));
+            Field { key, actual_key, from, to, counts: !ignored && !allowed, sides }
+        };
+        places.into_iter().map(field).collect()
+    }
+
+    fn rows(&mut self, expected: &[Value], actual: &[Value]) -> List {
+        let aligned = align(expected, actual, self.options, &mut self.budget);
+        let places = arrange(&aligned.matches, actual.len(), self.options.ignore_order);
+        let row = |place: super::align::Place| {
+            let (left, right) = (place.from.map(|at| &expected[at]), place.to.map(|at| &actual[at]));
+            let name = left.or(right).and_then(|row| aligned.name(row));
+            Row { from: place.from, to: place.to, moved: place.moved, name, sides: self.sides(left, right) }
+        };
+        let rows = places.into_iter().map(row).collect();
+        List { rows, alignment: aligned.alignment }
+    }
+
+    fn sides(&mut self, expected: Option<&Value>, actual: Option<&Value>) -> Sides {
+        match (expected, actual) {
+            (Some(expected), Some(actual)) => Sides::Both(self.node(expected, actual)),
+            (Some(expected), None) => Sides::Missing(expected.clone()),
+            (None, actual) => Sides::Extra(actual.cloned().unwrap_or_default()),
+        }
+    }
+}
+
+impl super::align::Aligned {
+    /// What a row is called by its key.
+    fn name(&self, row: &Value) -> Option<String> {
+        let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
+        let value = |field: &String| row.get(field).and_then(identity::Identity::of);
+        let parts: Option<Vec<_>> = fields.iter().map(value).collect();
+        let parts = parts?;
+        if let [identity::Identity::Number(number)] = &parts[..] {
+            return Some(cut(&format!("#{number}")));
+        }
+        Some(cut(&parts.iter().map(|part| part.words().to_owned()).collect::<Vec<_>>().join(" / ")))
+    }
+}
+
+/// The beginning of a name.
+fn cut(name: &str) -> String {
+    match name.char_indices().nth(NAME) {
+        Some((at, _)) => format!("{}…", &name[..at]),
+        None => name.to_owned(),
+    }
+}
+
+/// True for a value that is nested deeper than is followed. Does not follow it down itself.
+fn is_deep(value: &Value) -> bool {
+    let mut level: Vec<&Value> = vec![value];
+    for _ in 0..DEPTH {
+        level = level
+            .into_iter()
+            .flat_map(|value| {
+                let fields = value.entries().iter().flat_map(|(key, value)| [key, value]);
+                value.items().iter().chain(fields).filter(|value| matches!(value, Value::List(_) | Value::Map(_)))
+            })
+            .collect();
+        if level.is_empty() {
+            return false;
+        }
+    }
+    true
+}
+
+/// True when both are the same to the letter, at any depth.
+fn is_identical(a: &Value, b: &Value) -> bool {
+    let mut open = vec![(a, b)];
+    while let Some((a, b)) = open.pop() {
+        match (a, b) {
+            (Value::List(a), Value::List(b)) if a.len() == b.len() => open.extend(a.iter().zip(b)),
+            (Value::Map(a), Value::Map(b)) if a.len() == b.len() => {
+                open.extend(a.iter().zip(b).flat_map(|(a, b)| [(&a.0, &b.0), (&a.1, &b.1)]));
+            }
+            (Value::List(_) | Value::Map(_), _) | (_, Value::List(_) | Value::Map(_)) => return false,
+            (a, b) if a != b => return false,
+            _ => {}
+        }
+    }
+    true
+}
+
+/// What cannot be followed is compared to the letter and not shown.
+fn too_deep(expected: &Value, actual: &Value, options: &Options) -> Diff {
+    let shown = |value: &Value| if is_deep(value) { Value::from(TOO_DEEP) } else { value.clone() };
+    let leaf = Leaf {
+        equal: is_identical(expected, actual),
+        expected: shown(expected),
+        actual: shown(actual),
+        type_differs: std::mem::discriminant(expected) != std::mem::discriminant(actual),
+        remark: None,
+        pieces: Vec::new(),
+    };
+    let root = Node::Leaf(Box::new(leaf));
+    let counts = counts::of(&root, options);
+    Diff { root, counts, coarse: true }
+}

@@ -1,0 +1,156 @@
+//! **Pure.** What makes two values the same before they are looked at closely: the same number however it is written, the same
+//! fields in any order. Rows find each other by it.
+use super::leaf::means_same;
+use super::number::Number;
+use std::borrow::Cow;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use touchstone_formats::value::Value;
+
+/// What a key of a row or an object is. `143` and `"143"` are one key.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Identity<'a> {
+    /// Nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, in the one form of its name.
+    Number(Cow<'a, str>),
+    /// Text.
+    Text(&'a str),
+}
+
+impl<'a> Identity<'a> {
+    /// None for lists and objects.
+    pub(super) fn of(value: &'a Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => Identity::Null,
+            Value::Bool(bool) => Identity::Bool(*bool),
+            Value::Number(text) | Value::Text(text) if is_whole(text) => Identity::Number(Cow::Borrowed(text)),
+            Value::Number(text) => match Number::read(text) {
+                Some(number) => Identity::Number(number.name()),
+                None => Identity::Text(text),
+            },
+            Value::Text(text) => Identity::Text(text),
+            Value::List(_) | Value::Map(_) => return None,
+        })
+    }
+
+    /// The words a reader sees.
+    pub(super) fn words(&self) -> &str {
+        match self {
+            Identity::Null => "null",
+            Identity::Bool(true) => "true",
+            Identity::Bool(false) => "false",
+            Identity::Number(text) => text,
+            Identity::Text(text) => text,
+        }
+    }
+}
+
+/// A whole number that is its own name.
+pub(super) fn is_whole(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let plain = digits.len() <= 38 && digits.iter().all(u8::is_ascii_digit);
+    plain && digits.first().is_some_and(|first| *first != b'0' || text == "0")
+}
+
+/// A number for a value; values that are the same have the same, and nearly always others have others.
+pub(super) fn hash(value: &Value) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    feed(value, &mut hasher);
+    hasher.finish()
+}
+
+fn feed(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Null => 0_u8.hash(hasher),
+        Value::Bool(bool) => (1_u8, if *bool { "true" } else { "false" }).hash(hasher),
+        Value::Number(text) => match Number::read(text) {
+            Some(number) => (2_u8, &*number.name()).hash(hasher),
+            None => (1_u8, text.as_str()).hash(hasher),
+        },
+        Value::Text(text) => match Number::of_text(text) {
+            Some(number) => (2_u8, &*number.name()).hash(hasher),
+            None if text.eq_ignore_ascii_case("true") => (1_u8, "true").hash(hasher),
+            None if text.eq_ignore_ascii_case("false") => (1_u8, "false").hash(hasher),
+            None => (1_u8, text.as_str()).hash(hasher),
+        },
+        Value::List(items) => {
+            (3_u8, items.len()).hash(hasher);
+            for item in items {
+                feed(item, hasher);
+            }
+        }
+        Value::Map(entries) => {
+            let fields = entries.iter().fold(0_u64, |sum, (key, value)| {
+                let mut field = DefaultHasher::new();
+                feed(key, &mut field);
+                feed(value, &mut field);
+                sum.wrapping_add(field.finish())
+            });
+            (4_u8, entries.len(), fields).hash(hasher);
+        }
+    }
+}
+
+/// True when both mean the same: numbers as numbers, fields in any order. No tolerance, no dates.
+pub(super) fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Value::Map(a), Value::Map(b)) => {
+            a.len() == b.len()
+                && pairs(a, b).into_iter().zip(a).all(|(other, (_, value))| {
+                    other.and_then(|at| b.get(at)).is_some_and(|(_, other)| same(value, other))
+                })
+        }
+        _ => means_same(a, b),
+    }
+}
+
+/// For each entry of an object, the entry of another one with the same key. The second of a key goes with the second.
+pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<usize>> {
+    // Keys are nearly always in the same order, so each search begins where the last one ended.
+    let mut taken = vec![false; b.len()];
+    let mut next = 0;
+    let mut index: Option<std::collections::HashMap<Identity<'_>, Vec<usize>>> = None;
+    let mut found = Vec::with_capacity(a.len());
+    for (key, _) in a {
+        let here = b.get(next).filter(|(other, _)| !taken[next] && same_key(key, other)).map(|_| next);
+        let far = || {
+            if b.len() <= 16 {
+                return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));
+            }
+            let Some(identity) = Identity::of(key) else {
+                return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));
+            };
+            let index = index.get_or_insert_with(|| {
+                let mut index = std::collections::HashMap::new();
+                for (at, (key, _)) in b.iter().enumerate().rev() {
+                    if let Some(identity) = Identity::of(key) {
+                        index.entry(identity).or_insert_with(Vec::new).push(at);
+                    }
+                }
+                index
+            });
+            let places = index.get_mut(&identity)?;
+            std::iter::from_fn(|| places.pop()).find(|at| !taken[*at])
+        };
+        let at = here.or_else(far);
+        if let Some(at) = at {
+            taken[at] = true;
+            next = at + 1;
+        }
+        found.push(at);
+    }
+    found
+}
+
+fn same_key(a: &Value, b: &Value) -> bool {
+    a == b
+        || match (Identity::of(a), Identity::of(b)) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => same(a, b),
+            _ => false,
+        }
+}

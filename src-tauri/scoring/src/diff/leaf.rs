@@ -1,0 +1,126 @@
+//! **Pure.** Two values that are compared as wholes: numbers as numbers, texts as texts, and what is to be said of them.
+use super::budget::Budget;
+use super::number::Number;
+use super::{DateRemark, Dates, Leaf, Options, Remark, dates, text};
+use touchstone_formats::value::Value;
+
+/// Compares two values that are not both lists or both objects, and are not written the same.
+pub(super) fn compare(expected: &Value, actual: &Value, options: &Options, budget: &mut Budget) -> Leaf {
+    let type_differs = std::mem::discriminant(expected) != std::mem::discriminant(actual);
+    let mut leaf = Leaf {
+        equal: means_same(expected, actual),
+        expected: expected.clone(),
+        actual: actual.clone(),
+        type_differs,
+        remark: None,
+        pieces: Vec::new(),
+    };
+    if leaf.equal {
+        return leaf;
+    }
+    if let (Value::Text(expected), Value::Text(actual)) = (expected, actual) {
+        leaf.remark = of_texts(expected, actual);
+        leaf.equal = leaf.remark == Some(Remark::Date(DateRemark::OtherNotation)) && options.dates == Dates::ByMeaning;
+        if !leaf.equal {
+            leaf.pieces = text::pieces(expected, actual, budget);
+        }
+    } else if let (Some(tolerance), Some(expected), Some(actual)) =
+        (options.tolerance, number(expected), number(actual))
+        && expected.is_near(&actual, tolerance)
+    {
+        leaf.equal = true;
+        leaf.remark = Some(Remark::WithinTolerance);
+    }
+    leaf
+}
+
+/// True when two values that are not made of others mean the same. A text means the number or the yes or no that it spells.
+pub(super) fn means_same(a: &Value, b: &Value) -> bool {
+    if a == b {
+        return true;
+    }
+    match (a, b) {
+        (Value::Number(_), Value::Number(_) | Value::Text(_)) | (Value::Text(_), Value::Number(_)) => {
+            number(a).is_some_and(|a| number(b) == Some(a))
+        }
+        (Value::Bool(bool), Value::Text(text)) | (Value::Text(text), Value::Bool(bool)) => {
+            text.eq_ignore_ascii_case(if *bool { "true" } else { "false" })
+        }
+        _ => false,
+    }
+}
+
+/// The number that a value is or spells.
+pub(super) fn number(value: &Value) -> Option<Number<'_>> {
+    match value {
+        Value::Number(text) => Number::read(text),
+        Value::Text(text) => Number::of_text(text),
+        _ => None,
+    }
+}
+
+fn of_texts(expected: &str, actual: &str) -> Option<Remark> {
+    if let (Some(a), Some(b)) = (Number::of_text(expected), Number::of_text(actual)) {
+        return (a == b).then_some(Remark::SameNumber);
+    }
+    if let Some(remark) = dates::remark(expected, actual) {
+        return Some(Remark::Date(remark));
+    }
+    let lower = |text: &str| text.to_lowercase();
+    let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
+    if lower(expected) == lower(actual) {
+        return Some(Remark::OnlyCase);
+    }
+    let (a, b) = (dense(expected), dense(actual));
+    if a == b {
+        return Some(Remark::OnlySpaces);
+    }
+    (lower(&a) == lower(&b)).then_some(Remark::OnlyCaseAndSpaces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::yaml;
+
+    fn leaf(expected: &str, actual: &str) -> Leaf {
+        let (expected, actual) = (yaml::read(expected).unwrap(), yaml::read(actual).unwrap());
+        compare(&expected, &actual, &Options::default(), &mut Budget::of(1_000_000))
+    }
+
+    #[test]
+    fn a_text_means_the_number_or_the_yes_or_no_that_it_spells_and_is_of_another_type() {
+        for (a, b) in [("'84.10'", "84.1"), ("100", "'1e2'"), ("true", "'True'"), ("'false'", "false")] {
+            let leaf = leaf(a, b);
+            assert!(leaf.equal && leaf.type_differs, "{a} {b}");
+        }
+        for (a, b) in [("84.10", "84.1"), ("1e2", "100"), (".nan", ".NaN")] {
+            let leaf = leaf(a, b);
+            assert!(leaf.equal && !leaf.type_differs && leaf.remark.is_none(), "{a} {b}");
+        }
+        for (a, b) in [("'007'", "7"), ("true", "1"), ("'null'", "null"), ("''", "null"), ("0", "false"), ("[]", "{}")]
+        {
+            let leaf = leaf(a, b);
+            assert!(!leaf.equal && leaf.type_differs, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_said_of_two_texts_is_said() {
+        for (a, b, remark) in [
+            ("'1.10'", "'1.1'", Some(Remark::SameNumber)),
+            ("'1.10'", "'1.2'", None),
+            ("Free", "FREE", Some(Remark::OnlyCase)),
+            ("a b", "'ab '", Some(Remark::OnlySpaces)),
+            ("a b", "AB", Some(Remark::OnlyCaseAndSpaces)),
+            ("free", "base", None),
+            ("'2024-01-02'", "'2024-01-03'", Some(Remark::Date(DateRemark::Days(1)))),
+        ] {
+            let leaf = leaf(a, b);
+            assert!(!leaf.equal && !leaf.type_differs && !leaf.pieces.is_empty(), "{a} {b}");
+            assert_eq!(leaf.remark, remark, "{a} {b}");
+        }
+        let same_day = leaf("'2024-01-02'", "'Jan 2, 2024'");
+        assert!(same_day.equal && same_day.remark == Some(Remark::Date(DateRemark::OtherNotation)));
+    }
+}

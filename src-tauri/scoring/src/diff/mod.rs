@@ -1,0 +1,32 @@
+//! **Pure.** What differs between an expected value and an actual one. Values are aligned first (rows by key, by likeness or by
+//! place; moves stay moves) and compared then, each kind by its own rules. What comes out is a tree of plain values ([`Diff`]);
+//! how it looks is in `table`, `side`, `plain`, `summary` and `tree_value`.
+//!
+//! There is no clock here: work is counted, and when [`Options::budget`] is spent the rest is compared coarsely and says so.
+mod align;
+mod apply;
+mod budget;
+mod compare;
+mod counts;
+mod dates;
+mod identity;
+mod leaf;
+mod number;
+mod options;
+mod sequence;
+mod text;
+mod tree;
+
+pub use apply::{Side, apply, revert};
+pub use options::{Dates, ExtraFields, Options, Tolerance};
+pub use text::{Text, text};
+pub use tree::{
+    Alignment, Counts, DateRemark, Diff, Field, Leaf, List, Node, Piece, PieceKind, Remark, Row, RowCounts, Sides,
+};
+
+use touchstone_formats::value::Value;
+
+/// Compares an actual value with the expected one.
+pub fn diff(expected: &Value, actual: &Value, options: &Options) -> Diff {
+    compare::compare(expected, actual, options)
+}

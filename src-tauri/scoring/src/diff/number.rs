@@ -1,0 +1,289 @@
+//! **Pure.** Numbers as they are written, compared without losing a digit.
+use super::Tolerance;
+use std::borrow::Cow;
+
+/// A number of any size. Two are equal when they are the same number, however they are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Number<'a> {
+    /// `.nan`, which here is equal to itself: both sides say the same.
+    Nan,
+    /// `.inf`, `-.inf`
+    Infinite { negative: bool },
+    /// Anything else: digits without zeros at either end, times ten to the exponent. Zero has no digits.
+    Decimal { negative: bool, digits: Cow<'a, str>, exponent: i64 },
+}
+
+/// Exponents beyond this are not followed, so that sums of them fit.
+const MOST_EXPONENT: i64 = 1 << 40;
+/// Longer whole numbers are written with an exponent when they become a name.
+const LONGEST_NAME: usize = 40;
+
+impl<'a> Number<'a> {
+    /// The number a YAML or JSON reader would see; none for anything else.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        if let Some(digits) = text.strip_prefix("0x") {
+            return of_radix(digits, 16);
+        }
+        if let Some(digits) = text.strip_prefix("0o") {
+            return of_radix(digits, 8);
+        }
+        let negative = text.starts_with('-');
+        let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+        match unsigned {
+            ".inf" | ".Inf" | ".INF" => return Some(Number::Infinite { negative }),
+            ".nan" | ".NaN" | ".NAN" => return Some(Number::Nan),
+            _ => {}
+        }
+        let (mantissa, exponent) = match unsigned.find(['e', 'E']) {
+            Some(at) => (&unsigned[..at], exponent(&unsigned[at + 1..])?),
+            None => (unsigned, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits_only = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        if whole.len() + fraction.len() == 0 || !digits_only(whole) || !digits_only(fraction) {
+            return None;
+        }
+        Some(decimal(negative, whole, fraction, exponent))
+    }
+
+    /// The number that a text is. Stricter than [`Number::read`], so that `007` and `0x1F` stay texts.
+    pub(super) fn of_text(text: &'a str) -> Option<Self> {
+        is_plain(text).then(|| Self::read(text)).flatten()
+    }
+
+    /// The same words for the same number: `143` for `143`, `143.0` and `1.43e2`.
+    pub(super) fn name(&self) -> Cow<'a, str> {
+        match self {
+            Number::Nan => Cow::Borrowed(".nan"),
+            Number::Infinite { negative: false } => Cow::Borrowed(".inf"),
+            Number::Infinite { negative: true } => Cow::Borrowed("-.inf"),
+            Number::Decimal { negative, digits, exponent } => {
+                let sign = if *negative { "-" } else { "" };
+                let zeros = usize::try_from(*exponent).unwrap_or(usize::MAX);
+                if digits.is_empty() {
+                    Cow::Borrowed("0")
+                } else if digits.len().saturating_add(zeros) <= LONGEST_NAME {
+                    Cow::Owned(format!("{sign}{digits}{}", "0".repeat(zeros)))
+                } else {
+                    Cow::Owned(format!("{sign}{digits}e{exponent}"))
+                }
+            }
+        }
+    }
+
+    /// The nearest float, to say how near two numbers are.
+    pub(super) fn float(&self) -> f64 {
+        match self {
+            Number::Nan => f64::NAN,
+            Number::Infinite { negative: false } => f64::INFINITY,
+            Number::Infinite { negative: true } => f64::NEG_INFINITY,
+            Number::Decimal { negative, digits, exponent } => {
+                let size: f64 = format!("0{digits}e{exponent}").parse().unwrap_or(f64::INFINITY);
+                if *negative { -size } else { size }
+            }
+        }
+    }
+
+    /// True when the actual number is as near to this one as a tolerance asks.
+    pub(super) fn is_near(&self, actual: &Number<'_>, tolerance: Tolerance) -> bool {
+        if self == actual {
+            return true;
+        }
+        let (Number::Decimal { .. }, Number::Decimal { .. }) = (self, actual) else { return false };
+        let within = |share: f64, of: &Number<'_>| {
+            share.is_finite()
+                && share >= 0.0
+                && self
+                    .exactly_within(actual, share, of)
+                    .unwrap_or_else(|| (self.float() - actual.float()).abs() <= share * of.float().abs())
+        };
+        let one = Number::Decimal { negative: false, digits: Cow::Borrowed("1"), exponent: 0 };
+        tolerance.absolute.is_some_and(|most| within(most, &one))
+            || tolerance.relative.is_some_and(|most| within(most, self))
+    }
+
+    /// `|self - actual| <= share * |of|`, as written in decimals: 84.2 is within 0.1 of 84.1. None when that takes more digits than
+    /// fit, and a float has to do.
+    fn exactly_within(&self, actual: &Number<'_>, share: f64, of: &Number<'_>) -> Option<bool> {
+        let written = share.to_string();
+        let share = Number::read(&written)?;
+        let product = share.exponent().checked_add(of.exponent())?;
+        let at = self.exponent().min(actual.exponent()).min(product);
+        let apart = self.scaled(at)?.checked_sub(actual.scaled(at)?)?.checked_abs()?;
+        let most = share.scaled(share.exponent())?.checked_mul(of.scaled(of.exponent())?)?.checked_abs()?;
+        Some(apart <= most.checked_mul(power_of_ten(product - at)?)?)
+    }
+
+    fn exponent(&self) -> i64 {
+        match self {
+            Number::Decimal { exponent, .. } => *exponent,
+            _ => 0,
+        }
+    }
+
+    /// The number in units of ten to an exponent that is not above its own.
+    fn scaled(&self, at: i64) -> Option<i128> {
+        let Number::Decimal { negative, digits, exponent } = self else { return None };
+        let digits: i128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+        let size = digits.checked_mul(power_of_ten(exponent - at)?)?;
+        Some(if *negative { -size } else { size })
+    }
+}
+
+fn power_of_ten(exponent: i64) -> Option<i128> {
+    10_i128.checked_pow(u32::try_from(exponent).ok()?)
+}
+
+fn exponent(text: &str) -> Option<i64> {
+    let exponent: i64 = text.parse().ok()?;
+    (-MOST_EXPONENT..=MOST_EXPONENT).contains(&exponent).then_some(exponent)
+}
+
+fn of_radix<'a>(digits: &str, radix: u32) -> Option<Number<'a>> {
+    if digits.starts_with(['+', '-']) {
+        return None;
+    }
+    let number = u128::from_str_radix(digits, radix).ok()?.to_string();
+    let shown = number.trim_end_matches('0');
+    let exponent = i64::try_from(number.len() - shown.len()).ok()?;
+    Some(Number::Decimal {
+        negative: false,
+        digits: Cow::Owned(shown.to_owned()),
+        exponent: if shown.is_empty() { 0 } else { exponent },
+    })
+}
+
+/// Brings digits into the one form of their number. Nothing is copied unless there are digits on both sides of the point.
+fn decimal<'a>(negative: bool, whole: &'a str, fraction: &'a str, exponent: i64) -> Number<'a> {
+    let whole = whole.trim_start_matches('0');
+    let fraction = fraction.trim_end_matches('0');
+    let length = |text: &str| i64::try_from(text.len()).unwrap_or(MOST_EXPONENT);
+    let (digits, exponent) = if fraction.is_empty() {
+        let shown = whole.trim_end_matches('0');
+        (Cow::Borrowed(shown), exponent + length(whole) - length(shown))
+    } else if whole.is_empty() {
+        (Cow::Borrowed(fraction.trim_start_matches('0')), exponent - length(fraction))
+    } else {
+        (Cow::Owned(format!("{whole}{fraction}")), exponent - length(fraction))
+    };
+    if digits.is_empty() {
+        return Number::Decimal { negative: false, digits, exponent: 0 };
+    }
+    Number::Decimal { negative, digits, exponent }
+}
+
+/// A number as JSON writes it: no zeros in front, digits on both sides of the point.
+fn is_plain(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text).as_bytes();
+    let digits = unsigned.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let leads = digits == 1 || (digits > 1 && unsigned[0] != b'0');
+    let fraction = match unsigned.get(digits) {
+        Some(b'.') => unsigned.get(digits + 1).is_some_and(u8::is_ascii_digit),
+        next => matches!(next, None | Some(b'e' | b'E')),
+    };
+    leads && fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn number(text: &str) -> Number<'_> {
+        Number::read(text).unwrap()
+    }
+
+    #[test]
+    fn the_same_number_is_the_same_however_it_is_written() {
+        for (a, b) in [
+            ("84.10", "84.1"),
+            ("1e2", "100"),
+            ("1E+2", "100.00"),
+            ("-0", "0.0"),
+            ("0e99", "0"),
+            (".5", "0.5"),
+            ("1.", "1"),
+            ("+007", "7"),
+            ("0x1F", "31"),
+            ("0o17", "15"),
+            ("0x0", "0"),
+            ("0.00120", "12e-4"),
+            (".nan", ".NaN"),
+            ("-.inf", "-.INF"),
+            ("123456789012345678901234567890", "1.2345678901234567890123456789e29"),
+        ] {
+            assert_eq!(number(a), number(b), "{a} {b}");
+            assert_eq!(number(a).name(), number(b).name(), "{a} {b}");
+        }
+        for (a, b) in [
+            ("9007199254740993", "9007199254740992"),
+            ("0.1", "0.10000000000000001"),
+            ("1e400", "1e401"),
+            (".inf", "-.inf"),
+            (".inf", "1e999999"),
+            ("1", "-1"),
+        ] {
+            assert_ne!(number(a), number(b), "{a} {b}");
+            assert_ne!(number(a).name(), number(b).name(), "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_none() {
+        for text in
+            ["", "-", ".", "e5", "1e", "1e+", "12:30", "1_000", "0x", "0x-1", "--1", "1.2.3", "1e1.5", "NaN", "84.1 "]
+        {
+            assert_eq!(Number::read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_a_number_only_when_nothing_of_it_would_be_lost() {
+        for text in ["0", "-1", "84.10", "1e5", "0.5"] {
+            assert!(Number::of_text(text).is_some(), "{text}");
+        }
+        for text in ["007", "+1", ".5", "1.", "0x1F", ".inf", "-", "", "1.e3", "00"] {
+            assert_eq!(Number::of_text(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn tolerance_is_exact_in_decimals_and_either_limit_is_enough() {
+        let near = |a: &str, b: &str, absolute: Option<f64>, relative: Option<f64>| {
+            number(a).is_near(&number(b), Tolerance { absolute, relative })
+        };
+        assert!(near("84.1", "84.2", Some(0.1), None));
+        assert!(!near("84.1", "84.20001", Some(0.1), None));
+        assert!(near("100", "101", None, Some(0.01)));
+        assert!(!near("100", "101.1", None, Some(0.01)));
+        assert!(near("0", "0.0", None, None));
+        assert!(!near("0", "0.001", None, Some(0.5)));
+        assert!(near("-5", "5", Some(10.0), None));
+        assert!(near(
+            "123456789012345678901234567890123456789012345",
+            "123456789012345678901234567890123456789012346",
+            Some(1.0),
+            None
+        ));
+        assert!(!near("1", "2", Some(f64::NAN), Some(f64::INFINITY)));
+        assert!(!near("1", ".nan", Some(9e9), None));
+        assert!(!near("1", "2", None, None));
+    }
+
+    proptest! {
+        #[test]
+        fn floats_that_are_written_out_are_the_numbers_they_were(float in any::<f64>().prop_filter("finite", |f| f.is_finite())) {
+            let (plain, scientific) = (format!("{float}"), format!("{float:e}"));
+            prop_assert_eq!(number(&plain), number(&scientific));
+            prop_assert_eq!(number(&plain).float().to_bits(), (float + 0.0).to_bits());
+        }
+
+        #[test]
+        fn nothing_that_is_read_brings_it_to_a_stop(text in "[-+0-9.eExofinaN]{0,24}") {
+            if let Some(number) = Number::read(&text) {
+                prop_assert!(number == Number::read(&number.name()).unwrap());
+                number.is_near(&Number::read("1e-30").unwrap(), Tolerance { absolute: Some(1e-300), relative: Some(0.1) });
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! **Pure.** What changed inside a text, in words. Long texts are compared line by line first, and word by word where lines changed.
+use super::budget::{Budget, steps};
+use super::sequence::{common, numbered};
+use super::{Piece, PieceKind};
+use std::ops::Range;
+
+/// Texts of together so many bytes are compared word by word at once.
+const SHORT: usize = 4_000;
+/// And so many where lines changed.
+const CHANGED: usize = 64_000;
+
+/// Two texts, piece by piece.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text {
+    /// The pieces, in order; removed ones stand before the added ones that take their place.
+    pub pieces: Vec<Piece>,
+    /// Too long to look at closely.
+    pub coarse: bool,
+}
+
+/// Compares two texts, with a budget as in [`super::Options`].
+pub fn text(expected: &str, actual: &str, budget: u64) -> Text {
+    let mut budget = Budget::of(budget);
+    let pieces = pieces(expected, actual, &mut budget);
+    Text { pieces, coarse: budget.coarse }
+}
+
+pub(super) fn pieces(expected: &str, actual: &str, budget: &mut Budget) -> Vec<Piece> {
+    let mut out = Pieces::default();
+    if expected.len() + actual.len() <= SHORT {
+        by_words(expected, actual, budget, &mut out);
+        return out.pieces;
+    }
+    let cut = |text| str::split_inclusive(text, '\n').collect::<Vec<&str>>();
+    let (left, right) = (cut(expected), cut(actual));
+    each_stretch(&left, &right, budget, |stretch, budget| match stretch {
+        Stretch::Same(lines) => out.add(PieceKind::Same, &left[lines].concat()),
+        Stretch::Changed(removed, added) => {
+            let (removed, added) = (left[removed].concat(), right[added].concat());
+            if removed.is_empty() || added.is_empty() || removed.len() + added.len() > CHANGED {
+                budget.coarse |= !removed.is_empty() && !added.is_empty();
+                out.add(PieceKind::Removed, &removed);
+                out.add(PieceKind::Added, &added);
+            } else {
+                by_words(&removed, &added, budget, &mut out);
+            }
+        }
+    });
+    out.pieces
+}
+
+/// A stretch of two sequences.
+pub(super) enum Stretch {
+    /// Equal; named by its place on the left.
+    Same(Range<usize>),
+    /// Not equal; one of the two may be empty.
+    Changed(Range<usize>, Range<usize>),
+}
+
+/// Goes through two sequences, stretch by stretch.
+pub(super) fn each_stretch(
+    left: &[&str],
+    right: &[&str],
+    budget: &mut Budget,
+    mut each: impl FnMut(Stretch, &mut Budget),
+) {
+    let (a, b) = numbered(left, right);
+    let pairs = common(&a, &b, budget);
+    let (mut x, mut y) = (0, 0);
+    let mut from = 0;
+    for (i, j) in pairs.into_iter().chain([(left.len(), right.len())]) {
+        if i > x || j > y {
+            if x > from {
+                each(Stretch::Same(from..x), budget);
+            }
+            each(Stretch::Changed(x..i, y..j), budget);
+            from = i;
+        }
+        (x, y) = (i + 1, j + 1);
+    }
+    if left.len() > from {
+        each(Stretch::Same(from..left.len()), budget);
+    }
+}
+
+fn by_words(expected: &str, actual: &str, budget: &mut Budget, out: &mut Pieces) {
+    budget.spend(steps(expected.len() + actual.len()));
+    let (left, right) = (words(expected), words(actual));
+    let mut stretches = Vec::new();
+    each_stretch(&left, &right, budget, |stretch, _| stretches.push(stretch));
+    // What is between two changes and says nothing belongs to them: one change of three words reads better than three of one.
+    let mut removed = String::new();
+    let mut added = String::new();
+    for (at, stretch) in stretches.iter().enumerate() {
+        match stretch {
+            Stretch::Changed(x, y) => {
+                removed.push_str(&left[x.clone()].concat());
+                added.push_str(&right[y.clone()].concat());
+            }
+            Stretch::Same(range) => {
+                let text = left[range.clone()].concat();
+                let between = at > 0 && at + 1 < stretches.len() && text.trim().is_empty() && !text.contains('\n');
+                if between && !removed.is_empty() && !added.is_empty() {
+                    removed.push_str(&text);
+                    added.push_str(&text);
+                } else {
+                    out.change(&mut removed, &mut added);
+                    out.add(PieceKind::Same, &text);
+                }
+            }
+        }
+    }
+    out.change(&mut removed, &mut added);
+}
+
+/// Pieces as they are found; neighbours of one kind are one piece.
+#[derive(Default)]
+struct Pieces {
+    pieces: Vec<Piece>,
+}
+
+impl Pieces {
+    fn add(&mut self, kind: PieceKind, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        match self.pieces.last_mut() {
+            Some(last) if last.kind == kind => last.text.push_str(text),
+            _ => self.pieces.push(Piece { kind, text: text.to_owned() }),
+        }
+    }
+
+    fn change(&mut self, removed: &mut String, added: &mut String) {
+        self.add(PieceKind::Removed, removed);
+        self.add(PieceKind::Added, added);
+        removed.clear();
+        added.clear();
+    }
+}
+
+/// Words, stretches of white space, and everything else letter by letter.
+pub(super) fn words(text: &str) -> Vec<&str> {
+    #[derive(PartialEq, Clone, Copy)]
+    enum Kind {
+        Word,
+        Space,
+        Other,
+    }
+    let kind = |c: char| {
+        if c.is_whitespace() && c != '\n' {
+            Kind::Space
+        } else if (c.is_alphanumeric() || c == '_') && (c as u32) < 0x2e80 {
+            Kind::Word
+        } else {
+            // Also each letter of scripts that are written without spaces.
+            Kind::Other
+        }
+    };
+    let mut words = Vec::new();
+    let mut start = 0;
+    let mut last: Option<Kind> = None;
+    for (at, c) in text.char_indices() {
+        let now = kind(c);
+        if last.is_some_and(|last| last != now || now == Kind::Other) {
+            words.push(&text[start..at]);
+            start = at;
+        }
+        last = Some(now);
+    }
+    if start < text.len() {
+        words.push(&text[start..]);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(expected: &str, actual: &str) -> String {
+        let pieces = text(expected, actual, 1_000_000).pieces;
+        let piece = |piece: &Piece| match piece.kind {
+            PieceKind::Same => piece.text.clone(),
+            PieceKind::Removed => format!("[-{}-]", piece.text),
+            PieceKind::Added => format!("{{+{}+}}", piece.text),
+        };
+        pieces.iter().map(piece).collect()
+    }
+
+    #[test]
+    fn changes_are_words() {
+        for (expected, actual, pieces) in [
+            ("the plan is free", "the plan is advanced", "the plan is [-free-]{+advanced+}"),
+            ("a b c", "x y z", "[-a b c-]{+x y z+}"),
+            ("one two", "one new two", "one {+new +}two"),
+            ("84.1 %", "81.9 %", "[-84-]{+81+}.[-1-]{+9+} %"),
+            ("", "new", "{+new+}"),
+            ("日本語", "日木語", "日[-本-]{+木+}語"),
+            ("a\nb", "a\nc", "a\n[-b-]{+c+}"),
+        ] {
+            assert_eq!(shown(expected, actual), pieces);
+        }
+    }
+
+    #[test]
+    fn long_texts_without_anything_in_common_are_coarse_and_whole() {
+        let side = |word: &str| (0..20_000).map(|n| [word, &n.to_string(), "\n"].concat()).collect::<Vec<_>>().concat();
+        let text = text(&side("left"), &side("right"), 60_000_000);
+        assert!(text.coarse);
+        assert_eq!(text.pieces.len(), 2);
+    }
+
+    #[test]
+    fn long_texts_with_few_changes_are_compared_closely() {
+        let line = |n: usize, word: &str| format!("line {n} {}\n", if n % 1_000 == 7 { word } else { "" });
+        let side = |word: &str| (0..20_000).map(|n| line(n, word)).collect::<Vec<_>>().concat();
+        let text = text(&side("left"), &side("right"), 60_000_000);
+        assert!(!text.coarse);
+        let changes: Vec<&str> =
+            text.pieces.iter().filter(|piece| piece.kind != PieceKind::Same).map(|piece| piece.text.as_str()).collect();
+        assert_eq!(changes, ["left", "right"].repeat(20));
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_both_texts(a in "[ab \n.é]{0,40}", b in "[ab \n.é]{0,40}", long in any::<bool>(), budget in prop_oneof![Just(0), Just(1_000_000_u64)]) {
+            let (a, b) = if long { (a.repeat(200), b.repeat(201)) } else { (a, b) };
+            let pieces = text(&a, &b, budget).pieces;
+            let side = |other: PieceKind| pieces.iter().filter(|piece| piece.kind != other).map(|piece| piece.text.as_str()).collect::<String>();
+            prop_assert_eq!(side(PieceKind::Added), a);
+            prop_assert_eq!(side(PieceKind::Removed), b);
+            prop_assert!(pieces.windows(2).all(|two| two[0].kind != two[1].kind));
+        }
+    }
+}

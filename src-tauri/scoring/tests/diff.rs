@@ -1,0 +1,7 @@
+//! Rules of the comparison of values, tried on examples and on any values.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[path = "diff/examples.rs"]
+mod examples;
+#[path = "diff/laws.rs"]
+mod laws;
