@@ -1,5 +1,6 @@
 //! **Pure.** Compares answers and counts what happened in a run.
 
+pub mod align;
 mod calls;
 pub mod diff;
 pub mod scorers;

@@ -1,0 +1,286 @@
+//! **Pure.** What aligning needs of a step: what was done, what came of it, and the words that say how alike two are. Made once
+//! for each run; the run itself is not looked at again.
+use super::form::{self, Own, hash_of};
+use super::words::{ALL, Words};
+use std::borrow::Cow;
+use touchstone_formats::answer;
+use touchstone_formats::json;
+use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
+use touchstone_formats::value::Value;
+
+/// A step that does nothing but call something weighs so much more than its words alone.
+const FRAME: u32 = 4;
+/// One part of a call counts at most for this many words.
+const MOST_OF_A_PART: usize = 64;
+
+/// A step, as far as aligning needs it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    pub(crate) role: Role,
+    /// Name of the tool, artifact or unknown item.
+    pub(crate) name: Option<u64>,
+    /// What was done, to the letter.
+    pub(crate) done: u64,
+    /// What was done, whatever its wording.
+    pub(crate) meant: u64,
+    /// What came of it.
+    pub(crate) result: Outcome,
+    /// The parts of what was done.
+    pub(crate) fields: Vec<Field>,
+    /// The answer that a conclusion gives.
+    pub(crate) answer: Option<u64>,
+}
+
+/// What a step is, to whoever compares runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Role {
+    /// Instructions of the system.
+    System,
+    /// The first thing that the person said.
+    Prompt,
+    /// What the person, or a nudge, said later.
+    Person,
+    /// What the model says before it does something.
+    Narration,
+    /// What the model says when it does nothing more.
+    Conclusion,
+    /// A call of a tool.
+    Call,
+    /// A program.
+    Program,
+    /// Something that was stored.
+    Artifact,
+    /// A system error.
+    Error,
+    /// Anything else.
+    Unknown,
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Outcome {
+    /// To the letter.
+    pub(crate) exact: u64,
+    /// Without what only holds for one run.
+    pub(crate) meant: u64,
+    /// What a table holds.
+    pub(crate) table: Option<u64>,
+}
+
+/// A part of what was done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    /// Which of those of its name.
+    label: u64,
+    meant: u64,
+    words: Words,
+}
+
+/// The steps of a run, digested.
+pub fn digests(run: &Run) -> Vec<Digest> {
+    let started = run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
+    let day = started.and_then(|text| text.get(..10)).filter(|day| is_day(day));
+    let roles = roles(&run.steps);
+    let last = roles.iter().rposition(|role| *role == Role::Conclusion);
+    let mut digests = Vec::with_capacity(run.steps.len());
+    for (at, (step, role)) in run.steps.iter().zip(roles).enumerate() {
+        let mut digest = digest(step, role, Own { day, call: step.call_id.as_deref() });
+        if role == Role::Conclusion {
+            let given = run.answer.as_ref().filter(|_| last == Some(at)).map(|answer| meaning(&answer.value));
+            digest.answer = given.or_else(|| found(step));
+        }
+        digests.push(digest);
+    }
+    digests
+}
+
+fn is_day(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() })
+}
+
+/// What each step is. A message is a conclusion when nothing is done after it before the person speaks again.
+fn roles(steps: &[Step]) -> Vec<Role> {
+    let first = steps.iter().position(|step| step.kind == StepKind::User);
+    let mut acts = false;
+    let mut roles = Vec::with_capacity(steps.len());
+    for (at, step) in steps.iter().enumerate().rev() {
+        let role = match step.kind {
+            StepKind::System => Role::System,
+            StepKind::User if first == Some(at) => Role::Prompt,
+            StepKind::User => Role::Person,
+            StepKind::Assistant if acts => Role::Narration,
+            StepKind::Assistant => Role::Conclusion,
+            StepKind::ToolCall => Role::Call,
+            StepKind::Program => Role::Program,
+            StepKind::Artifact => Role::Artifact,
+            StepKind::Error => Role::Error,
+            StepKind::Unknown => Role::Unknown,
+        };
+        acts = match role {
+            Role::Call | Role::Program => true,
+            Role::Prompt | Role::Person => false,
+            _ => acts,
+        };
+        roles.push(role);
+    }
+    roles.reverse();
+    roles
+}
+
+fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
+    let came = outcome(step, role);
+    let mut fields: Vec<Field> = Vec::new();
+    let mut done: Vec<(u64, u64)> = Vec::new();
+    for (at, part) in step.parts.iter().enumerate() {
+        if came.contains(&at) || !is_said(part, role) || came.last().is_some_and(|last| *last < at && is_clock(part)) {
+            continue;
+        }
+        let label = hash_of(&part.label);
+        let twins = done.iter().filter(|(other, _)| *other == label).count();
+        done.push((label, form::exact(&part.value)));
+        if counts(part, step, role) {
+            fields.push(field(part, twins, own));
+        }
+    }
+    // The order of arguments says nothing.
+    if matches!(role, Role::Call | Role::Unknown) {
+        done.sort_unstable();
+        fields.sort_by_key(|field: &Field| field.label);
+    }
+    let (name, kind) = (step.title.as_deref().map(hash_of), kind(role));
+    let meant: Vec<_> = fields.iter().map(|field| (field.label, field.meant)).collect();
+    Digest {
+        role,
+        name,
+        done: hash_of((kind, name, done)),
+        meant: hash_of((kind, name, meant)),
+        result: result(step, &came, own),
+        fields,
+        answer: None,
+    }
+}
+
+/// Messages of one side are compared with each other, whatever they are for.
+fn kind(role: Role) -> u8 {
+    match role {
+        Role::System => 0,
+        Role::Prompt | Role::Person => 1,
+        Role::Narration | Role::Conclusion => 2,
+        Role::Call => 3,
+        Role::Program => 4,
+        Role::Artifact => 5,
+        Role::Error => 6,
+        Role::Unknown => 7,
+    }
+}
+
+/// The parts that came of a step.
+fn outcome(step: &Step, role: Role) -> Vec<usize> {
+    let named = |names: &[&str]| {
+        let is = |part: &Part| names.contains(&part.label.as_str());
+        step.parts.iter().enumerate().filter(|(_, part)| is(part)).map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    match role {
+        // A parameter may be called so too; what came back stands last.
+        Role::Call if step.failed.is_some() => named(&["result", "error"]).pop().into_iter().collect(),
+        Role::Program => named(&["output", "error"]),
+        Role::Artifact => named(&["data"]),
+        Role::Error => (0..step.parts.len()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What stands beside a message is not part of it.
+fn is_said(part: &Part, role: Role) -> bool {
+    match role {
+        Role::Narration | Role::Conclusion => matches!(part.label.as_str(), "message" | "thinking"),
+        Role::Prompt | Role::Person | Role::System => part.label == "message",
+        _ => true,
+    }
+}
+
+/// What some programs note beside a call, after what came of it.
+fn is_clock(part: &Part) -> bool {
+    const CLOCKS: [&str; 6] = ["timestamp", "started_at", "finished_at", "created_at", "duration", "duration_ms"];
+    CLOCKS.contains(&part.label.as_str())
+}
+
+/// What a model thinks, and how it plans a program that it then writes, is not what it does.
+fn counts(part: &Part, step: &Step, role: Role) -> bool {
+    match role {
+        Role::Narration | Role::Conclusion => part.label == "message",
+        Role::Program => part.label != "plan" || step.parts.iter().all(|part| part.label != "code"),
+        _ => true,
+    }
+}
+
+fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
+    let text = match &part.value {
+        Value::Text(text) => Cow::Borrowed(text.as_str()),
+        value => Cow::Owned(json::write(value, false)),
+    };
+    let said = matches!(part.language, Language::Markdown) || matches!(part.label.as_str(), "message" | "plan");
+    let words = if said { Words::said(&text) } else { Words::written(&text) };
+    Field { label: hash_of((&part.label, twins)), meant: form::meaning(&part.value, part.language, own), words }
+}
+
+fn result(step: &Step, parts: &[usize], own: Own<'_>) -> Outcome {
+    let parts: Vec<&Part> = parts.iter().filter_map(|at| step.parts.get(*at)).collect();
+    let each = |hash: &dyn Fn(&Part) -> u64| -> Vec<(u64, u64)> {
+        parts.iter().map(|part| (hash_of(&part.label), hash(part))).collect()
+    };
+    let table = parts.iter().find(|part| part.label == "result").and_then(|part| form::table(&part.value));
+    Outcome {
+        exact: hash_of((step.failed, each(&|part| form::exact(&part.value)))),
+        meant: hash_of((step.failed, each(&|part| form::meaning(&part.value, part.language, own)))),
+        table,
+    }
+}
+
+fn found(step: &Step) -> Option<u64> {
+    let messages: Vec<&str> = step.parts.iter().filter_map(|part| part.value.text()).collect();
+    answer::extract(&messages, None).map(|answer| meaning(&answer.value))
+}
+
+fn meaning(value: &Value) -> u64 {
+    form::meaning(value, Language::Plain, Own::default())
+}
+
+impl Digest {
+    /// True when both did the same and the same came of it, to the letter.
+    pub(crate) fn equals(&self, other: &Self) -> bool {
+        self.done == other.done && self.result.exact == other.result.exact
+    }
+
+    /// One hash of all of it.
+    pub(crate) fn whole(&self) -> u64 {
+        hash_of((self.done, self.result.exact))
+    }
+
+    /// How alike what both did is, part by part, in thousandths; long parts count for more than short ones.
+    pub(crate) fn alike(&self, other: &Self) -> u32 {
+        if self.meant == other.meant {
+            return ALL;
+        }
+        let (mut sum, mut all) = (0, 0);
+        for field in &self.fields {
+            let twin = other.fields.iter().find(|twin| twin.label == field.label);
+            let weight = twin.map_or(0, Field::weight).max(field.weight());
+            all += weight;
+            sum += weight * twin.map_or(0, |twin| field.alike(twin));
+        }
+        let alone = other.fields.iter().filter(|twin| self.fields.iter().all(|field| field.label != twin.label));
+        all += alone.map(Field::weight).sum::<u32>();
+        sum.checked_div(all).unwrap_or(ALL)
+    }
+}
+
+impl Field {
+    fn alike(&self, other: &Self) -> u32 {
+        if self.meant == other.meant { ALL } else { self.words.alike(&other.words) }
+    }
+
+    fn weight(&self) -> u32 {
+        FRAME + u32::try_from(self.words.count().min(MOST_OF_A_PART)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,269 @@
+//! **Pure.** Values and texts without what says nothing: the order of keys, how a number is written, spaces in SQL, the time
+//! of the run, ids of calls. Two that have the same form mean the same.
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hasher as _};
+use touchstone_formats::run::Language;
+use touchstone_formats::value::Value;
+use touchstone_formats::{answer, json};
+
+/// A table must hold this many different values before two calls that return it are taken to ask for the same.
+const SUBSTANCE: usize = 6;
+
+/// What a run says that only holds for itself.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Own<'a> {
+    /// The day on which it began, as `2026-01-31`.
+    pub(crate) day: Option<&'a str>,
+    /// The id of the call at hand.
+    pub(crate) call: Option<&'a str>,
+}
+
+/// The hash of anything.
+pub(crate) fn hash_of(thing: impl std::hash::Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// The hash of a value exactly as it is, but for the order of keys.
+pub(crate) fn exact(value: &Value) -> u64 {
+    walk(value, &|text| hash_of(text), &|number| hash_of(number))
+}
+
+/// The hash of what a value means.
+pub(crate) fn meaning(value: &Value, language: Language, own: Own<'_>) -> u64 {
+    match (value, language) {
+        (Value::Text(text), Language::Sql) => hash_of(sql(&timeless(text, own))),
+        (Value::Text(text), Language::Json) => match answer::parse(text) {
+            Some((value, _)) => meaning(&value, Language::Plain, own),
+            None => hash_of(spaceless(&timeless(text, own))),
+        },
+        (value, _) => walk(value, &|text| hash_of(spaceless(&timeless(text, own))), &|text| hash_of(number(text))),
+    }
+}
+
+/// The hash of what a table holds, whatever its columns are called and however its rows are ordered; none for what is no table,
+/// or holds so little that two may be equal by chance.
+pub(crate) fn table(value: &Value) -> Option<u64> {
+    let rows = match value {
+        Value::Map(entries) => entries.iter().map(|(_, value)| value.items()).find(|items| is_table(items))?,
+        value => value.items(),
+    };
+    if !is_table(rows) {
+        return None;
+    }
+    let mut different = std::collections::HashSet::new();
+    let mut hashes: Vec<u64> = Vec::with_capacity(rows.len());
+    for row in rows {
+        let cell = |value: &Value| meaning(value, Language::Plain, Own::default());
+        let mut cells: Vec<u64> = row.entries().iter().map(|(_, value)| cell(value)).collect();
+        if different.len() < SUBSTANCE {
+            let says = |value: &Value| !matches!(value, Value::Null | Value::Bool(_)) && json::length(value, false) > 1;
+            different.extend(row.entries().iter().filter(|(_, value)| says(value)).map(|(_, value)| cell(value)));
+        }
+        cells.sort_unstable();
+        hashes.push(hash_of(cells));
+    }
+    hashes.sort_unstable();
+    (different.len() >= SUBSTANCE).then(|| hash_of(hashes))
+}
+
+fn is_table(items: &[Value]) -> bool {
+    !items.is_empty() && items.iter().all(|item| matches!(item, Value::Map(entries) if !entries.is_empty()))
+}
+
+fn walk(value: &Value, text: &dyn Fn(&str) -> u64, number: &dyn Fn(&str) -> u64) -> u64 {
+    match value {
+        Value::Null => hash_of(0_u8),
+        Value::Bool(bool) => hash_of((1_u8, bool)),
+        Value::Number(digits) => hash_of((2_u8, number(digits))),
+        Value::Text(words) => hash_of((3_u8, text(words))),
+        Value::List(items) => hash_of((4_u8, items.iter().map(|item| walk(item, text, number)).collect::<Vec<_>>())),
+        Value::Map(entries) => {
+            let entry = |(key, value): &(Value, Value)| (walk(key, text, number), walk(value, text, number));
+            let mut entries: Vec<_> = entries.iter().map(entry).collect();
+            entries.sort_unstable();
+            hash_of((5_u8, entries))
+        }
+    }
+}
+
+/// A number as it compares: `1.50` is `1.5`. One with more digits than a float holds stays as it is.
+fn number(text: &str) -> String {
+    let digits = text.bytes().filter(u8::is_ascii_digit).count();
+    match text.parse::<f64>() {
+        Ok(number) if digits <= 15 && number.is_finite() => (number + 0.0).to_string(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Words with one space between them.
+pub(crate) fn spaceless(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// SQL without comments, with small letters outside quotes and one space between all words and signs.
+pub(crate) fn sql(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let end = if rest.starts_with("--") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |at| at + 4)
+        } else if matches!(first, '\'' | '"' | '`') {
+            let end = rest[1..].find(first).map_or(rest.len(), |at| at + 2);
+            push(&mut out, &rest[..end], false);
+            end
+        } else if is_word(first) {
+            let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+            push(&mut out, &rest[..end], true);
+            end
+        } else {
+            let end = first.len_utf8();
+            if !first.is_whitespace() {
+                push(&mut out, &rest[..end], false);
+            }
+            end
+        };
+        rest = &rest[end..];
+    }
+    while let Some(shorter) = out.strip_suffix(';') {
+        out.truncate(shorter.trim_end().len());
+    }
+    out
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+fn push(out: &mut String, token: &str, small: bool) {
+    if !out.is_empty() {
+        out.push(' ');
+    }
+    if small { out.extend(token.chars().flat_map(char::to_lowercase)) } else { out.push_str(token) }
+}
+
+/// A text without the id of its call, times of the day on which the run began, names of temporary files and addresses in
+/// memory: they differ when nothing else does.
+pub(crate) fn timeless<'t>(text: &'t str, own: Own<'_>) -> Cow<'t, str> {
+    let mut out = Cow::Borrowed(text);
+    if let Some(id) = own.call.filter(|id| id.len() >= 6 && text.contains(id)) {
+        out = Cow::Owned(text.replace(id, "\u{b7}"));
+    }
+    if let Some(day) = own.day {
+        out = without(out, day, |rest| Some(rest.len() - time(rest).len()));
+    }
+    out = without(out, "/tmp/tmp", |rest| {
+        let name = rest.get(..8)?;
+        name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_').then_some(8)
+    });
+    without(out, " at 0x", |rest| rest.find(|c: char| !c.is_ascii_hexdigit()).filter(|end| *end >= 6))
+}
+
+/// Leaves out each `mark` with so much behind it as `length` says; it stays where that says nothing.
+fn without<'t>(text: Cow<'t, str>, mark: &str, length: impl Fn(&str) -> Option<usize>) -> Cow<'t, str> {
+    if !text.contains(mark) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.as_ref();
+    while let Some(at) = rest.find(mark) {
+        let after = &rest[at + mark.len()..];
+        let end = length(after);
+        out.push_str(&rest[..at]);
+        out.push_str(if end.is_some() { "\u{b7}" } else { mark });
+        rest = &after[end.unwrap_or(0)..];
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// What follows a time of day (`T10:00:00.123Z`, ` 10:00+01:00`).
+fn time(text: &str) -> &str {
+    let Some(clock) = text.strip_prefix(['T', ' ']) else { return text };
+    let clock_length = clock.find(|c: char| !c.is_ascii_digit() && c != ':' && c != '.').unwrap_or(clock.len());
+    if clock_length < 5 || clock.as_bytes().get(2) != Some(&b':') {
+        return text;
+    }
+    let rest = &clock[clock_length..];
+    match rest.strip_prefix(['+', '-']) {
+        Some(zone) if zone.starts_with(|c: char| c.is_ascii_digit()) => {
+            zone.trim_start_matches(|c: char| c.is_ascii_digit() || c == ':')
+        }
+        _ => rest.strip_prefix('Z').unwrap_or(rest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Value {
+        json::read(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn what_a_value_means_is_not_how_it_is_written() {
+        let own = Own { day: Some("2026-01-31"), call: Some("call_123") };
+        let meaning = |text: &str| super::meaning(&value(text), Language::Plain, own);
+        for (a, b, equal) in [
+            (r#"{"a": 1, "b": [1.50]}"#, r#"{"b": [1.5], "a": 1.0}"#, true),
+            (r"[1, 2]", r"[2, 1]", false),
+            (r#"["1"]"#, r"[1]", false),
+            (r"[123456789012345678]", r"[123456789012345679]", false),
+            (r#"["at 2026-01-31T10:00:00.5Z"]"#, r#"["at 2026-01-31 11:30"]"#, true),
+            (r#"["at 2026-01-30T10:00:00.5Z"]"#, r#"["at 2026-01-29T10:00:00.5Z"]"#, false),
+            (r#"["2026-01-31T10:00:00+01:00."]"#, r#"["2026-01-31."]"#, true),
+            (r#"["see call_123, please"]"#, r#"["see \u00b7, please"]"#, true),
+            (r#"["File \"/tmp/tmpasl2zc3j.py\""]"#, r#"["File \"/tmp/tmp01234567.py\""]"#, true),
+            (r#"["/tmp/report.csv"]"#, r#"["/tmp/summary.csv"]"#, false),
+            (r#"["<A at 0x7f0012345678>"]"#, r#"["<A at 0x7f0012ffffff>"]"#, true),
+            (r#"["two  words\n"]"#, r#"["two words"]"#, true),
+        ] {
+            assert_eq!(meaning(a) == meaning(b), equal, "{a} / {b}");
+        }
+        assert_ne!(exact(&value("[1.0]")), exact(&value("[1]")));
+        assert_eq!(exact(&value(r#"{"a": 1, "b": 2}"#)), exact(&value(r#"{"b": 2, "a": 1}"#)));
+    }
+
+    #[test]
+    fn sql_is_the_same_whatever_its_spaces_comments_and_capitals() {
+        for (a, b, equal) in [
+            ("SELECT a,b FROM t;", "select a ,  b\n  from T -- all of it\n;", true),
+            ("SELECT 'A' FROM t", "SELECT 'a' FROM t", false),
+            ("SELECT \"A\"", "SELECT \"a\"", false),
+            ("SELECT 'it''s  so'", "SELECT 'it''s so'", false),
+            ("SELECT 1 /* one */", "SELECT 1", true),
+            ("SELECT a FROM t", "SELECT b FROM t", false),
+            ("SELECT 'open", "SELECT 'open", true),
+            ("SELECT 1.50", "SELECT 1.5", false),
+            ("", ";", true),
+        ] {
+            assert_eq!(sql(a) == sql(b), equal, "{a} / {b}");
+        }
+    }
+
+    #[test]
+    fn tables_are_equal_by_what_they_hold_and_only_when_that_says_something() {
+        let wide = r#"[{"id": 10, "name": "ann"}, {"id": 11, "name": "bob"}, {"id": 12, "name": "eve"}]"#;
+        let renamed = r#"[{"n": "eve", "ticket": 12.0}, {"n": "ann", "ticket": 10}, {"n": "bob", "ticket": 11}]"#;
+        assert_eq!(table(&value(wide)), table(&value(renamed)));
+        assert!(table(&value(wide)).is_some());
+        assert_eq!(table(&value(wide)), table(&value(&format!(r#"{{"rows": {wide}, "count": 3}}"#))));
+        let other = wide.replace("eve", "eva");
+        assert_ne!(table(&value(wide)), table(&value(&other)));
+        for small in ["[]", "null", r#"[{"count": 42}]"#, r"[1, 2, 3, 4, 5, 6, 7]", r#"{"stdout": "", "exitCode": 0}"#]
+        {
+            assert_eq!(table(&value(small)), None, "{small}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! **Pure.** Rows for two and more runs: each run is paired with the first one, and what only the others did is paired among them.
+//! In every run's column the steps stand in their order, each once.
+use super::digest::Digest;
+use super::pair::pair;
+
+/// A row: the step of each run that has one.
+pub(crate) type Cells = Vec<Option<usize>>;
+
+/// The rows of some runs, and whether something was too long to be weighed whole.
+pub(crate) fn rows(runs: &[&[Digest]]) -> (Vec<Cells>, bool) {
+    let Some((first, others)) = runs.split_first() else { return (Vec::new(), false) };
+    let mut table = Table {
+        runs: runs.iter().map(|run| run.iter().collect()).collect(),
+        own: (0..first.len()).map(|step| cells(runs.len(), 0, step)).collect(),
+        between: vec![Vec::new(); first.len() + 1],
+        coarse: false,
+    };
+    for run in 1..=others.len() {
+        table.add(run);
+    }
+    (table.finish(), table.coarse)
+}
+
+fn cells(runs: usize, run: usize, step: usize) -> Cells {
+    let mut cells = vec![None; runs];
+    cells[run] = Some(step);
+    cells
+}
+
+struct Table<'d> {
+    runs: Vec<Vec<&'d Digest>>,
+    /// A row for each step of the first run.
+    own: Vec<Cells>,
+    /// Rows without the first run, before each of its steps and after the last.
+    between: Vec<Vec<Cells>>,
+    coarse: bool,
+}
+
+impl Table<'_> {
+    fn add(&mut self, run: usize) {
+        let pairing = pair(&self.runs[0], &self.runs[run]);
+        self.coarse |= pairing.coarse;
+        let mut from = 0;
+        for (own, step) in pairing.pairs.into_iter().chain([(self.own.len(), self.runs[run].len())]) {
+            // What the first run alone did comes first, so steps without a partner stand right before the next pair.
+            self.insert(own, run, from..step);
+            if let Some(row) = self.own.get_mut(own) {
+                row[run] = Some(step);
+            }
+            from = step + 1;
+        }
+    }
+
+    /// Adds steps of a run to the rows of a gap.
+    fn insert(&mut self, gap: usize, run: usize, steps: std::ops::Range<usize>) {
+        if steps.is_empty() {
+            return;
+        }
+        let rows = std::mem::take(&mut self.between[gap]);
+        let there: Vec<&Digest> = rows.iter().filter_map(|row| self.told(row)).collect();
+        let ends = (there.len(), steps.len());
+        let pairing = pair(&there, &self.runs[run][steps.clone()]);
+        self.coarse |= pairing.coarse;
+        let mut merged = Vec::with_capacity(rows.len() + steps.len());
+        let mut rows = rows.into_iter();
+        let (mut row_at, mut step_at) = (0, steps.start);
+        for (row, step) in pairing.pairs.into_iter().chain([ends]) {
+            merged.extend(rows.by_ref().take(row - row_at));
+            let step = steps.start + step;
+            merged.extend((step_at..step).map(|step| cells(self.runs.len(), run, step)));
+            if let Some(mut both) = rows.next() {
+                both[run] = Some(step);
+                merged.push(both);
+            }
+            (row_at, step_at) = (row + 1, step + 1);
+        }
+        self.between[gap] = merged;
+    }
+
+    /// The step that stands for a row.
+    fn told(&self, row: &Cells) -> Option<&Digest> {
+        let (run, step) = row.iter().enumerate().find_map(|(run, step)| Some((run, (*step)?)))?;
+        self.runs[run].get(step).copied()
+    }
+
+    fn finish(&mut self) -> Vec<Cells> {
+        let mut rows = Vec::new();
+        let mut own = std::mem::take(&mut self.own).into_iter();
+        for between in std::mem::take(&mut self.between) {
+            rows.extend(between);
+            rows.extend(own.next());
+        }
+        rows
+    }
+}

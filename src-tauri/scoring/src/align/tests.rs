@@ -1,0 +1,322 @@
+//! Rules of aligning runs.
+use super::*;
+use proptest::prelude::*;
+use std::fmt::Write as _;
+use touchstone_formats::json;
+use touchstone_formats::run::{Answer, Language, Part, Run, Step, StepKind};
+use touchstone_formats::value::Value;
+
+/// A run, one step a line: `u` person, `s` system, `a` assistant, `t name | sql | result` call, `p code | output` program,
+/// `e` error, `= value` the answer. A result is JSON when it can be.
+fn run(text: &str) -> Run {
+    let mut run = Run::default();
+    for (at, line) in text.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
+        let (kind, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let words: Vec<&str> = rest.split('|').map(str::trim).collect();
+        if kind == "=" {
+            run.answer = Some(Answer { value: value(rest), source: String::new(), lenient: false });
+            continue;
+        }
+        let step = Step { turn: 1, call_id: Some(format!("call_{at}")), ..Step::default() };
+        let step = match kind {
+            "u" => Step { kind: StepKind::User, parts: vec![part("message", rest)], ..step },
+            "s" => Step { kind: StepKind::System, parts: vec![part("message", rest)], ..step },
+            "a" => Step { kind: StepKind::Assistant, parts: vec![part("message", rest)], ..step },
+            "e" => Step { kind: StepKind::Error, parts: vec![part("error", rest)], ..step },
+            "p" => Step {
+                kind: StepKind::Program,
+                failed: Some(false),
+                parts: vec![part("code", words[0]), part("output", words[1])],
+                ..step
+            },
+            "t" => {
+                let sql = Part { language: Language::Sql, ..part("sql", words[1]) };
+                let result = Part { value: value(words[2]), ..part("result", "") };
+                let title = Some(words[0].to_owned());
+                Step { kind: StepKind::ToolCall, title, failed: Some(false), parts: vec![sql, result], ..step }
+            }
+            other => panic!("{other}"),
+        };
+        run.steps.push(step);
+    }
+    run
+}
+
+fn part(label: &str, text: &str) -> Part {
+    Part { label: label.into(), value: Value::from(text), ..Part::default() }
+}
+
+fn value(text: &str) -> Value {
+    json::read(text).unwrap_or_else(|_| Value::from(text))
+}
+
+fn aligned(runs: &[&str]) -> Alignment {
+    let digests: Vec<Vec<Digest>> = runs.iter().map(|text| digests(&run(text))).collect();
+    align(&digests.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+/// The rows as text: steps, kind, `<` where the runs part.
+fn shown(runs: &[&str]) -> String {
+    let alignment = aligned(runs);
+    let mut out = String::new();
+    for row in &alignment.rows {
+        for step in &row.steps {
+            let _ = write!(out, "{:>2} ", step.map_or_else(|| "-".to_owned(), |step| step.to_string()));
+        }
+        let _ = writeln!(out, "{:?}{}", row.kind, if row.diverges { " <" } else { "" });
+    }
+    let _ = write!(out, "first {:?}", alignment.first_divergence);
+    if let Some(row) = alignment.first_other_result {
+        let _ = write!(out, ", other result {row}");
+    }
+    if let Some(row) = alignment.other_prompt {
+        let _ = write!(out, ", other prompt {row}");
+    }
+    out
+}
+
+const TABLE: &str = r#"[{"id": 10, "plan": "base"}, {"id": 11, "plan": "free"}, {"id": 12, "plan": "team"}]"#;
+
+#[test]
+fn another_wording_on_the_way_is_no_divergence_and_another_call_is() {
+    insta::assert_snapshot!(shown(&[
+        "u How many?\n a Let me look at the tickets.\n t q | select a from t | 1\n a So, there is one.\n = 1",
+        "u How many?\n a I look at the tickets first.\n t q | SELECT a\tFROM t; | 1\n a One it is.\n = 1",
+    ]), @"
+     0  0 Same
+     1  1 Reworded
+     2  2 Reworded
+     3  3 Reworded
+    first None
+    ");
+    insta::assert_snapshot!(shown(&[
+        "u How many?\n t q | select a from t | 1\n t q | select b from t | 2\n a One.\n = 1",
+        "u How many?\n t q | select a from t | 5\n t q | select c from t | 2\n a Five.\n = 5",
+    ]), @"
+     0  0 Same
+     1  1 OtherResult
+     2  2 Similar <
+     3  3 Different <
+    first Some(2), other result 1
+    ");
+}
+
+#[test]
+fn the_same_table_by_another_query_is_no_divergence() {
+    let renamed = TABLE.replace("plan", "plan_name");
+    let left = format!("u x\n t q | select id, plan from projects join plans on a = b | {TABLE}\n a Done.");
+    let right = format!("u x\n t q | select id, p.plan_name from projects p join plans on b = a | {renamed}\n a Done.");
+    insta::assert_snapshot!(shown(&[&left, &right]), @"
+     0  0 Same
+     1  1 SameResult
+     2  2 Same
+    first None
+    ");
+    let one = "u x\n t q | select count(*) from tickets where open | [{\"n\": 42}]";
+    let other = "u x\n t q | select count(*) from tickets where urgent | [{\"n\": 42}]";
+    assert_eq!(aligned(&[one, other]).first_divergence, Some(1));
+}
+
+#[test]
+fn a_step_that_only_one_run_has_stands_by_itself() {
+    insta::assert_snapshot!(shown(&[
+        "u x\n a First the tickets.\n t q | select * from tickets | 1\n a Ticket one.\n = 1",
+        "u x\n a First the tickets.\n t q | select * from tickets | 1\n a Now a program.\n t py | print(1) | 2\n a Ticket two.\n = 2",
+    ]), @"
+     0  0 Same
+     1  1 Same
+     2  2 Same
+     -  3 Absent
+     -  4 Absent <
+     3  5 Similar <
+    first Some(4)
+    ");
+}
+
+#[test]
+fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
+    insta::assert_snapshot!(shown(&[
+        "s It is ten o'clock.\n u Sort the tickets.\n t q | select 1 | 1\n a Done",
+        "s It is noon.\n u Write an artifact with everything you know.\n t q | select 1 | 1\n a Done",
+    ]), @"
+     0  0 Similar
+     1  1 Different
+     2  2 Same
+     3  3 Same
+    first None, other prompt 1
+    ");
+    insta::assert_snapshot!(shown(&["t q | select 1 | 1", "s Hello.\n u x\n t q | select 1 | 1"]), @"
+     -  0 Absent
+     -  1 Absent
+     0  2 Same
+    first None
+    ");
+}
+
+#[test]
+fn a_nudge_parts_runs_and_what_follows_is_aligned_again() {
+    insta::assert_snapshot!(shown(&[
+        "u x\n t q | select a | 1\n a I give up.\n u Go on.\n t q | select b | 2\n a Here.",
+        "u x\n t q | select a | 1\n a Here it is.\n u Please, go on.\n t q | select b | 2\n a Here.",
+        "u x\n t q | select a | 1\n a I give up.",
+    ]), @"
+     0  0  0 Same
+     1  1  1 Same
+     2  2  2 Different <
+     3  3  - Absent <
+     4  4  - Absent <
+     5  5  - Absent <
+    first Some(2)
+    ");
+}
+
+#[test]
+fn what_was_done_instead_stands_side_by_side() {
+    insta::assert_snapshot!(shown(&[
+        "u x\n t tickets | select a | 1\n a One. \n = 1",
+        "u x\n t plans | from b | 2\n t plans | from c | 3\n a Two. \n = 2",
+        "u x\n p run() | 2\n a Two. \n = 2",
+    ]), @"
+     0  0  0 Same
+     1  1  1 Different <
+     -  2  - Absent <
+     2  3  2 Different <
+    first Some(1)
+    ");
+}
+
+#[test]
+fn what_holds_for_one_run_only_is_no_difference() {
+    let texts = |day: &str, id: &str| {
+        let mut run = run(&format!(
+            "u x\n t q | where at < '{day}' | \"call {id} at {day}T10:00:00Z in /tmp/tmp0a_{day:.5}/x\"\n a Done"
+        ));
+        run.facts.push(("run.started".into(), Value::from(format!("{day}T09:00:00Z").as_str())));
+        run.steps[1].call_id = Some(id.into());
+        run
+    };
+    let (a, b) = (digests(&texts("2026-01-31", "call_abc")), digests(&texts("2026-02-01", "toolu_77")));
+    let alignment = align(&[&a, &b]);
+    assert_eq!(alignment.rows.iter().map(|row| row.kind).collect::<Vec<_>>(), [Kind::Same, Kind::Reworded, Kind::Same]);
+}
+
+#[test]
+fn long_runs_are_aligned_within_bounds_and_say_when_they_are_coarse() {
+    let long = |seed: usize| {
+        let line = |n: usize| format!("t q{} | select c{} from t{} where x = {n}{seed} | {n}\n", n % 3, n % 7, n % 11);
+        format!("u x\n{}a Done {seed}", (0..1_100).map(line).collect::<String>())
+    };
+    let (left, right) = (long(1), long(2));
+    let alignment = aligned(&[&left, &right]);
+    assert!(alignment.coarse);
+    assert_eq!(alignment.rows.len(), 1_102);
+    assert!(alignment.rows.iter().all(|row| row.steps[0] == row.steps[1]));
+    let shifted = format!("u x\n t new | a | b\n{}", left.trim_start_matches("u x\n"));
+    let alignment = aligned(&[&left, &shifted]);
+    assert!(!alignment.coarse);
+    assert_eq!((alignment.first_divergence, alignment.rows.len()), (Some(1), 1_103));
+}
+
+const WORD: &str = "(one|two|three|four|five)";
+const WORDS: &str = "(one|two|three|four|five)( (one|two|three|four|five)){0,4}";
+
+/// Runs over few words, so that they have much in common.
+fn any_run() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        2 => WORDS.prop_map(|text| format!("a {text}")),
+        4 => ("(tickets|plans)", WORDS, 0..3).prop_map(|(tool, sql, result)| format!("t {tool} | {sql} | {result}")),
+        1 => WORDS.prop_map(|text| format!("p {text} | {text}")),
+        1 => WORD.prop_map(|text| format!("u {text}")),
+        1 => WORD.prop_map(|text| format!("e {text}")),
+    ];
+    prop::collection::vec(line, 0..12).prop_map(|lines| lines.join("\n"))
+}
+
+fn pairs(alignment: &Alignment, left: usize, right: usize) -> Vec<(usize, usize)> {
+    alignment.rows.iter().filter_map(|row| Some((row.steps[left]?, row.steps[right]?))).collect()
+}
+
+/// The worth of the best pairing, found by trying all.
+fn best(a: &[Digest], b: &[Digest]) -> u32 {
+    let (Some((first, rest)), Some((other, others))) = (a.split_first(), b.split_first()) else { return 0 };
+    let paired = match kind::worth(first, other, || kind::asked(first, other)) {
+        0 => 0,
+        worth => worth + best(rest, others),
+    };
+    paired.max(best(rest, b)).max(best(a, others))
+}
+
+proptest! {
+    #[test]
+    fn every_step_stands_in_one_row_and_in_its_order(runs in prop::collection::vec(any_run(), 1..5)) {
+        let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+        let alignment = aligned(&runs);
+        for (at, text) in runs.iter().enumerate() {
+            let steps: Vec<usize> = alignment.rows.iter().filter_map(|row| row.steps[at]).collect();
+            prop_assert_eq!(steps, (0..run(text).steps.len()).collect::<Vec<_>>());
+        }
+        for row in &alignment.rows {
+            prop_assert!(row.steps.iter().any(Option::is_some));
+            prop_assert_eq!(row.steps.len(), runs.len());
+            prop_assert_eq!(row.kind == Kind::Absent, row.steps.contains(&None));
+        }
+        prop_assert_eq!(aligned(&runs), alignment);
+    }
+
+    #[test]
+    fn a_run_beside_itself_is_the_same_throughout(text in any_run(), copies in 2usize..5) {
+        let alignment = aligned(&vec![text.as_str(); copies]);
+        prop_assert!(alignment.rows.iter().all(|row| row.kind == Kind::Same && !row.diverges));
+        prop_assert_eq!(alignment.rows.len(), run(&text).steps.len());
+        prop_assert_eq!((alignment.first_divergence, alignment.first_other_result), (None, None));
+    }
+
+    #[test]
+    fn swapping_two_runs_mirrors_their_rows(left in any_run(), right in any_run()) {
+        let (there, back) = (aligned(&[&left, &right]), aligned(&[&right, &left]));
+        let mirrored: Vec<_> = pairs(&back, 1, 0);
+        prop_assert_eq!(pairs(&there, 0, 1), mirrored);
+        let kinds = |alignment: &Alignment| -> Vec<(Kind, bool)> {
+            let both = alignment.rows.iter().filter(|row| !row.steps.contains(&None));
+            both.map(|row| (row.kind, row.diverges)).collect()
+        };
+        prop_assert_eq!(kinds(&there), kinds(&back));
+        prop_assert_eq!(there.rows.len(), back.rows.len());
+        prop_assert_eq!(there.first_divergence.is_some(), back.first_divergence.is_some());
+        prop_assert_eq!(there.first_other_result.is_some(), back.first_other_result.is_some());
+    }
+
+    #[test]
+    fn a_copy_up_to_some_step_is_aligned_with_its_original_exactly(text in any_run(), more in any_run(), share in 0usize..13) {
+        let whole: Vec<&str> = text.lines().collect();
+        let kept = share.min(whole.len());
+        let fork = [&whole[..kept], &more.lines().collect::<Vec<_>>()[..]].concat().join("\n");
+        let alignment = aligned(&[&text, &fork]);
+        let same: Vec<_> = (0..kept).map(|at| (at, at)).collect();
+        prop_assert_eq!(&pairs(&alignment, 0, 1)[..kept], &same[..]);
+        prop_assert!(alignment.rows[..kept].iter().all(|row| row.kind == Kind::Same));
+    }
+
+    #[test]
+    fn no_other_order_of_pairs_is_worth_more(left in any_run(), right in any_run()) {
+        let digest = |text: &str| {
+            // Without prompts, which are aligned in any case, and with a bound on what all ways may take.
+            digests(&run(&text.lines().filter(|line| !line.starts_with(['u', 'a'])).take(7).collect::<Vec<_>>().join("\n")))
+        };
+        let (a, b) = (digest(&left), digest(&right));
+        let alignment = align(&[&a, &b]);
+        let worth: u32 = pairs(&alignment, 0, 1).iter().map(|(i, j)| kind::worth(&a[*i], &b[*j], || kind::asked(&a[*i], &b[*j]))).sum();
+        prop_assert_eq!(worth, best(&a, &b));
+    }
+
+    #[test]
+    fn runs_part_where_the_first_of_the_others_parts(runs in prop::collection::vec(any_run(), 2..5)) {
+        let runs: Vec<&str> = runs.iter().map(String::as_str).collect();
+        let alignment = aligned(&runs);
+        let first = alignment.rows.iter().position(|row| row.diverges);
+        prop_assert_eq!(alignment.first_divergence, first);
+        prop_assert_eq!(alignment.parts.iter().flatten().min().copied(), first);
+        let folded: usize = alignment.folds.iter().map(|fold| alignment.rows[fold.clone()].iter().filter(|row| row.kind == Kind::Same).count()).sum();
+        prop_assert_eq!(folded, alignment.folds.iter().map(ExactSizeIterator::len).sum::<usize>());
+    }
+}
