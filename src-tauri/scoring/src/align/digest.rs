@@ -78,8 +78,7 @@ pub(crate) struct Field {
 
 /// The steps of a run, digested.
 pub fn digests(run: &Run) -> Vec<Digest> {
-    let started = run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
-    let day = started.and_then(|text| text.get(..10)).filter(|day| is_day(day));
+    let day = day(run);
     let roles = roles(&run.steps);
     let last = roles.iter().rposition(|role| *role == Role::Conclusion);
     let mut digests = Vec::with_capacity(run.steps.len());
@@ -92,6 +91,12 @@ pub fn digests(run: &Run) -> Vec<Digest> {
         digests.push(digest);
     }
     digests
+}
+
+/// The day on which a run began, when it says.
+pub(crate) fn day(run: &Run) -> Option<&str> {
+    let started = run.facts.iter().find(|(key, _)| key == "run.started").and_then(|(_, value)| value.text());
+    started.and_then(|text| text.get(..10)).filter(|day| is_day(day))
 }
 
 fn is_day(text: &str) -> bool {

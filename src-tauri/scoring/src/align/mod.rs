@@ -6,6 +6,7 @@
 //! Run → digests ─┘
 //! ```
 //! Owns what counts as the same; how it is shown is decided elsewhere. Ids of calls and times of the run never count.
+mod differences;
 mod digest;
 mod form;
 mod grid;
@@ -16,6 +17,7 @@ mod pair;
 mod tests;
 mod words;
 
+pub use differences::{Change, Difference, differences};
 pub use digest::{Digest, digests};
 pub use kind::Kind;
 

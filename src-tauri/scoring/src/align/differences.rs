@@ -1,0 +1,285 @@
+//! **Pure.** What differs inside two steps that stand in one row, part by part. Texts in words, values by their rows; however long
+//! they are, what comes out is short enough to be shown.
+use super::digest::day;
+use super::form::{self, Own};
+use crate::diff::{self, Options, Piece, PieceKind};
+use std::borrow::Cow;
+use touchstone_formats::json;
+use touchstone_formats::run::{Part, Run};
+use touchstone_formats::value::Value;
+
+/// Work for one part, in steps of some nanoseconds.
+const WORK: u64 = 20_000_000;
+/// What is kept of a stretch that is equal, at its beginning and at its end.
+const EQUAL: usize = 1_500;
+/// What all pieces of two steps may hold.
+const MOST: usize = 192 << 10;
+
+/// A part of either step, or of both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// What it is within the step.
+    pub label: String,
+    /// How the two relate.
+    pub change: Change,
+    /// In one line, when both are values.
+    pub summary: Option<String>,
+    /// The text of both; nothing when they are equal.
+    pub pieces: Vec<Piece>,
+    /// False when parts of the text are left out.
+    pub whole: bool,
+    /// Too long to look at closely.
+    pub coarse: bool,
+}
+
+/// How two parts relate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// Equal.
+    Same,
+    /// Written otherwise, and meant the same.
+    Alike,
+    /// Something else.
+    Changed,
+    /// Only on the left.
+    Missing,
+    /// Only on the right.
+    Extra,
+}
+
+/// Compares a step of one run with a step of another; nothing when a run has no such step. Parts come in the order of the left
+/// step; those that only the right has stand behind the part that they follow there.
+pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference> {
+    let days = [day(left.0), day(right.0)];
+    let (Some(left), Some(right)) = (left.0.steps.get(left.1), right.0.steps.get(right.1)) else { return Vec::new() };
+    let owns =
+        [Own { day: days[0], call: left.call_id.as_deref() }, Own { day: days[1], call: right.call_id.as_deref() }];
+    let mut room = MOST;
+    let mut found = Vec::new();
+    for (a, b) in pairs(&left.parts, &right.parts) {
+        let mut difference = match (a, b) {
+            (Some(a), Some(b)) => compare(a, b, owns),
+            (Some(part), None) => alone(part, Change::Missing, PieceKind::Removed),
+            (None, Some(part)) => alone(part, Change::Extra, PieceKind::Added),
+            (None, None) => continue,
+        };
+        difference.whole = shorten(&mut difference.pieces, &mut room);
+        found.push(difference);
+    }
+    found
+}
+
+/// Parts of the same label belong together, the first with the first.
+fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
+    let mut taken = vec![false; right.len()];
+    let twin = |part: &Part, taken: &mut [bool]| {
+        let at = right.iter().zip(&*taken).position(|(other, taken)| !taken && other.label == part.label)?;
+        taken[at] = true;
+        Some(at)
+    };
+    let twins: Vec<Option<usize>> = left.iter().map(|part| twin(part, &mut taken)).collect();
+    let mut pairs = Vec::with_capacity(left.len() + right.len());
+    let mut follow = |pairs: &mut Vec<(Option<&'s Part>, Option<&'s Part>)>, from: usize| {
+        for (part, taken) in right.iter().zip(&mut taken).skip(from) {
+            if std::mem::replace(taken, true) {
+                break;
+            }
+            pairs.push((None, Some(part)));
+        }
+    };
+    follow(&mut pairs, 0);
+    for (part, twin) in left.iter().zip(twins) {
+        pairs.push((Some(part), twin.and_then(|at| right.get(at))));
+        if let Some(at) = twin {
+            follow(&mut pairs, at + 1);
+        }
+    }
+    pairs
+}
+
+fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
+    let label = left.label.clone();
+    let same =
+        Difference { label, change: Change::Same, summary: None, pieces: Vec::new(), whole: true, coarse: false };
+    if left.value == right.value {
+        return same;
+    }
+    let alike =
+        form::meaning(&left.value, left.language, owns[0]) == form::meaning(&right.value, right.language, owns[1]);
+    let (summary, coarse) = match (&left.value, &right.value) {
+        (Value::Text(_), Value::Text(_)) => (None, false),
+        (a, b) => rows(a, b),
+    };
+    let text = diff::text(&text_of(&left.value), &text_of(&right.value), WORK);
+    let change = if alike { Change::Alike } else { Change::Changed };
+    Difference { change, summary, pieces: text.pieces, coarse: coarse || text.coarse, ..same }
+}
+
+fn alone(part: &Part, change: Change, kind: PieceKind) -> Difference {
+    let text = text_of(&part.value).into_owned();
+    let pieces = if text.is_empty() { Vec::new() } else { vec![Piece { kind, text }] };
+    Difference { label: part.label.clone(), change, summary: None, pieces, whole: true, coarse: false }
+}
+
+/// A text as it is, anything else as indented JSON.
+fn text_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) => Cow::Borrowed(text),
+        value => Cow::Owned(json::write(value, true)),
+    }
+}
+
+/// What two tables have apart, in one line.
+fn rows(left: &Value, right: &Value) -> (Option<String>, bool) {
+    let options = Options { budget: WORK, ..Options::default() };
+    let diff = diff::diff(left, right, &options);
+    let counts = diff.counts.rows;
+    let all = counts.expected.max(counts.actual);
+    if all == 0 {
+        return (None, diff.coarse);
+    }
+    let said = [
+        (counts.different, if counts.different == 1 { "differs" } else { "differ" }),
+        (counts.missing, "only left"),
+        (counts.extra, "only right"),
+        (counts.moved, "moved"),
+    ];
+    let said: Vec<String> =
+        said.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let row = if all == 1 { "row" } else { "rows" };
+    let said = if said.is_empty() { "none differs".to_owned() } else { said.join(", ") };
+    (Some(format!("{all} {row}: {said}")), diff.coarse)
+}
+
+/// Leaves out the middle of long equal stretches and what there is no room for. True when everything is still there.
+fn shorten(pieces: &mut Vec<Piece>, room: &mut usize) -> bool {
+    let mut whole = true;
+    let last = pieces.len().saturating_sub(1);
+    for (at, piece) in pieces.iter_mut().enumerate() {
+        if piece.kind == PieceKind::Same && piece.text.len() > 3 * EQUAL {
+            let text = &piece.text;
+            let head = if at == 0 { "" } else { &text[..text.floor_char_boundary(EQUAL)] };
+            let tail = if at == last { "" } else { &text[text.ceil_char_boundary(text.len() - EQUAL)..] };
+            piece.text = format!("{head}\n\u{2026}\n{tail}");
+            whole = false;
+        }
+        if piece.text.len() > *room {
+            let end = piece.text.floor_char_boundary(*room);
+            piece.text.truncate(end);
+            piece.text.push('\u{2026}');
+            *room = 0;
+            whole = false;
+        } else {
+            *room -= piece.text.len();
+        }
+    }
+    pieces.retain(|piece| piece.text != "\u{2026}");
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use touchstone_formats::run::{Language, Step};
+
+    fn part(label: &str, language: Language, text: &str) -> Part {
+        let value = json::embedded(text).unwrap_or_else(|| Value::from(text));
+        Part { label: label.to_owned(), language, value, raw: None }
+    }
+
+    fn step(parts: &[(&str, Language, &str)]) -> Run {
+        let parts = parts.iter().map(|(label, language, text)| part(label, *language, text)).collect();
+        Run { steps: vec![Step { parts, ..Step::default() }], ..Run::default() }
+    }
+
+    fn compared(left: &Run, right: &Run) -> Vec<Difference> {
+        differences((left, 0), (right, 0))
+    }
+
+    fn shown(left: &Run, right: &Run) -> String {
+        let piece = |piece: &Piece| match piece.kind {
+            PieceKind::Same => piece.text.clone(),
+            PieceKind::Removed => format!("[-{}-]", piece.text),
+            PieceKind::Added => format!("{{+{}+}}", piece.text),
+        };
+        let line = |difference: Difference| {
+            let text: String = difference.pieces.iter().map(piece).collect();
+            let summary = difference.summary.map(|summary| format!(" ({summary})")).unwrap_or_default();
+            format!("{} {:?}{summary} {text}", difference.label, difference.change).trim_end().to_owned()
+        };
+        compared(left, right).into_iter().map(line).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn parts_are_compared_with_those_of_the_same_name() {
+        let left = step(&[
+            ("sql", Language::Sql, "SELECT a FROM t"),
+            ("limit", Language::Plain, "10"),
+            ("result", Language::Json, r#"[{"id": 1, "n": 5}, {"id": 2, "n": 6}]"#),
+        ]);
+        let right = step(&[
+            ("database", Language::Plain, "main"),
+            ("sql", Language::Sql, "select a  from t;"),
+            ("error", Language::Plain, "late"),
+            ("result", Language::Json, r#"[{"id": 2, "n": 6}, {"id": 1, "n": 7}]"#),
+        ]);
+        insta::assert_snapshot!(shown(&left, &right), @r#"
+        database Extra {+main+}
+        sql Alike [-SELECT-]{+select+} a[- FROM-]{+  from+} t{+;+}
+        error Extra {+late+}
+        limit Missing [-10-]
+        result Changed (2 rows: 1 differs, 1 moved) [
+          {
+            "id": [-1-]{+2+},
+            "n": [-5-]{+6+}
+          },
+          {
+            "id": [-2-]{+1+},
+            "n": [-6-]{+7+}
+          }
+        ]
+        "#);
+        assert_eq!(differences((&left, 1), (&right, 0)), []);
+        assert!(compared(&left, &left).iter().all(|it| it.change == Change::Same && it.pieces.is_empty()));
+    }
+
+    #[test]
+    fn however_long_the_parts_are_what_is_shown_is_short_and_says_so() {
+        let equal = "the same words again and again\n".repeat(20_000);
+        let (left, right) = (format!("a{equal}b{equal}c"), format!("x{equal}y{equal}z"));
+        let found = compared(
+            &step(&[("message", Language::Markdown, &left)]),
+            &step(&[("message", Language::Markdown, &right)]),
+        );
+        let pieces: usize = found[0].pieces.iter().map(|piece| piece.text.len()).sum();
+        assert!(!found[0].whole && pieces < 10_000, "{pieces}");
+        let kinds = |kind| found[0].pieces.iter().filter(|piece| piece.kind == kind).count();
+        assert_eq!((kinds(PieceKind::Removed), kinds(PieceKind::Added)), (3, 3));
+        let other = |seed: u32| (0..60_000).map(|n| (n * 7 + seed).to_string()).collect::<Vec<_>>().join(" ");
+        let parts = [("message", Language::Markdown, other(1)), ("thinking", Language::Markdown, other(2))];
+        let long = step(&parts.each_ref().map(|(label, language, text)| (*label, *language, text.as_str())));
+        let found = compared(&long, &step(&[("thinking", Language::Markdown, &other(3))]));
+        let pieces: usize = found.iter().flat_map(|it| &it.pieces).map(|piece| piece.text.len()).sum();
+        assert!(pieces < MOST + 100 && found.iter().any(|it| !it.whole), "{pieces}");
+    }
+
+    proptest! {
+        #[test]
+        fn every_part_of_both_steps_comes_once(
+            left in prop::collection::vec("[abc]", 0..6),
+            right in prop::collection::vec("[abc]", 0..6),
+        ) {
+            let step = |labels: &[String]| step(&labels.iter().map(|label| (label.as_str(), Language::Plain, "x")).collect::<Vec<_>>());
+            let found = compared(&step(&left), &step(&right));
+            let side = |other: Change| {
+                let mut labels: Vec<String> = found.iter().filter(|it| it.change != other).map(|it| it.label.clone()).collect();
+                labels.sort();
+                labels
+            };
+            let sorted = |labels: &[String]| { let mut labels = labels.to_vec(); labels.sort(); labels };
+            prop_assert_eq!(side(Change::Extra), sorted(&left));
+            prop_assert_eq!(side(Change::Missing), sorted(&right));
+        }
+    }
+}
