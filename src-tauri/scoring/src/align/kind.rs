@@ -7,6 +7,12 @@ const SAME_TOPIC: u32 = 200;
 /// Two calls with fewer words in common do not ask for the same, even if the same comes back.
 const SAME_REQUEST: u32 = 300;
 
+/// How much more alike a later call must be to be taken instead of an earlier one.
+const STEP: u32 = 100;
+
+/// Calls with fewer words in common have them by chance.
+const NOISE: u32 = 250;
+
 /// How a step of a run stands to the step of the first run in the same row, from nothing apart to far apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
@@ -114,10 +120,12 @@ fn likeness(a: &Digest, b: &Digest, asked: impl Fn() -> u32) -> u32 {
     }
 }
 
-/// How alike two calls of one tool are; what came of them says something too.
+/// How alike two calls of one tool are; what came of them says something too. In coarse steps, and nothing below the first ones: of
+/// two calls that are about as alike, the first attempt is meant and not its repetition.
 pub(crate) fn asked(a: &Digest, b: &Digest) -> u32 {
     let result = a.result.meant == b.result.meant || (a.result.table.is_some() && a.result.table == b.result.table);
-    100 + a.alike(b) * 8 / 10 + if result { 99 } else { 0 }
+    let alike = enough(a.alike(b), NOISE) / STEP * STEP;
+    100 + alike * 8 / 10 + if result { 99 } else { 0 }
 }
 
 fn enough(likeness: u32, least: u32) -> u32 {

@@ -186,6 +186,21 @@ fn what_was_done_instead_stands_side_by_side() {
 }
 
 #[test]
+fn of_two_attempts_that_are_about_as_alike_the_first_is_meant() {
+    insta::assert_snapshot!(shown(&[
+        "u x\n t py | a = 1; b = c | 1\n a That failed, so again.\n t py | a = 2; b = d | 2\n a Done",
+        "u x\n t py | for x in y: a | 3\n a Done",
+    ]), @"
+     0  0 Same
+     1  1 Similar <
+     2  - Absent
+     3  - Absent <
+     4  2 Same
+    first Some(1)
+    ");
+}
+
+#[test]
 fn what_holds_for_one_run_only_is_no_difference() {
     let texts = |day: &str, id: &str| {
         let mut run = run(&format!(
