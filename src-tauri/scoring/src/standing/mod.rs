@@ -10,9 +10,9 @@ mod words;
 pub use cell::{Cell, Estimate, Means, Passes};
 pub use group::{AtK, Group, Row};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, Why};
-pub use words::{probability, sentences};
+pub use words::{METHOD, probability, sentences};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One run, as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -145,6 +145,11 @@ pub struct Standing<'a> {
 }
 
 impl<'a> Standing<'a> {
+    /// The columns that runs stand in, in their order.
+    pub fn columns(runs: &[Counted<'a>]) -> Vec<Column<'a>> {
+        runs.iter().map(Counted::column).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     /// Groups runs and compares each group with the baseline; with the first when none is named. One that is named and not there is
     /// compared with nothing.
     pub fn of(runs: &[Counted<'a>], baseline: Option<Column<'_>>) -> Self {

@@ -6,6 +6,22 @@ use crate::stats::{Tendency, float};
 /// Rows that are named; the others are counted.
 const NAMED: usize = 3;
 
+/// How the numbers are made, as sentences for whoever reads them.
+pub const METHOD: [&str; 8] = [
+    "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
+     in no mean and no rate.",
+    "Intervals are of 95 %. Those of rates are Wilson's; runs of one task are alike and count as fewer, down to the number of tasks. Those \
+     of means come from drawing whole tasks 10,000 times with a fixed seed (expanded percentiles); there is none for one task, or when none \
+     differs from the others.",
+    "pass@k is the chance that at least one of k runs of a task passes, pass^k that all do, without bias, over the rows with at least k runs.",
+    "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
+    "Scores are tested by flipping the differences of whole tasks: all ways up to 32 tasks that differ, else 10,000 drawn ones.",
+    "Passes are tested by McNemar's exact test; a pair with several runs passes when more than half of them do. The interval of their \
+     difference is Newcombe's.",
+    "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
+    "The smallest difference that would probably have been shown is the one that the test shows in four of five cases.",
+];
+
 /// A comparison, sentence by sentence. `group` and `baseline` are the two it compares.
 pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_>) -> Vec<String> {
     let (group, baseline) = (group.label(), baseline.label());

@@ -3,6 +3,7 @@
 //!
 //! An order of all runs and the set of runs that pass a filter are worked out apart, each remembered, and merged: scrolling,
 //! sorting and filtering 100,000 runs are then a walk over numbers, and only the rows of one page are read.
+mod counted;
 mod facets;
 mod order;
 mod remembered;
