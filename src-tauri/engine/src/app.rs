@@ -37,6 +37,7 @@ mod reading;
 mod reporting;
 mod reviewing;
 mod scoring;
+mod stats;
 mod wishes;
 
 pub use bulletin::Subscription;

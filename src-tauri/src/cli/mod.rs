@@ -9,6 +9,7 @@ mod nudge;
 mod run;
 mod search;
 mod show;
+mod stats;
 mod terminal;
 mod watch;
 mod whole;
@@ -54,6 +55,8 @@ enum Command {
     Run(run::Run),
     /// Add a message to a run and go on with it
     Nudge(nudge::Nudge),
+    /// Say what runs come to, and compare systems with a baseline
+    Stats(stats::StatsOf),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -133,6 +136,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
+        Some(Command::Stats(asked)) => stats::run(&asked, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

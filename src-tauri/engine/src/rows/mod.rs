@@ -9,6 +9,7 @@ mod overview;
 mod report;
 mod run;
 mod score;
+mod stats;
 mod status;
 
 pub use compare::*;
@@ -18,4 +19,5 @@ pub use overview::*;
 pub use report::*;
 pub use run::*;
 pub use score::*;
+pub use stats::*;
 pub use status::*;

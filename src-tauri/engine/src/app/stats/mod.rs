@@ -1,0 +1,46 @@
+//! Statistics, for whoever asks. Counts nothing: that is `scoring::standing`.
+mod filled;
+#[cfg(test)]
+mod tests;
+
+use super::App;
+use crate::error::{AppError, Code};
+use crate::results::query::ScoredRun;
+use crate::rows::{Stats, StatsRequest};
+use touchstone_scoring::standing::{Column, Counted, Standing};
+
+impl App {
+    /// What runs come to: each system with each model, and all of them against a baseline.
+    pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
+        let open = self.opened()?;
+        let scorer = request.scorer.as_deref();
+        let ((runs, misread), generation) =
+            open.ask(|index| Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation())))?;
+        Ok(Stats { generation, misread, ..of(&runs, request.baseline.as_deref())? })
+    }
+}
+
+/// What these runs come to. A baseline that is not among them is an error, for comparing with another one would mislead.
+fn of(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
+    let counted: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
+    let baseline = baseline.map(|name| named(&counted, name)).transpose()?;
+    let standing = Standing::of(&counted, baseline);
+    Ok(filled::stats(&standing, runs))
+}
+
+fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
+    let columns = Standing::columns(runs);
+    columns.iter().find(|column| column.label() == name).copied().ok_or_else(|| {
+        let known: Vec<String> = columns.iter().map(Column::label).collect();
+        let hint = if known.is_empty() {
+            "No run passes the filter.".to_owned()
+        } else {
+            format!("There are {}.", known.join(", "))
+        };
+        AppError::new(
+            Code::BadRequest,
+            format!("No run among these is of `{name}`, so nothing can be compared with it."),
+        )
+        .hint(hint)
+    })
+}

@@ -1,0 +1,208 @@
+//! `stats`: what runs come to, each number with its doubt, and each system against a baseline.
+use super::{
+    Ended, Outcome, Where, folder,
+    terminal::{Columns, Head, Paint, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use std::io::{self, BufWriter, Write};
+use touchstone_engine::rows::{FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest};
+
+/// What stands where nothing is known.
+const NONE: &str = "–";
+
+/// What `stats` takes.
+#[derive(Debug, Args)]
+pub(super) struct StatsOf {
+    #[command(flatten)]
+    place: Where,
+    /// Which runs, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true)]
+    filter: String,
+    /// Whose scores; the first of each task when left out
+    #[arg(long)]
+    scorer: Option<String>,
+    /// What the others are compared with; the first when left out
+    #[arg(long, value_name = "SYSTEM/MODEL")]
+    baseline: Option<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
+    let app = folder::ready(asked.place.clone(), here)?;
+    let (filter, scorer, baseline) = (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
+    let stats = app.stats(&StatsRequest { filter, scorer, baseline })?;
+    for token in &stats.misread {
+        let _ = writeln!(io::stderr(), "{}: {}", one_line(&token.token), one_line(&token.message));
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        serde_json::to_writer(&mut out, &stats).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        write(&mut out, &stats, Paint(here.colour))?;
+    }
+    out.flush()?;
+    Ok(if stats.misread.is_empty() { Ended::Well } else { Ended::WithFailures })
+}
+
+fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
+    writeln!(out, "{}", headline(stats))?;
+    if stats.groups.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    table(stats).write(out, "", paint, &|_, text| text.to_owned())?;
+    let several = stats.comparisons.len() > 1;
+    for comparison in &stats.comparisons {
+        let title = format!("{} against {}", one_line(&comparison.group), one_line(&comparison.baseline));
+        writeln!(out, "\n{}", paint.bold(&title))?;
+        for sentence in &comparison.sentences {
+            writeln!(out, "  {}", one_line(sentence))?;
+        }
+    }
+    if several {
+        writeln!(out, "\nOf many comparisons, one in twenty shows a difference by chance alone.")?;
+    }
+    flaky(out, stats, paint)?;
+    classes(out, stats, paint)
+}
+
+/// `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by fields.`
+fn headline(stats: &Stats) -> String {
+    let mut line = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
+    if stats.ends.runs > 0 {
+        line += &format!(": {}", ends(stats.ends).join(", "));
+    }
+    if stats.scorers.is_empty() {
+        return line + ".";
+    }
+    format!("{line}. Scores by {}.", one_line(&stats.scorers.join(", ")))
+}
+
+fn ends(ends: StatsEnds) -> Vec<String> {
+    let named = [
+        (ends.errors, "in error"),
+        (ends.waiting, "waiting"),
+        (ends.running, "being made"),
+        (ends.damaged, "damaged"),
+        (ends.unscored, "without a score"),
+    ];
+    let others = named.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
+    [format!("{} with a score", ends.scored)].into_iter().chain(others).collect()
+}
+
+fn counted(n: u64, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}
+
+fn table(stats: &Stats) -> Columns {
+    let head = |title: String, right| Head { title: title.into(), right };
+    // As many runs as every group has that repeats any.
+    let tries = stats.groups.iter().filter_map(|group| group.tries.last()).map(|at| at.k).min();
+    let mut heads = vec![head("system".into(), false), head("model".into(), false)];
+    heads.extend(["n", "score", "95 %", "passed", "rate", "95 %"].map(|title| head(title.into(), true)));
+    if let Some(k) = tries {
+        heads.extend([format!("pass@{k}"), format!("pass^{k}"), "flaky".into()].map(|title| head(title, true)));
+    }
+    heads.extend(["error", "other", "tokens", "cost", "seconds"].map(|title| head(title.into(), true)));
+    let mut columns = Columns::new(heads);
+    for group in &stats.groups {
+        columns.row(cells(group, tries));
+    }
+    columns
+}
+
+fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
+    let name = |name: &Option<String>| name.as_deref().map_or(NONE.to_owned(), |name| one_line(name).into_owned());
+    let mut cells = vec![name(&group.system), name(&group.model), group.ends.scored.to_string()];
+    let score = group.score;
+    cells.push(score.map_or(NONE.to_owned(), |it| format!("{:.3}", it.value)));
+    cells.push(match score.and_then(|it| it.low.zip(it.high)) {
+        Some((low, high)) => format!("{low:.3} to {high:.3}"),
+        None => NONE.to_owned(),
+    });
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    cells.extend(match group.passes {
+        Some(it) => [
+            format!("{}/{}", it.passed, it.of),
+            percent(it.rate),
+            format!("{:.0} to {}", it.low * 100.0, percent(it.high)),
+        ],
+        None => [NONE; 3].map(str::to_owned),
+    });
+    if let Some(k) = tries {
+        let at = group.tries.iter().find(|at| at.k == k);
+        cells.push(at.map_or(NONE.to_owned(), |at| format!("{:.3}", at.pass_at_k)));
+        cells.push(at.map_or(NONE.to_owned(), |at| format!("{:.3}", at.pass_all_k)));
+        cells.push(group.flaky.to_string());
+    }
+    cells.push(group.ends.errors.to_string());
+    cells.push((group.ends.runs - group.ends.scored - group.ends.errors).to_string());
+    cells.push(mean(&group.tokens, |it| format!("{it:.0}")));
+    cells.push(mean(&group.cost, |it| format!("${it:.4}")));
+    cells.push(mean(&group.seconds, |it| format!("{it:.1}")));
+    cells
+}
+
+/// The mean, and of how many when not all say.
+fn mean(amount: &StatsAmount, write: impl Fn(f64) -> String) -> String {
+    match amount.mean {
+        None => NONE.to_owned(),
+        Some(mean) if amount.unknown == 0 => write(mean),
+        Some(mean) => format!("{} ({} of {})", write(mean), amount.known, amount.known + amount.unknown),
+    }
+}
+
+fn flaky(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
+    let mut first = true;
+    for row in &stats.rows {
+        for (cell, group) in row.cells.iter().zip(&stats.groups) {
+            let Some(cell) = cell.as_ref().filter(|cell| cell.flaky) else { continue };
+            if std::mem::take(&mut first) {
+                writeln!(out, "\n{}", paint.bold("Repeats that disagree"))?;
+            }
+            let task = row.key.task.as_deref().unwrap_or("without a task");
+            let variation = row
+                .key
+                .variation
+                .map(|n| format!(" #{n}"))
+                .or_else(|| row.key.variation_name.as_ref().map(|name| format!(" {name}")));
+            let how = if cell.decided > 0 {
+                format!("{} of {} passed", cell.passed, cell.decided)
+            } else {
+                format!("{} with different scores", counted(cell.scored, "run"))
+            };
+            let row = format!("{task}{}: {}: {how}", variation.unwrap_or_default(), group.name);
+            writeln!(out, "  {}", one_line(&row))?;
+        }
+    }
+    Ok(())
+}
+
+fn classes(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
+    let mut first = true;
+    for group in stats.groups.iter().filter(|group| !group.classes.is_empty()) {
+        if std::mem::take(&mut first) {
+            writeln!(out, "\n{}", paint.bold("What went wrong"))?;
+        }
+        let named: Vec<String> =
+            group.classes.iter().map(|class| format!("{} {}", class.runs, word(class.class))).collect();
+        writeln!(out, "  {}: {}", one_line(&group.name), named.join(", "))?;
+    }
+    Ok(())
+}
+
+fn word(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::WrongAnswer => "wrong answer",
+        FailureClass::NoAnswer => "no answer",
+        FailureClass::MissingToolCall => "missing tool call",
+        FailureClass::ToolError => "tool error",
+        FailureClass::GaveUp => "gave up",
+        FailureClass::SystemError => "system error",
+        FailureClass::Timeout => "timeout",
+    }
+}
