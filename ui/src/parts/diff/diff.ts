@@ -1,0 +1,80 @@
+// Pure. Shapes of two things compared, the sign and the word of every way in which they can relate, and what is shown where.
+import { template, type GridCell } from "../grid/grid";
+
+/** `alike` is the same value written otherwise; `missing` is only on the left, `extra` only on the right; `absent` on neither. */
+export type DiffKind = "same" | "alike" | "changed" | "missing" | "extra" | "absent";
+
+export interface DiffPiece {
+  text: string;
+  change: DiffKind;
+}
+export interface DiffSide {
+  number: number;
+  pieces: DiffPiece[];
+}
+export type DiffLine = { kind: "pair"; change: DiffKind; left: DiffSide | null; right: DiffSide | null } | { kind: "folded"; count: number };
+
+export interface DiffColumn {
+  name: string;
+  numeric: boolean;
+}
+export interface DiffCell {
+  kind: DiffKind;
+  left: string | null;
+  /** Null when it is written as the left one. */
+  right: string | null;
+  note: string | null;
+}
+export interface DiffRow {
+  kind: DiffKind;
+  label: string;
+  /** Places on either side, from 1. */
+  from: number | null;
+  to: number | null;
+  moved: boolean;
+  cells: DiffCell[];
+}
+
+/** Shape and word, so that colour says nothing alone. */
+export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
+  same: { sign: "", word: "the same" },
+  alike: { sign: "≈", word: "the same value, written otherwise" },
+  changed: { sign: "≠", word: "differs" },
+  missing: { sign: "−", word: "missing" },
+  extra: { sign: "＋", word: "extra" },
+  absent: { sign: "", word: "on neither side" },
+};
+export const MOVED = { sign: "↕", word: "moved" };
+
+/** A row that a reader looking for differences stops at. */
+export const differs = (row: DiffRow): boolean => row.moved || row.kind === "changed" || row.kind === "missing" || row.kind === "extra";
+export const lineDiffers = (line: DiffLine): boolean => line.kind === "pair" && line.change !== "same" && line.change !== "alike";
+
+/** Sign and words of a row: a row can both differ and have moved. */
+export function signOf(row: DiffRow): { sign: string; word: string } {
+  const own = SIGNS[row.kind];
+  if (!row.moved) return own;
+  return row.kind === "same" || row.kind === "alike" ? MOVED : { sign: own.sign + MOVED.sign, word: `${own.word}, ${MOVED.word}` };
+}
+
+/** `3`, or `3 → 5` where the two sides have it at other places. */
+export function placeOf({ from, to }: DiffRow): string {
+  if (from === null) return to === null ? "" : `→ ${to}`;
+  if (to === null) return `${from} →`;
+  return from === to ? String(from) : `${from} → ${to}`;
+}
+
+/** What stands on the right: what is written as on the left comes only once. */
+export const rightOf = (cell: DiffCell): string | null => (cell.kind === "missing" || cell.kind === "absent" ? null : (cell.right ?? cell.left));
+
+/** The column that says the same as the labels of all these rows, or -1: it stands first then, and once. */
+export function labelColumn(columns: readonly DiffColumn[], rows: readonly DiffRow[]): number {
+  if (rows.length === 0) return -1;
+  return columns.findIndex((_, at) => rows.every((row) => [row.cells[at]?.left, row.cells[at]?.right].includes(row.label)));
+}
+
+/** Widths of the columns, for CSS, by what the first rows say. */
+export function widths(columns: readonly DiffColumn[], rows: readonly DiffRow[]): string {
+  const cell = (one: DiffCell | undefined): GridCell => ({ kind: "text", text: one === undefined ? "" : one.kind === "changed" || one.kind === "alike" ? `${one.left ?? ""} → ${rightOf(one) ?? ""}` : (one.left ?? one.right ?? "") });
+  return template(columns, rows.map((row) => columns.map((_, at) => cell(row.cells[at]))));
+}
