@@ -10,6 +10,7 @@ pub mod kind;
 pub mod names;
 mod nearest;
 mod node;
+pub mod review;
 pub mod run;
 mod stamp;
 pub mod suite;

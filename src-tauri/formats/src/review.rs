@@ -1,0 +1,287 @@
+//! **Pure.** What a person says of a run, as it stands in `.touchstone/reviews/<run>.yaml`: verdict, score, note, when, and of
+//! which answer. People may write these files too, so what we do not know stays in them. Owns their names and their content.
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::node::{Node, Shape};
+use crate::stamp;
+use crate::value::Value;
+use crate::yaml;
+use crate::yaml::tree::Item;
+
+/// What a person says in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// Right.
+    Right,
+    /// Right in part.
+    Partly,
+    /// Wrong.
+    Wrong,
+}
+
+impl Verdict {
+    /// All of them, best first.
+    pub const ALL: [Verdict; 3] = [Verdict::Right, Verdict::Partly, Verdict::Wrong];
+
+    /// As it is written.
+    pub fn word(self) -> &'static str {
+        match self {
+            Verdict::Right => "right",
+            Verdict::Partly => "partly",
+            Verdict::Wrong => "wrong",
+        }
+    }
+
+    /// The verdict of a word.
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|verdict| verdict.word() == word)
+    }
+}
+
+/// What a person says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Review {
+    /// In one word.
+    pub verdict: Option<Verdict>,
+    /// In place of the automatic score, from 0 to 1.
+    pub score: Option<f64>,
+    /// Anything else; empty when there is none.
+    pub note: String,
+    /// When, as written.
+    pub at: Option<String>,
+    /// Names the answer it was given for. Without it the review holds for whatever the answer is.
+    pub answer: Option<String>,
+}
+
+impl Review {
+    /// When it was written, in milliseconds since 1970, where that can be read.
+    pub fn at_ms(&self) -> Option<i64> {
+        let seconds = stamp::seconds(self.at.as_deref()?)?;
+        #[expect(clippy::cast_possible_truncation, reason = "no date is that late")]
+        Some((seconds * 1_000.0).round() as i64)
+    }
+
+    /// True when nothing is said.
+    pub fn is_empty(&self) -> bool {
+        self.verdict.is_none() && self.score.is_none() && self.note.trim().is_empty()
+    }
+}
+
+/// The name of the file of a run, by the path of the run below the output directory: the same path, always with `.yaml`.
+pub fn file_of(run: &str) -> String {
+    if run.ends_with(END) { run.to_owned() } else { format!("{run}{END}") }
+}
+
+/// How the names of these files end.
+pub const END: &str = ".yaml";
+
+/// A file of a review: what we know of it, among whatever else stands there.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet {
+    entries: Vec<(Value, Value)>,
+    review: Review,
+}
+
+impl Sheet {
+    /// Reads a file.
+    pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        let text = text_of(bytes)?;
+        if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
+            return Err(ReadError::new(ReadErrorKind::Truncated, "The review is empty.").advise(EXAMPLE));
+        }
+        let tree = yaml::parse(text)?;
+        let root = tree.root();
+        let reader = Reader { text };
+        if root.shape() != Shape::Map {
+            return Err(reader.bad(root, "A review has to be a map of keys", EXAMPLE));
+        }
+        let review = Review {
+            verdict: root.given("verdict").map(|at| reader.verdict(at)).transpose()?,
+            score: root.given("score").map(|at| reader.score(at)).transpose()?,
+            note: reader.word(root, "note")?.unwrap_or_default(),
+            at: reader.word(root, "at")?,
+            answer: reader.word(root, "answer")?,
+        };
+        let entries = root.entries().map(|(key, value)| (key.to_value(), value.to_value())).collect();
+        Ok(Self { entries, review })
+    }
+
+    /// What it says.
+    pub fn review(&self) -> &Review {
+        &self.review
+    }
+
+    /// Says something else. Keys that we do not know stay as they are and where they are.
+    pub fn set(&mut self, review: Review) {
+        let before = std::mem::replace(&mut self.review, review);
+        let now = self.review.clone();
+        if now.verdict != before.verdict {
+            self.put("verdict", now.verdict.map(|verdict| verdict.word().into()));
+        }
+        // A number that says the same keeps its text.
+        if now.score != before.score {
+            self.put("score", now.score.map(|score| Value::Number(format!("{score}"))));
+        }
+        if now.note != before.note {
+            self.put("note", Some(now.note.as_str()).filter(|note| !note.is_empty()).map(Value::from));
+        }
+        if now.at != before.at {
+            self.put("at", now.at.as_deref().map(Value::from));
+        }
+        if now.answer != before.answer {
+            self.put("answer", now.answer.as_deref().map(Value::from));
+        }
+    }
+
+    /// The text of the file.
+    pub fn write(&self) -> String {
+        yaml::write(&Value::Map(self.entries.clone()))
+    }
+
+    fn put(&mut self, key: &str, value: Option<Value>) {
+        let place = self.entries.iter().position(|(known, _)| known.text() == Some(key));
+        match (place, value) {
+            (Some(at), Some(value)) => self.entries[at].1 = value,
+            (None, Some(value)) => self.entries.push((key.into(), value)),
+            (Some(at), None) => drop(self.entries.remove(at)),
+            (None, None) => {}
+        }
+    }
+}
+
+const EXAMPLE: &str = "Write `verdict: right`, `partly` or `wrong`, and if you like `score` from 0 to 1 and `note`.";
+
+struct Reader<'a> {
+    text: &'a str,
+}
+
+impl Reader<'_> {
+    fn verdict(&self, at: Item<'_>) -> Result<Verdict, ReadError> {
+        let word = at.word().unwrap_or_default();
+        let unknown = || self.bad(at, "This is no verdict", "Write right, partly or wrong.");
+        Verdict::of(&word.trim().to_lowercase()).ok_or_else(unknown)
+    }
+
+    fn score(&self, at: Item<'_>) -> Result<f64, ReadError> {
+        let score = at.number().filter(|score| (0.0..=1.0).contains(score));
+        score.ok_or_else(|| self.bad(at, "This is no score", "Write a number from 0 to 1."))
+    }
+
+    fn word(&self, root: Item<'_>, key: &str) -> Result<Option<String>, ReadError> {
+        let Some(at) = root.given(key) else { return Ok(None) };
+        let word = at.word().map(|word| Some(word.to_owned()));
+        word.ok_or_else(|| self.bad(at, &format!("`{key}` has to be a text"), "Write it on one line, or after `|`."))
+    }
+
+    fn bad(&self, at: Item<'_>, message: &str, advice: &str) -> ReadError {
+        let offset = at.span().map_or(0, |(from, _)| from);
+        ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}.")).advise(advice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn sheet(text: &str) -> Sheet {
+        Sheet::read(text.as_bytes()).unwrap()
+    }
+
+    fn refused(text: &str) -> (Option<u32>, String, Option<String>) {
+        let error = Sheet::read(text.as_bytes()).unwrap_err();
+        (error.line, error.message, error.advice)
+    }
+
+    #[test]
+    fn a_review_is_written_as_people_would_write_it() {
+        let mut new = Sheet::default();
+        new.set(Review {
+            verdict: Some(Verdict::Partly),
+            score: Some(0.5),
+            note: "Two rows are swapped.\nThe rest is fine.".to_owned(),
+            at: Some("2025-02-21T00:12:07.000Z".to_owned()),
+            answer: Some("00000000000000000000000000000012".to_owned()),
+        });
+        let text = new.write();
+        assert_eq!(
+            text,
+            "verdict: partly\nscore: 0.5\nnote: |-\n  Two rows are swapped.\n  The rest is fine.\n\
+             at: '2025-02-21T00:12:07.000Z'\nanswer: '00000000000000000000000000000012'\n"
+        );
+        assert_eq!(sheet(&text), new);
+        assert_eq!(new.review().at_ms(), Some(1_740_096_727_000));
+    }
+
+    #[test]
+    fn what_people_leave_out_or_write_otherwise_is_read() {
+        let review = sheet("note: 12\nverdict: Right\nscore:\n").review().clone();
+        assert_eq!((review.verdict, review.score, review.note.as_str()), (Some(Verdict::Right), None, "12"));
+        assert_eq!((review.at_ms(), review.answer), (None, None));
+        assert_eq!(sheet("score: 1\n").review().score, Some(1.0));
+        assert!(sheet("{}\n").review().is_empty());
+        assert!(sheet("note: '  '\nby: me\n").review().is_empty());
+        assert_eq!(sheet("at: soon\n").review().at_ms(), None);
+    }
+
+    #[test]
+    fn keys_we_do_not_know_stay_where_they_are_and_numbers_keep_their_text() {
+        let mut old = sheet("by: Zoë\nscore: 0.50\nverdict: wrong\ntags: [a, 1.10]\nnote: x\n");
+        let now = Review { verdict: Some(Verdict::Right), note: String::new(), ..old.review().clone() };
+        old.set(now);
+        assert_eq!(old.write(), "by: Zoë\nscore: 0.50\nverdict: right\ntags:\n  - a\n  - 1.10\n");
+        old.set(Review::default());
+        assert_eq!(old.write(), "by: Zoë\ntags:\n  - a\n  - 1.10\n");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_line_and_advice() {
+        let (line, message, advice) = refused("note: x\nverdict: good\n");
+        assert_eq!((line, message.as_str()), (Some(2), "This is no verdict."));
+        assert_eq!(advice.as_deref(), Some("Write right, partly or wrong."));
+        for (text, wanted) in
+            [("score: 2\n", 1), ("a: 1\nscore: high\n", 2), ("score: .nan\n", 1), ("verdict: [right]\n", 1)]
+        {
+            assert_eq!(refused(text).0, Some(wanted), "{text}");
+        }
+        assert_eq!(refused("note: { a: 1 }\n").1, "`note` has to be a text.");
+        assert_eq!(refused("verdict: right\nverdict: wrong\n").0, Some(2));
+        for text in ["", " \n", "# nothing\n"] {
+            assert_eq!(refused(text).1, "The review is empty.", "{text:?}");
+        }
+        assert_eq!(refused("just words\n").1, "A review has to be a map of keys.");
+        assert!(Sheet::read(b"note: \xff").is_err());
+    }
+
+    #[test]
+    fn the_file_of_a_run_has_its_path_and_always_the_same_end() {
+        assert_eq!(file_of("a/b/t-promptql-o1-variation0-run2.yaml"), "a/b/t-promptql-o1-variation0-run2.yaml");
+        assert_eq!(file_of("o1/promptql/oracle/last 20_run_1"), "o1/promptql/oracle/last 20_run_1.yaml");
+        assert_eq!(file_of("x.yml"), "x.yml.yaml");
+    }
+
+    fn review() -> impl Strategy<Value = Review> {
+        let score = prop::option::of((0..=1_000u32).prop_map(|part| f64::from(part) / 1_000.0));
+        let verdict = prop::option::of(prop::sample::select(Verdict::ALL.to_vec()));
+        (verdict, score, "[^\\x00]{0,40}", prop::option::of("[ -~]{1,12}"), prop::option::of("[0-9a-f]{32}"))
+            .prop_map(|(verdict, score, note, at, answer)| Review { verdict, score, note, at, answer })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_written_is_read_back(first in review(), second in review()) {
+            let mut sheet = Sheet::default();
+            for review in [first, second] {
+                sheet.set(review.clone());
+                if sheet.entries.is_empty() { continue }
+                let read = Sheet::read(sheet.write().as_bytes()).unwrap();
+                prop_assert_eq!(read.review(), &review);
+                prop_assert_eq!(read.write(), sheet.write());
+            }
+        }
+
+        #[test]
+        fn nothing_that_is_read_stops_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Sheet::read(&bytes);
+        }
+    }
+}
