@@ -4,7 +4,7 @@ use crate::surroundings::with_ours;
 use std::path::PathBuf;
 use tauri::{
     AppHandle, Builder, Context, DragDropEvent, Emitter as _, Manager as _, State, Url, WebviewUrl,
-    WebviewWindowBuilder, WindowEvent, Wry, webview::NewWindowResponse,
+    WebviewWindowBuilder, WindowEvent, Wry, ipc::Invoke, webview::NewWindowResponse,
 };
 use tauri_plugin_dialog::DialogExt as _;
 use touchstone_engine::{
@@ -195,8 +195,16 @@ async fn review_run(app: Engine<'_>, id: String, review: Option<Review>) -> Repl
     run(app, move |app| app.review_run(&id, review.as_ref())).await
 }
 #[tauri::command]
-async fn save_report(app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
-    run(app, move |app| app.make_report(&request, true).map(|_| false)).await
+async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
+    run(app, move |app| {
+        let made = app.make_report(&request, true)?;
+        let asked = window.dialog().file().set_title("Save the report").set_file_name(&made.file_name);
+        match asked.blocking_save_file().map(tauri_plugin_dialog::FilePath::into_path) {
+            None => Ok(false),
+            Some(path) => app.keep_report(&made, &path.map_err(not_a_path)?).map(|()| true),
+        }
+    })
+    .await
 }
 #[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
@@ -209,49 +217,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
         .plugin(tauri_plugin_dialog::init())
         .manage(app.clone())
         .manage(Leaving::default())
-        .invoke_handler(tauri::generate_handler![
-            status,
-            folders,
-            open_recent,
-            forget_recent,
-            open_demo,
-            pick_folder,
-            close_folder,
-            facets,
-            list_runs,
-            locate_run,
-            search,
-            problems,
-            open_run,
-            read_steps,
-            read_text,
-            read_rows,
-            read_csv,
-            find_in_run,
-            launch_options,
-            plan_launch,
-            start_launch,
-            launches,
-            launch,
-            stop_launch,
-            retry_launch,
-            nudge_run,
-            fork_run,
-            keys,
-            set_key,
-            forget_key,
-            test_model,
-            doctor,
-            overview,
-            run_scores,
-            diff_answer,
-            compare_runs,
-            diff_steps,
-            make_report,
-            run_scorers,
-            review_run,
-            save_report
-        ])
+        .invoke_handler(commands())
         .on_window_event(|window, event| match event {
             WindowEvent::DragDrop(DragDropEvent::Drop { paths, .. }) => {
                 open_dropped(window.app_handle(), paths.clone());
@@ -270,6 +236,53 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
             Ok(())
         })
         .run(context)
+}
+
+/// Every command, by its name.
+fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
+    tauri::generate_handler![
+        status,
+        folders,
+        open_recent,
+        forget_recent,
+        open_demo,
+        pick_folder,
+        close_folder,
+        facets,
+        list_runs,
+        locate_run,
+        search,
+        problems,
+        open_run,
+        read_steps,
+        read_text,
+        read_rows,
+        read_csv,
+        find_in_run,
+        launch_options,
+        plan_launch,
+        start_launch,
+        launches,
+        launch,
+        stop_launch,
+        retry_launch,
+        nudge_run,
+        fork_run,
+        keys,
+        set_key,
+        forget_key,
+        test_model,
+        doctor,
+        overview,
+        run_scores,
+        diff_answer,
+        compare_runs,
+        diff_steps,
+        make_report,
+        run_scorers,
+        review_run,
+        save_report
+    ]
 }
 
 fn open_window(tauri: &tauri::App) -> tauri::Result<()> {
@@ -360,6 +373,10 @@ fn not_a_path(why: impl std::fmt::Display) -> AppError {
 fn may_go_to(url: &Url) -> bool {
     let built_in = url.scheme() == "tauri" && url.host_str() == Some("localhost");
     let developed = cfg!(dev) && url.origin().ascii_serialization() == "http://127.0.0.1:5173";
+    // A report is drawn in a frame without rights, from an address that only this page can make.
+    if let Some(made) = url.as_str().strip_prefix("blob:") {
+        return Url::parse(made).is_ok_and(|made| may_go_to(&made) && made.scheme() != "blob");
+    }
     let plain = url.username().is_empty() && url.password().is_none() && (url.port().is_none() || developed);
     plain && (built_in || developed)
 }
@@ -382,7 +399,12 @@ mod tests {
     #[test]
     fn the_page_goes_nowhere_but_to_itself() {
         let may = |url: &str| may_go_to(&Url::parse(url).unwrap());
-        for url in ["tauri://localhost", "tauri://localhost/", "tauri://localhost/index.html#/runs?q=a"] {
+        for url in [
+            "tauri://localhost",
+            "tauri://localhost/",
+            "tauri://localhost/index.html#/runs?q=a",
+            "blob:tauri://localhost/1",
+        ] {
             assert!(may(url), "{url}");
         }
         for url in [
@@ -401,7 +423,10 @@ mod tests {
             "tauri:javascript",
             "javascript:alert(1)",
             "data:text/html,<p>",
-            "blob:tauri://localhost/1",
+            "blob:tauri://evil.com/1",
+            "blob:https://localhost/1",
+            "blob:null/1",
+            "blob:blob:tauri://localhost/1",
             "file:///etc/passwd",
             "about:blank",
             "http://127.0.0.1/",

@@ -16,3 +16,9 @@ pub(crate) fn now_ns() -> i64 {
 pub(crate) fn written(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
+
+/// The same for people, to the minute: `2025-03-04 16:55 UTC`.
+pub(crate) fn to_the_minute(ms: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}

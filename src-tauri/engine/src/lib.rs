@@ -14,6 +14,8 @@ pub mod error;
 mod paths;
 mod reading;
 mod recent;
+mod reports;
 pub mod results;
 pub mod rows;
 pub mod runs;
+pub mod visible;

@@ -6,6 +6,7 @@ mod folder;
 mod index;
 mod list;
 mod nudge;
+mod report;
 mod run;
 mod search;
 mod show;
@@ -57,6 +58,9 @@ enum Command {
     Nudge(nudge::Nudge),
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),
+
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit
+    Report(report::Report),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -137,6 +141,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),
         Some(Command::Stats(asked)) => stats::run(&asked, here),
+
+        Some(Command::Report(report)) => report::run(&report, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

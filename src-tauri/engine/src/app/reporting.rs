@@ -1,15 +1,94 @@
 //! Reports, for whoever reads or keeps them.
 use super::App;
+use crate::clock;
 use crate::error::{AppError, Code};
-use crate::rows::{Report, ReportRequest};
+use crate::reports::{self, About, compose, page::Page};
+use crate::rows::{Misread, Report, ReportRequest};
+use fs_err as fs;
+use std::io::Write as _;
+use std::path::Path;
+
+/// What a preview shows of a report that is not drawn as a page.
+const MAX_PREVIEW: usize = 256 << 10;
 
 impl App {
     /// Writes a report; with `whole`, all of it, else what a preview shows.
-    pub fn make_report(&self, _request: &ReportRequest, _whole: bool) -> Result<Report, AppError> {
-        Err(unbuilt())
+    pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+        let Gathered { page, scorers, misread } = self.gather(request)?;
+        let mut text = reports::write(&page, request.format, request.theme.as_deref())
+            .map_err(|why| AppError::new(Code::Failed, format!("The report could not be written: {why}.")))?;
+        let (end, media_type) = reports::kind(request.format);
+        let bytes = text.len() as u64;
+        let cut = !whole && text.len() > MAX_PREVIEW;
+        if cut {
+            text.truncate(text.floor_char_boundary(MAX_PREVIEW));
+        }
+        Ok(Report {
+            bytes,
+            cut,
+            text,
+            file_name: format!("{}.{end}", file_stem(&page.head.title)),
+            media_type: media_type.to_owned(),
+            baselines: page.groups.iter().map(|group| group.name.clone()).collect(),
+            scorers,
+            runs: page.head.runs,
+            notes: misread.iter().map(|one| format!("{}: {}", one.token, one.message)).chain(page.notes).collect(),
+            misread,
+        })
+    }
+
+    fn gather(&self, request: &ReportRequest) -> Result<Gathered, AppError> {
+        let open = self.opened()?;
+        let (runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        let folder = &open.folder.name;
+        let title = request.title.trim();
+        let about = About {
+            title: if title.is_empty() { folder.clone() } else { title.to_owned() },
+            folder: folder.clone(),
+            made: clock::to_the_minute(clock::now_ms()),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            filter: request.filter.trim().to_owned(),
+            baseline: request.baseline.clone(),
+            runs: request.runs,
+        };
+        Ok(Gathered { page: compose(&about, &runs), scorers, misread })
+    }
+
+    /// Keeps a report that was made, in place of what was there: whole or not at all.
+    pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+        let failed = |why: std::io::Error| {
+            AppError::new(Code::Failed, format!("The report could not be saved: {why}."))
+                .hint("Choose a folder that can be written to.")
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name =
+            path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "A report needs the name of a file."))?;
+        let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
+        let write = || {
+            let mut file = fs::File::create(&beside)?;
+            file.write_all(report.text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&beside, path)
+        };
+        write().map_err(|why| {
+            let _ = fs::remove_file(&beside);
+            failed(why)
+        })
     }
 }
 
-fn unbuilt() -> AppError {
-    AppError::new(Code::Failed, "This is not built yet.")
+/// What a report is made of.
+struct Gathered {
+    page: Page,
+    scorers: Vec<String>,
+    misread: Vec<Misread>,
+}
+
+/// A title as the name of a file on any system.
+fn file_stem(title: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    let name: String = title.chars().take(60).map(plain).collect();
+    let name = name.trim_matches('-');
+    if name.is_empty() { "report".to_owned() } else { format!("{name}-report") }
 }

@@ -1,4 +1,5 @@
 //! **Pure.** Reports: what is asked for, and what comes of it.
+use super::list::Misread;
 use serde::{Deserialize, Serialize};
 
 /// What to report.
@@ -60,6 +61,8 @@ pub struct Report {
     pub scorers: Vec<String>,
     /// How many runs it covers.
     pub runs: u64,
+    /// Tokens of the filter that were not understood.
+    pub misread: Vec<Misread>,
     /// What a reader should know: tokens that were not understood, sides that cannot be compared.
     pub notes: Vec<String>,
 }

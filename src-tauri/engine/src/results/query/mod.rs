@@ -90,6 +90,11 @@ impl Lists {
         Ok((scored::scored(index, &ids, scorer)?, misread))
     }
 
+    /// Scorers that occur, those of most runs first.
+    pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
+        scored::scorers(index)
+    }
+
     /// What can be asked, and which values occur.
     pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
         if let Some(known) = self.remembered(index, |known| known.facets.clone()) {

@@ -27,6 +27,8 @@ pub struct ScoredRun {
     pub model: Option<String>,
     /// How it ended.
     pub state: RunState,
+    /// Why it is in that state, when that needs a word.
+    pub reason: Option<String>,
     /// What the files look like.
     pub layout: String,
     /// Assistant turns.
@@ -62,12 +64,14 @@ pub struct ScoredRun {
 }
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score";
+     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason";
 
 /// In the order of the ids.
 pub(super) fn scored(index: &Reader<'_>, ids: &[i64], scorer: Option<&str>) -> Result<Vec<ScoredRun>, IndexError> {
     let mut wanted = RunSet::default();
-    ids.iter().for_each(|id| wanted.insert(*id));
+    for id in ids {
+        wanted.insert(*id);
+    }
     // Only fixed fragments are put together here; the name of the scorer is a parameter.
     let statement = match scorer {
         None => format!(
@@ -87,6 +91,13 @@ pub(super) fn scored(index: &Reader<'_>, ids: &[i64], scorer: Option<&str>) -> R
         }
     }
     Ok(runs)
+}
+
+/// Scorers that occur, those of most runs first.
+pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
+    let mut query = index.prepare_cached("SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer")?;
+    let names = query.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
 }
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
@@ -114,10 +125,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         fingerprint: row.get(18)?,
         verdict: word(row, 19)?,
         review_score: row.get(20)?,
-        scoring: word(row, 21)?,
-        scorer: row.get(22)?,
-        score: row.get(23)?,
-        passed: row.get(24)?,
-        score_reason: row.get(25)?,
+        reason: row.get(21)?,
+        scoring: word(row, 22)?,
+        scorer: row.get(23)?,
+        score: row.get(24)?,
+        passed: row.get(25)?,
+        score_reason: row.get(26)?,
     })
 }

@@ -1,0 +1,236 @@
+//! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which the overview and the statistics
+//! ask too; what is decided here is what is said and in which order.
+use super::page::{Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, TaskLine};
+use crate::results::query::ScoredRun;
+use crate::rows::{FailureClass, ScoreStanding};
+use std::collections::{BTreeMap, BTreeSet};
+use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
+use touchstone_scoring::stats::{Amounts, Interval};
+
+/// What a report is about, as whoever asks for it knows it.
+pub(crate) struct About {
+    pub(crate) title: String,
+    pub(crate) folder: String,
+    pub(crate) made: String,
+    pub(crate) version: String,
+    pub(crate) filter: String,
+    /// `system/model`, when one was named.
+    pub(crate) baseline: Option<String>,
+    /// Whether each run has its line.
+    pub(crate) runs: bool,
+}
+
+/// Puts a report together.
+pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
+    let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
+    let columns = Standing::columns(&all);
+    let wanted = about.baseline.as_deref().map(|name| (name, columns.iter().find(|column| column.label() == name)));
+    let mut notes = Vec::new();
+    if let Some((name, None)) = wanted {
+        notes.push(format!("There are no runs of {name} to compare with; the first is taken instead."));
+    }
+    let standing = Standing::of(&all, wanted.and_then(|(_, column)| column.copied()));
+    let names: BTreeMap<RowKey<'_>, &str> =
+        all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
+    let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
+    notes.extend(doubts(runs));
+    Page {
+        head: head(about, runs, &all),
+        groups: standing.groups.iter().map(group).collect(),
+        pairs: standing.pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
+        tasks: tasks(&standing, &names),
+        classes: classes(&standing, runs),
+        flaky: flaky(&standing, &names),
+        failed: runs.iter().filter(failed).map(line).collect(),
+        runs: if about.runs { runs.iter().map(line).collect() } else { Vec::new() },
+        notes,
+        method: METHOD.iter().map(|line| (*line).to_owned()).collect(),
+    }
+}
+
+fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
+    let count = |of: &dyn Fn(&Counted<'_>) -> bool| all.iter().filter(|run| of(run)).count() as u64;
+    let scored = count(&|run| run.score().is_some());
+    let errors = count(&|run| run.end == End::Error);
+    let scorers: BTreeSet<&str> = runs.iter().filter_map(|run| run.scorer.as_deref()).collect();
+    let tasks: BTreeSet<&str> = runs.iter().filter_map(|run| run.task.as_deref()).collect();
+    Head {
+        title: about.title.clone(),
+        folder: about.folder.clone(),
+        made: about.made.clone(),
+        version: about.version.clone(),
+        filter: about.filter.clone(),
+        scorers: scorers.into_iter().map(str::to_owned).collect(),
+        runs: runs.len() as u64,
+        scored,
+        errors,
+        unscored: runs.len() as u64 - scored - errors,
+        tasks: tasks.len() as u64,
+    }
+}
+
+fn estimate(value: f64, interval: Option<Interval>) -> Estimate {
+    Estimate { value, low: interval.map(|it| it.low), high: interval.map(|it| it.high) }
+}
+
+fn amount(amounts: &Amounts) -> Option<Amount> {
+    let known = amounts.of_known?;
+    let (sum, mean, median, ninetieth) = (known.sum, known.mean, known.median, known.ninetieth);
+    Some(Amount { known: amounts.known, sum, mean, median, ninetieth })
+}
+
+fn group(group: &standing::Group<'_>) -> Group {
+    let cell = &group.cell;
+    let most = group.tries.last().filter(|tries| tries.k > 1);
+    Group {
+        name: group.column.label(),
+        system: group.column.system.map(str::to_owned),
+        model: group.column.model.map(str::to_owned),
+        runs: cell.runs,
+        scored: cell.scored,
+        errors: cell.errors,
+        unscored: cell.runs - cell.scored - cell.errors,
+        score: cell.score.map(|score| estimate(score.value, score.interval)),
+        passed: cell.passes.map_or(0, |passes| passes.passed),
+        decided: cell.passes.map_or(0, |passes| passes.of),
+        rate: cell.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
+        repeats: most.map(|tries| Repeats { k: tries.k, any: tries.any.value, all: tries.all.value }),
+        tokens: amount(&group.tokens),
+        cost: amount(&group.cost),
+        seconds: amount(&group.seconds),
+    }
+}
+
+fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair> {
+    let (group, baseline) = (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
+    let count = pairing.score.map(|effect| effect.count);
+    Some(Pair {
+        name: group.column.label(),
+        baseline: baseline.column.label(),
+        pairs: pairing.pairs.len() as u64,
+        wins: count.map_or(0, |count| count.wins),
+        ties: count.map_or(0, |count| count.ties),
+        losses: count.map_or(0, |count| count.losses),
+        difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
+        p_score: pairing.score.map(|effect| effect.p.p),
+        p_pass: pairing.passes.as_ref().map(|passes| passes.mcnemar),
+        detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
+        unpaired: pairing.unpaired.iter().map(|row| row.key.label()).collect(),
+        doubtful: !pairing.doubts.is_empty(),
+        sentences: standing::sentences(pairing, &group.column, &baseline.column),
+    })
+}
+
+/// What a variation is called.
+fn variation(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<String> {
+    let name = names.get(&key).copied().or(key.name);
+    name.map(str::to_owned).or_else(|| key.variation.map(|number| format!("variation {number}")))
+}
+
+fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
+    let mut lines: BTreeMap<RowKey<'_>, Vec<Cell>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for row in &group.rows {
+            let cells = lines.entry(row.key).or_insert_with(|| vec![Cell::default(); standing.groups.len()]);
+            if let Some(cell) = cells.get_mut(at) {
+                *cell = Cell {
+                    runs: row.runs.len() as u64,
+                    scored: row.scored,
+                    passed: row.passed,
+                    decided: row.decided,
+                    errors: row.errors,
+                    score: row.score,
+                    flaky: row.flaky,
+                };
+            }
+        }
+    }
+    let line = |(key, cells): (RowKey<'_>, Vec<Cell>)| TaskLine {
+        task: key.task.unwrap_or("without a task").to_owned(),
+        variation: variation(key, names),
+        cells,
+    };
+    lines.into_iter().map(line).collect()
+}
+
+fn classes(standing: &Standing<'_>, runs: &[ScoredRun]) -> Vec<ClassLine> {
+    let mut lines: BTreeMap<FailureClass, Vec<u64>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for class in group.runs.iter().filter_map(|run| runs.get(*run)?.class) {
+            let counts = lines.entry(class).or_insert_with(|| vec![0; standing.groups.len()]);
+            if let Some(count) = counts.get_mut(at) {
+                *count += 1;
+            }
+        }
+    }
+    lines.into_iter().map(|(class, counts)| ClassLine { class, counts }).collect()
+}
+
+fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<FlakyLine> {
+    let rows = standing.groups.iter().flat_map(|group| group.rows.iter().map(move |row| (group, row)));
+    rows.filter(|(_, row)| row.flaky)
+        .map(|(group, row)| FlakyLine {
+            group: group.column.label(),
+            task: row.key.task.unwrap_or("without a task").to_owned(),
+            variation: variation(row.key, names),
+            passed: row.passed,
+            decided: row.decided,
+        })
+        .collect()
+}
+
+fn line(run: &ScoredRun) -> RunLine {
+    RunLine {
+        path: run.path.clone(),
+        task: run.task.clone(),
+        variation: run.variation_name.clone().or_else(|| run.variation.map(|number| format!("variation {number}"))),
+        repeat: run.repeat,
+        system: run.system.clone(),
+        model: run.model.clone(),
+        state: run.state,
+        scoring: run.scoring,
+        scorer: run.scorer.clone(),
+        score: run.score,
+        passed: run.passed,
+        reason: run.score_reason.clone().or_else(|| run.reason.clone()),
+        class: run.class,
+        verdict: run.verdict,
+        review_score: run.review_score,
+        turns: run.turns,
+        tool_calls: run.tool_calls,
+        nudges: run.nudges,
+        tokens: run.tokens,
+        cost: run.cost,
+        seconds: run.seconds,
+    }
+}
+
+/// What makes the numbers doubtful as a whole.
+fn doubts(runs: &[ScoredRun]) -> Vec<String> {
+    let count = |standing| runs.iter().filter(|run| run.scoring == Some(standing)).count();
+    let told = |count: usize, one: &str, more: &str| match count {
+        0 => None,
+        1 => Some(one.to_owned()),
+        _ => Some(format!("{count} {more}")),
+    };
+    [
+        told(
+            count(ScoreStanding::NoExpected),
+            "One run could not be scored: its task has no expected output.",
+            "runs could not be scored: their tasks have no expected output.",
+        ),
+        told(
+            count(ScoreStanding::Waiting),
+            "One run waits for a scorer that has to be asked for.",
+            "runs wait for a scorer that has to be asked for.",
+        ),
+        told(
+            count(ScoreStanding::Failed),
+            "The scorer of one run failed.",
+            "runs have no score because the scorer failed.",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

@@ -1,0 +1,88 @@
+//! **Pure.** Runs as CSV, one line each, for spreadsheets.
+use super::page::{Page, RunLine};
+use super::words;
+use crate::visible::one_line;
+use serde_json::Value;
+
+const HEAD: [&str; 20] = [
+    "path",
+    "task",
+    "variation",
+    "repeat",
+    "system",
+    "model",
+    "state",
+    "scoring",
+    "scorer",
+    "score",
+    "passed",
+    "reason",
+    "class",
+    "verdict",
+    "review_score",
+    "turns",
+    "tool_calls",
+    "tokens",
+    "cost",
+    "seconds",
+];
+
+/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field.
+pub(super) fn write(page: &Page) -> String {
+    let mut out = String::with_capacity(page.runs.len() * 160);
+    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()));
+    for run in &page.runs {
+        line(&mut out, fields(run).into_iter());
+    }
+    out
+}
+
+fn fields(run: &RunLine) -> [String; 20] {
+    let text = |text: Option<&str>| text.map_or_else(String::new, disarmed);
+    let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
+    let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    [
+        disarmed(&run.path),
+        text(run.task.as_deref()),
+        text(run.variation.as_deref()),
+        run.repeat.to_string(),
+        text(run.system.as_deref()),
+        text(run.model.as_deref()),
+        word(serde_json::to_value(run.state).ok()),
+        word(run.scoring.and_then(|scoring| serde_json::to_value(scoring).ok())),
+        text(run.scorer.as_deref()),
+        number(run.score),
+        run.passed.map_or_else(String::new, |passed| passed.to_string()),
+        text(run.reason.as_deref()),
+        run.class.map_or_else(String::new, |class| words::class(class).replace(' ', "_")),
+        word(run.verdict.and_then(|verdict| serde_json::to_value(verdict).ok())),
+        number(run.review_score),
+        run.turns.to_string(),
+        run.tool_calls.to_string(),
+        run.tokens.map_or_else(String::new, |tokens| tokens.to_string()),
+        number(run.cost),
+        number(run.seconds),
+    ]
+}
+
+/// A text that no spreadsheet takes for a formula. Names and reasons come from files, and a report is opened by others.
+fn disarmed(text: &str) -> String {
+    let text = one_line(text);
+    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.into_owned() }
+}
+
+fn line(out: &mut String, fields: impl Iterator<Item = String>) {
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            out.push(',');
+        }
+        if field.contains(['"', ',', '\n', '\r']) {
+            out.push('"');
+            out.push_str(&field.replace('"', "\"\""));
+            out.push('"');
+        } else {
+            out.push_str(&field);
+        }
+    }
+    out.push_str("\r\n");
+}

@@ -1,0 +1,173 @@
+//! **Pure.** Charts of a report as SVG, with a text for those who do not see them. Colours are classes of the style sheet.
+use crate::reports::page::{Cell, Estimate, Group, TaskLine};
+use crate::reports::words;
+use crate::visible::one_line;
+use maud::{Markup, html};
+
+/// Room for names left of a chart, and of the marks.
+const NAMES: f64 = 260.0;
+const MARKS: f64 = 460.0;
+const LINE: f64 = 26.0;
+/// Names are cut to what fits into their room.
+const NAME_CHARS: usize = 38;
+/// A heat map with more lines than this is not looked at but scrolled past.
+const MAX_LINES: usize = 400;
+
+/// Score with interval, one line for each group.
+pub(super) fn scores(groups: &[Group]) -> Markup {
+    let scored: Vec<(&Group, Estimate)> = groups.iter().filter_map(|group| Some((group, group.score?))).collect();
+    let height = LINE * float(scored.len()) + 34.0;
+    let x = |value: f64| NAMES + MARKS * value.clamp(0.0, 1.0);
+    html! {
+        svg viewBox=(format!("0 0 {} {height}", NAMES + MARKS + 150.0)) width=(NAMES + MARKS + 150.0) role="img" aria-label="Mean score of each system with each model" {
+            @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                line.grid x1=(x(tick)) x2=(x(tick)) y1="4" y2=(height - 24.0) {}
+                text.soft x=(x(tick)) y=(height - 8.0) text-anchor="middle" { (tick) }
+            }
+            @for (at, (group, score)) in scored.iter().enumerate() {
+                @let y = LINE * float(at) + 16.0;
+                g {
+                    title { (one_line(&group.name)) ": " (words::estimate(Some(*score))) }
+                    text x=(NAMES - 12.0) y=(y + 4.0) text-anchor="end" { (short(&group.name)) }
+                    @if let (Some(low), Some(high)) = (score.low, score.high) {
+                        line.span x1=(round(x(low))) x2=(round(x(high))) y1=(y) y2=(y) {}
+                    }
+                    circle.dot cx=(round(x(score.value))) cy=(y) r="4.5" {}
+                    text x=(NAMES + MARKS + 14.0) y=(y + 4.0) { (words::estimate(Some(*score))) }
+                }
+            }
+        }
+    }
+}
+
+/// Mean cost of a run against mean score. Nothing when fewer than two groups say what they cost.
+pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
+    let known: Vec<(&Group, f64, f64)> =
+        groups.iter().filter_map(|group| Some((group, group.cost?.mean, group.score?.value))).collect();
+    let most = known.iter().map(|(_, cost, _)| *cost).fold(0.0, f64::max);
+    if known.len() < 2 || most <= 0.0 {
+        return None;
+    }
+    let (left, width, height) = (50.0, 560.0, 240.0);
+    let x = |cost: f64| left + width * cost / (most * 1.05);
+    let y = |score: f64| 12.0 + height * (1.0 - score.clamp(0.0, 1.0));
+    Some(html! {
+        svg viewBox=(format!("0 0 {} {}", left + width + 220.0, height + 50.0)) width=(left + width + 220.0) role="img" aria-label="Mean cost of a run against mean score" {
+            @for tick in [0.0, 0.25, 0.5, 0.75, 1.0] {
+                line.grid x1=(left) x2=(left + width) y1=(y(tick)) y2=(y(tick)) {}
+                text.soft x=(left - 8.0) y=(y(tick) + 4.0) text-anchor="end" { (tick) }
+            }
+            line.axis x1=(left) x2=(left + width) y1=(y(0.0)) y2=(y(0.0)) {}
+            @for share in [0.0, 0.5, 1.0] {
+                text.soft x=(round(x(most * share))) y=(height + 30.0) text-anchor="middle" { (words::money(most * share)) }
+            }
+            text.soft x=(left + width / 2.0) y=(height + 46.0) text-anchor="middle" { "dollars a run" }
+            @for ((group, cost, score), label) in known.iter().zip(apart(&known.iter().map(|(_, _, score)| y(*score)).collect::<Vec<_>>())) {
+                g {
+                    title { (one_line(&group.name)) ": " (words::score(Some(*score))) " at " (words::money(*cost)) }
+                    circle.dot cx=(round(x(*cost))) cy=(round(y(*score))) r="4.5" {}
+                    text x=(round(x(*cost) + 9.0)) y=(round(label + 4.0)) { (short(&group.name)) }
+                }
+            }
+        }
+    })
+}
+
+/// Heights at which labels do not stand on each other, near those that are wanted.
+fn apart(wanted: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..wanted.len()).collect();
+    order.sort_by(|a, b| wanted[*a].total_cmp(&wanted[*b]));
+    let mut placed = wanted.to_vec();
+    let mut last = f64::NEG_INFINITY;
+    for at in order {
+        placed[at] = placed[at].max(last + 13.0);
+        last = placed[at];
+    }
+    placed
+}
+
+/// Score of each variation in each group, as colours. Nothing when there is nothing to compare.
+pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<Markup> {
+    if groups.is_empty() || tasks.len() < 2 || tasks.len() > MAX_LINES {
+        return None;
+    }
+    let wide = (MARKS / float(groups.len())).clamp(26.0, 90.0);
+    let (line, head) = (20.0, 22.0);
+    let (width, height) = (NAMES + wide * float(groups.len()) + 10.0, head + line * float(tasks.len()) + 4.0);
+    Some(html! {
+        svg viewBox=(format!("0 0 {width} {height}")) width=(width) role="img" aria-label="Score of each task with each system and model; the table below says the same" {
+            @for (at, _) in groups.iter().enumerate() {
+                text.soft x=(NAMES + wide * (float(at) + 0.5)) y="14" text-anchor="middle" { (at + 1) }
+            }
+            @for (row, task) in tasks.iter().enumerate() {
+                @let y = head + line * float(row);
+                text x=(NAMES - 12.0) y=(y + 14.0) text-anchor="end" { (short(&name(task))) }
+                @for (at, cell) in task.cells.iter().enumerate() {
+                    rect class=(shade(cell)) x=(round(NAMES + wide * float(at) + 1.0)) y=(y + 1.0) width=(round(wide - 2.0)) height=(line - 2.0) rx="2" {
+                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (words::score(cell.score)) }
+                    }
+                    @if wide >= 34.0 {
+                        text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (words::score(cell.score)) }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The name of a task with its variation.
+pub(super) fn name(task: &TaskLine) -> String {
+    match &task.variation {
+        Some(variation) => format!("{} · {variation}", task.task),
+        None => task.task.clone(),
+    }
+}
+
+fn shade(cell: &Cell) -> &'static str {
+    match cell.score {
+        None => "hole",
+        Some(score) if score < 0.2 => "h0",
+        Some(score) if score < 0.5 => "h1",
+        Some(score) if score < 0.8 => "h2",
+        Some(score) if score < 0.999 => "h3",
+        Some(_) => "h4",
+    }
+}
+
+/// The end of a name says more than its beginning: that is where systems, models and variations differ.
+fn short(name: &str) -> String {
+    let name = one_line(name);
+    let chars = name.chars().count();
+    if chars <= NAME_CHARS {
+        return name.into_owned();
+    }
+    let end: String = name.chars().skip(chars - NAME_CHARS + 1).collect();
+    format!("…{end}")
+}
+
+fn round(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of lines are small")]
+fn float(count: usize) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_never_stand_on_each_other_and_move_only_as_far_as_they_must() {
+        assert_eq!(apart(&[10.0, 50.0, 12.0]), [10.0, 50.0, 23.0]);
+        assert_eq!(apart(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn a_long_name_keeps_its_end() {
+        let long = format!("{}-model-b", "x".repeat(60));
+        assert!(short(&long).ends_with("-model-b") && short(&long).starts_with('…'));
+        assert_eq!(short(&long).chars().count(), NAME_CHARS);
+    }
+}

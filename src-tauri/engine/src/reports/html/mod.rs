@@ -1,0 +1,116 @@
+//! **Pure.** A report as one HTML page: opens anywhere without the network, needs no script, reads light and dark, prints.
+//! Everything that comes from files is escaped by the template; nothing is ever put in as it is but our own style sheet.
+mod charts;
+mod tables;
+
+use super::page::{Head, Page};
+use super::words;
+use crate::visible::one_line;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// The style sheet. The window allows it by its hash where it shows a preview.
+const STYLE: &str = include_str!("style.css");
+/// Its SHA-256 in base64, as content security policies want it; a test compares it.
+const STYLE_HASH: &str = "sha256-ge9uUj+lc1rDHUAOzSDFymB0/vnmbTvnb69icpZtuVY=";
+
+/// Writes the page.
+pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
+    let theme = theme.filter(|theme| ["light", "dark"].contains(theme));
+    html! {
+        (DOCTYPE)
+        html lang="en" data-theme=[theme] {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(format!("default-src 'none'; style-src '{STYLE_HASH}'"));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content=(format!("Touchstone {}", page.head.version));
+                title { (one_line(&page.head.title)) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (top(page))
+                main { (body(page)) }
+                footer { "Made by Touchstone " (page.head.version) " on " (page.head.made) "." }
+            }
+        }
+    }
+    .into_string()
+}
+
+fn top(page: &Page) -> Markup {
+    let Head { title, folder, made, filter, scorers, runs, scored, errors, unscored, tasks, .. } = &page.head;
+    html! {
+        header {
+            h1 { (one_line(title)) }
+            p.muted { (words::counted(*runs, "run", "runs")) " of " (words::counted(*tasks, "task", "tasks")) " by " (words::counted(page.groups.len() as u64, "system with its model", "systems with their models")) "." }
+            dl {
+                dt { "Folder" } dd { (one_line(folder)) }
+                dt { "Made" } dd { (made) }
+                dt { "Runs" } dd { @if filter.is_empty() { "all" } @else { "those that pass the filter " code { (one_line(filter)) } } }
+                dt { "Scored" } dd { (words::count(*scored)) " of " (words::count(*runs)) "; " (words::count(*errors)) " ended in an error and are counted apart; " (words::count(*unscored)) " could not be scored" }
+                dt { "Scored by" } dd { @if scorers.is_empty() { (words::NONE) } @else { (one_line(&scorers.join(", "))) } }
+            }
+            nav aria-label="Sections" {
+                a href="#summary" { "Summary" }
+                @if !page.pairs.is_empty() { a href="#comparison" { "Comparison" } }
+                @if !page.tasks.is_empty() { a href="#tasks" { "Tasks" } }
+                a href="#failures" { "What went wrong" }
+                @if !page.runs.is_empty() { a href="#runs" { "Runs" } }
+                a href="#method" { "Method" }
+            }
+            @for note in &page.notes { p.note { (one_line(note)) } }
+        }
+    }
+}
+
+fn body(page: &Page) -> Markup {
+    html! {
+        section id="summary" {
+            h2 { "Summary" }
+            @if page.groups.is_empty() {
+                p { "No run passes the filter, so there is nothing to sum up." }
+            } @else {
+                @if page.groups.iter().any(|group| group.score.is_some()) {
+                    figure { (charts::scores(&page.groups)) figcaption { "Mean score from 0 to 1; the bar is the 95 % interval." } }
+                }
+                (tables::groups(&page.groups))
+                @if let Some(chart) = charts::costs(&page.groups) {
+                    figure { (chart) figcaption { "Mean cost of a run against mean score, over the runs that say what they cost." } }
+                }
+            }
+        }
+        @if !page.pairs.is_empty() { section id="comparison" { h2 { "Comparison with " (one_line(&page.pairs[0].baseline)) } (tables::pairs(&page.pairs)) } }
+        @if !page.tasks.is_empty() {
+            section id="tasks" {
+                h2 { "Tasks" }
+                @if let Some(chart) = charts::heat(&page.groups, &page.tasks) {
+                    figure { (chart) figcaption {
+                        "Mean score by task. Columns: " @for (at, group) in page.groups.iter().enumerate() { @if at > 0 { ", " } (at + 1) " " (one_line(&group.name)) } "."
+                    } }
+                }
+                (tables::tasks(&page.groups, &page.tasks))
+            }
+        }
+        section id="failures" { h2 { "What went wrong" } (tables::failures(page)) }
+        @if !page.runs.is_empty() {
+            section id="runs" { h2 { "Runs" } details { summary { (words::counted(page.runs.len() as u64, "run", "runs")) } (tables::runs(&page.runs)) } }
+        }
+        section id="method" { h2 { "Method" } @for line in &page.method { p { (line) } } }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use sha2::{Digest as _, Sha256};
+
+    #[test]
+    fn the_style_sheet_is_the_one_that_the_policies_allow() {
+        let hash = format!("sha256-{}", STANDARD.encode(Sha256::digest(STYLE)));
+        assert_eq!(STYLE_HASH, hash, "write it here, in tauri.conf.json and in serve/page.rs");
+        let window = include_str!("../../../../../tauri.conf.json");
+        assert!(window.contains(&format!("style-src 'self' '{hash}'")), "the window does not allow it");
+    }
+}

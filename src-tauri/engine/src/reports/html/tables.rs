@@ -1,0 +1,157 @@
+//! **Pure.** The tables of a report in HTML.
+use super::charts;
+use crate::reports::page::{Cell, Group, Page, Pair, RunLine, TaskLine};
+use crate::reports::words::{self, NONE};
+use crate::visible::one_line;
+use maud::{Markup, html};
+
+/// Lines of a list that are in sight; the rest is folded.
+const IN_SIGHT: usize = 40;
+
+pub(super) fn groups(groups: &[Group]) -> Markup {
+    let repeats = groups.iter().any(|group| group.repeats.is_some());
+    html! {
+        div.scroll { table {
+            caption { "One line for each system with each model. Errors are counted apart and are no wrong answers." }
+            thead { tr {
+                th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
+                th.n scope="col" { "Score (95 %)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95 %)" }
+                @if repeats { th.n scope="col" { "One of k passes" } th.n scope="col" { "All k pass" } }
+                th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time, median" } th.n scope="col" { "Time, nine of ten" }
+            } }
+            tbody { @for group in groups { tr {
+                th scope="row" { (plain(group.system.as_deref())) } td { (plain(group.model.as_deref())) }
+                td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
+                td.n { @if group.errors > 0 { span.err { (words::count(group.errors)) } } @else { "0" } }
+                td.n { (words::estimate(group.score)) } td.n { (words::share(group.passed, group.decided)) } td.n { (words::estimate(group.rate)) }
+                @if repeats {
+                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.any))) " " span.muted { "k = " (r.k) } } @else { (NONE) } }
+                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.all))) } @else { (NONE) } }
+                }
+                td.n { (words::sum(group.tokens, group.runs, words::tokens)) } td.n { (words::sum(group.cost, group.runs, words::money)) }
+                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.ninetieth))) }
+            } } }
+        } }
+    }
+}
+
+pub(super) fn pairs(pairs: &[Pair]) -> Markup {
+    html! {
+        @if pairs.iter().any(|pair| pair.pairs > 0) { div.scroll { table {
+            caption { "Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline." }
+            thead { tr {
+                th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" } th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
+                th.n scope="col" { "Difference (95 %)" } th.n scope="col" { "By chance" } th.n scope="col" { "Passes, by chance" } th.n scope="col" { "Could show" }
+            } }
+            tbody { @for pair in pairs { tr {
+                th scope="row" { (one_line(&pair.name)) } td.n { (words::count(pair.pairs)) }
+                td.n { (words::count(pair.wins)) } td.n { (words::count(pair.ties)) } td.n { (words::count(pair.losses)) }
+                td.n { (words::difference(pair.difference)) } td.n { (words::p_value(pair.p_score)) } td.n { (words::p_value(pair.p_pass)) }
+                td.n { (words::score(pair.detectable)) }
+            } } }
+        } } }
+        @for pair in pairs {
+            h3 { (one_line(&pair.name)) @if pair.doubtful { " " span.part { "compare with care" } } }
+            @for sentence in &pair.sentences { p { (one_line(sentence)) } }
+            @if !pair.unpaired.is_empty() { details {
+                summary { (words::count(pair.unpaired.len() as u64)) " without a counterpart" }
+                ul { @for one in &pair.unpaired { li { (one_line(one)) } } }
+            } }
+        }
+    }
+}
+
+pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
+    html! {
+        details open[tasks.len() <= IN_SIGHT] {
+            summary { (words::counted(tasks.len() as u64, "row of scores", "rows of scores")) }
+            div.scroll { table {
+                thead { tr { th scope="col" { "Task" } @for group in groups { th.n scope="col" { (one_line(&group.name)) } } } }
+                tbody { @for task in tasks { tr {
+                    th scope="row" { (one_line(&charts::name(task))) }
+                    @for cell in &task.cells { td.n { (cell_text(cell)) } }
+                } } }
+            } }
+        }
+    }
+}
+
+fn cell_text(cell: &Cell) -> Markup {
+    html! {
+        @if let Some(score) = cell.score { span class=(tone(score)) { (words::score(Some(score))) } } @else if cell.errors == 0 { span.muted { (NONE) } }
+        @if cell.decided > 1 { " " span.muted.small { (words::share(cell.passed, cell.decided)) @if cell.flaky { " flaky" } } }
+        @if cell.errors > 0 { " " span.err.small { (cell.errors) @if cell.errors == 1 { " error" } @else { " errors" } } }
+    }
+}
+
+fn tone(score: f64) -> &'static str {
+    if score > 0.999 {
+        "right"
+    } else if score < 0.5 {
+        "wrong"
+    } else {
+        "part"
+    }
+}
+
+pub(super) fn failures(page: &Page) -> Markup {
+    html! {
+        @if page.classes.is_empty() && page.failed.is_empty() { p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed." } } }
+        @if !page.classes.is_empty() {
+            div.scroll { table {
+                caption { "How often what happened. A run is counted once, under the first that applies." }
+                thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (one_line(&group.name)) } } } }
+                tbody { @for line in &page.classes { tr {
+                    th scope="row" { (words::class(line.class)) } @for n in &line.counts { td.n { (words::count(*n)) } }
+                } } }
+            } }
+        }
+        @if !page.flaky.is_empty() {
+            h3 { "Repeats that disagree" }
+            ul { @for line in &page.flaky { li {
+                (one_line(&line.task)) @if let Some(variation) = &line.variation { " · " (one_line(variation)) } ", " (one_line(&line.group)) ": " (words::share(line.passed, line.decided)) " passed"
+            } } }
+        }
+        @if !page.failed.is_empty() {
+            h3 { "Runs that did not pass" }
+            (failed(&page.failed[..page.failed.len().min(IN_SIGHT)]))
+            @if page.failed.len() > IN_SIGHT { details {
+                summary { (words::count((page.failed.len() - IN_SIGHT) as u64)) " more" }
+                (failed(&page.failed[IN_SIGHT..]))
+            } }
+        }
+    }
+}
+
+fn failed(runs: &[RunLine]) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
+            tbody { @for run in runs { tr {
+                td.path { (one_line(&run.path)) } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
+                td { (plain(run.reason.as_deref())) @if let Some(verdict) = run.verdict { " " span.muted { "A person says: " (words::verdict(verdict)) "." } } }
+            } } }
+        } }
+    }
+}
+
+pub(super) fn runs(runs: &[RunLine]) -> Markup {
+    html! {
+        div.scroll { table {
+            thead { tr {
+                th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" } th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
+                th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time" }
+            } }
+            tbody { @for run in runs { tr {
+                td.path { (one_line(&run.path)) } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
+                td { @match run.passed { Some(true) => span.right { "yes" }, Some(false) => span.wrong { "no" }, None => (NONE) } }
+                td.n { (run.turns) } td.n { (run.tool_calls) }
+                td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) } td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) } td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }
+            } } }
+        } }
+    }
+}
+
+fn plain(text: Option<&str>) -> String {
+    text.map_or_else(|| NONE.to_owned(), |text| one_line(text).into_owned())
+}

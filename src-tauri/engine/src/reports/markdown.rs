@@ -1,0 +1,219 @@
+//! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file can break.
+use super::page::{Group, Page, RunLine};
+use super::words::{self, NONE};
+use crate::visible::one_line;
+use std::fmt::Write as _;
+
+/// Runs that did not pass which are listed.
+const MOST: usize = 200;
+
+/// Writes the report.
+pub(super) fn write(page: &Page) -> String {
+    let mut out = String::new();
+    let head = &page.head;
+    let _ = writeln!(out, "# {}\n", escaped(&head.title));
+    let _ = writeln!(
+        out,
+        "{} of {}; {} scored, {}, {} not scored. Folder {}, {}.",
+        words::counted(head.runs, "run", "runs"),
+        words::counted(head.tasks, "task", "tasks"),
+        head.scored,
+        words::counted(head.errors, "error", "errors"),
+        head.unscored,
+        escaped(&head.folder),
+        head.made
+    );
+    if !head.filter.is_empty() {
+        let _ = writeln!(out, "\nFilter: {}", escaped(&head.filter));
+    }
+    for note in &page.notes {
+        let _ = writeln!(out, "\n> {}", escaped(note));
+    }
+    groups(&mut out, &page.groups);
+    pairs(&mut out, page);
+    tasks(&mut out, page);
+    failures(&mut out, page);
+    if !page.runs.is_empty() {
+        runs(&mut out, "Runs", &page.runs, page.runs.len());
+    }
+    out.push_str("\n## Method\n");
+    for line in &page.method {
+        let _ = writeln!(out, "\n{}", escaped(line));
+    }
+    let _ = writeln!(out, "\nMade by Touchstone {}.", head.version);
+    out
+}
+
+fn groups(out: &mut String, groups: &[Group]) {
+    out.push_str("\n## Summary\n\n");
+    if groups.is_empty() {
+        out.push_str("No run passes the filter.\n");
+        return;
+    }
+    row(
+        out,
+        [
+            "System",
+            "Model",
+            "Runs",
+            "Scored",
+            "Errors",
+            "Score (95 %)",
+            "Passed",
+            "Rate (95 %)",
+            "Tokens",
+            "Cost",
+            "Time, median",
+        ],
+    );
+    row(out, ["---", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:", "--:", "--:"]);
+    for group in groups {
+        row(
+            out,
+            [
+                plain(group.system.as_deref()),
+                plain(group.model.as_deref()),
+                group.runs.to_string(),
+                group.scored.to_string(),
+                group.errors.to_string(),
+                words::estimate(group.score),
+                words::share(group.passed, group.decided),
+                words::estimate(group.rate),
+                words::sum(group.tokens, group.runs, words::tokens),
+                words::sum(group.cost, group.runs, words::money),
+                group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
+            ],
+        );
+    }
+}
+
+fn pairs(out: &mut String, page: &Page) {
+    let Some(first) = page.pairs.first() else { return };
+    let _ = writeln!(out, "\n## Comparison with {}\n", escaped(&first.baseline));
+    row(
+        out,
+        [
+            "System with model",
+            "Pairs",
+            "Better / equal / worse",
+            "Difference (95 %)",
+            "Chance, score",
+            "Chance, passes",
+            "Could have shown",
+        ],
+    );
+    row(out, ["---", "--:", "--:", "--:", "--:", "--:", "--:"]);
+    for pair in &page.pairs {
+        row(
+            out,
+            [
+                escaped(&pair.name),
+                pair.pairs.to_string(),
+                format!("{} / {} / {}", pair.wins, pair.ties, pair.losses),
+                words::difference(pair.difference),
+                words::p_value(pair.p_score),
+                words::p_value(pair.p_pass),
+                words::score(pair.detectable),
+            ],
+        );
+    }
+    for pair in &page.pairs {
+        let _ = writeln!(out, "\n### {}\n", escaped(&pair.name));
+        for sentence in &pair.sentences {
+            let _ = writeln!(out, "- {}", escaped(sentence));
+        }
+    }
+}
+
+fn tasks(out: &mut String, page: &Page) {
+    if page.tasks.is_empty() {
+        return;
+    }
+    out.push_str("\n## Tasks\n\n");
+    row(out, std::iter::once("Task".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
+    row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
+    for task in &page.tasks {
+        let name = task.variation.as_ref().map_or_else(|| task.task.clone(), |v| format!("{} · {v}", task.task));
+        let cells = task.cells.iter().map(|cell| {
+            let mut text = words::score(cell.score);
+            if cell.decided > 1 {
+                let _ = write!(text, " {}", words::share(cell.passed, cell.decided));
+            }
+            if cell.errors > 0 {
+                let _ = write!(text, " +{} err", cell.errors);
+            }
+            text
+        });
+        row(out, std::iter::once(escaped(&name)).chain(cells));
+    }
+}
+
+fn failures(out: &mut String, page: &Page) {
+    if page.classes.is_empty() && page.failed.is_empty() {
+        return;
+    }
+    out.push_str("\n## What went wrong\n\n");
+    if !page.classes.is_empty() {
+        row(out, std::iter::once("What".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
+        row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
+        for line in &page.classes {
+            row(
+                out,
+                std::iter::once(words::class(line.class).to_owned()).chain(line.counts.iter().map(u64::to_string)),
+            );
+        }
+    }
+    for line in &page.flaky {
+        let variation = line.variation.as_ref().map_or_else(String::new, |v| format!(" · {}", escaped(v)));
+        let _ = writeln!(
+            out,
+            "- flaky: {}{variation}, {}: {} passed",
+            escaped(&line.task),
+            escaped(&line.group),
+            words::share(line.passed, line.decided)
+        );
+    }
+    if !page.failed.is_empty() {
+        runs(out, "Runs that did not pass", &page.failed, MOST);
+    }
+}
+
+fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
+    let _ = writeln!(out, "\n### {title}\n");
+    row(out, ["Run", "State", "Score", "Why"]);
+    row(out, ["---", "---", "--:", "---"]);
+    for run in runs.iter().take(most) {
+        let state = run.class.map_or(words::state(run.state), words::class).to_owned();
+        row(out, [escaped(&run.path), state, words::score(run.score), plain(run.reason.as_deref())]);
+    }
+    if runs.len() > most {
+        let _ = writeln!(out, "\n{} more are in the other formats.", runs.len() - most);
+    }
+}
+
+fn row<T: AsRef<str>>(out: &mut String, cells: impl IntoIterator<Item = T>) {
+    out.push('|');
+    for cell in cells {
+        let _ = write!(out, " {} |", cell.as_ref());
+    }
+    out.push('\n');
+}
+
+fn plain(text: Option<&str>) -> String {
+    text.map_or_else(|| NONE.to_owned(), escaped)
+}
+
+/// Text in which nothing is markup: no cell ends, no link, no tag.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in one_line(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '!' | '$' => out.extend(['\\', c]),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,41 @@
+//! Reports: what the index knows of runs, summed up by `scoring`, written in the formats that people and programs read.
+//! Owns what stands in a report and how it is written; counts nothing itself and opens no file.
+mod compose;
+mod csv;
+mod html;
+mod json;
+mod junit;
+mod markdown;
+pub(crate) mod page;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub(crate) use compose::{About, compose};
+
+use crate::rows::ReportFormat;
+use page::Page;
+
+/// Writes a report.
+pub(crate) fn write(page: &Page, format: ReportFormat, theme: Option<&str>) -> Result<String, serde_json::Error> {
+    Ok(match format {
+        ReportFormat::Html => html::write(page, theme),
+        ReportFormat::Markdown => markdown::write(page),
+        ReportFormat::Csv => csv::write(page),
+        ReportFormat::Json => json::whole(page)?,
+        ReportFormat::Jsonl => json::lines(page)?,
+        ReportFormat::Junit => junit::write(page),
+    })
+}
+
+/// The end of the name of a file, and its media type.
+pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
+    match format {
+        ReportFormat::Html => ("html", "text/html"),
+        ReportFormat::Markdown => ("md", "text/markdown"),
+        ReportFormat::Csv => ("csv", "text/csv"),
+        ReportFormat::Json => ("json", "application/json"),
+        ReportFormat::Jsonl => ("jsonl", "application/jsonl"),
+        ReportFormat::Junit => ("xml", "application/xml"),
+    }
+}

@@ -1,0 +1,284 @@
+//! What every format owes its readers: hostile text stays text, nothing unknown is a number, large reports stay small.
+use super::page::{Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, TaskLine};
+use super::write;
+use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, Verdict};
+
+const FORMATS: [ReportFormat; 6] = [
+    ReportFormat::Html,
+    ReportFormat::Markdown,
+    ReportFormat::Csv,
+    ReportFormat::Json,
+    ReportFormat::Jsonl,
+    ReportFormat::Junit,
+];
+
+fn estimate(value: f64) -> Estimate {
+    Estimate { value, low: Some(value - 0.1), high: Some(value + 0.1) }
+}
+
+fn group(system: &str, model: &str, score: f64) -> Group {
+    Group {
+        name: format!("{system}/{model}"),
+        system: Some(system.to_owned()),
+        model: Some(model.to_owned()),
+        runs: 10,
+        scored: 9,
+        errors: 1,
+        unscored: 0,
+        score: Some(estimate(score)),
+        passed: 7,
+        decided: 9,
+        rate: Some(estimate(0.78)),
+        repeats: Some(Repeats { k: 3, any: 0.9, all: 0.6 }),
+        tokens: Some(Amount { known: 10, sum: 123_456.0, mean: 12_345.6, median: 12_000.0, ninetieth: 20_000.0 }),
+        cost: Some(Amount { known: 8, sum: 0.5, mean: 0.05 + score, median: 0.05, ninetieth: 0.1 }),
+        seconds: None,
+    }
+}
+
+fn run(path: &str, reason: &str) -> RunLine {
+    RunLine {
+        path: path.to_owned(),
+        task: Some("tickets".to_owned()),
+        variation: Some("last 20".to_owned()),
+        repeat: 1,
+        system: Some("tool_calling".to_owned()),
+        model: Some("o1".to_owned()),
+        state: RunState::Answered,
+        scoring: Some(ScoreStanding::Scored),
+        scorer: Some("fields".to_owned()),
+        score: Some(0.8),
+        passed: Some(false),
+        reason: Some(reason.to_owned()),
+        class: Some(FailureClass::WrongAnswer),
+        verdict: Some(Verdict::Partly),
+        review_score: None,
+        turns: 4,
+        tool_calls: 3,
+        nudges: 0,
+        tokens: None,
+        cost: None,
+        seconds: Some(12.5),
+    }
+}
+
+fn page(word: &str, runs: Vec<RunLine>) -> Page {
+    let cell = Cell { runs: 3, scored: 2, passed: 1, decided: 2, errors: 1, score: Some(0.5), flaky: true };
+    Page {
+        head: Head {
+            title: word.to_owned(),
+            folder: word.to_owned(),
+            made: "2025-01-20 12:00 UTC".to_owned(),
+            version: "0.1.0".to_owned(),
+            filter: word.to_owned(),
+            scorers: vec![word.to_owned()],
+            runs: 10,
+            scored: 9,
+            errors: 1,
+            unscored: 0,
+            tasks: 2,
+        },
+        groups: vec![group(word, "claude", 0.9), group("tool_calling", word, 0.6)],
+        pairs: vec![Pair {
+            name: word.to_owned(),
+            baseline: word.to_owned(),
+            pairs: 9,
+            wins: 1,
+            ties: 5,
+            losses: 3,
+            difference: Some(estimate(-0.2)),
+            p_score: Some(0.04),
+            p_pass: None,
+            detectable: Some(0.3),
+            unpaired: vec![word.to_owned()],
+            sentences: vec![word.to_owned()],
+            doubtful: true,
+        }],
+        tasks: vec![
+            TaskLine {
+                task: word.to_owned(),
+                variation: Some(word.to_owned()),
+                cells: vec![cell.clone(), Cell::default()],
+            },
+            TaskLine { task: "other".to_owned(), variation: None, cells: vec![Cell::default(), cell] },
+        ],
+        classes: vec![ClassLine { class: FailureClass::WrongAnswer, counts: vec![2, 3] }],
+        flaky: vec![FlakyLine {
+            group: word.to_owned(),
+            task: word.to_owned(),
+            variation: Some(word.to_owned()),
+            passed: 1,
+            decided: 2,
+        }],
+        failed: runs.clone(),
+        runs,
+        notes: vec![word.to_owned()],
+        method: vec!["Intervals are of 95 %.".to_owned()],
+    }
+}
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>|`]]>&amp;\u{202e}\u{0}\u{1b}[31m\r\n# x](javascript:alert(1))";
+
+#[test]
+fn hostile_text_is_text_in_every_format() {
+    let page = page(HOSTILE, vec![run(HOSTILE, HOSTILE)]);
+    for format in FORMATS {
+        let text = write(&page, format, Some("dark\" onload=\"alert(1)")).unwrap();
+        assert!(!text.contains(['\u{202e}', '\u{0}', '\u{1b}']), "{format:?} holds what cannot be seen");
+        if matches!(format, ReportFormat::Html | ReportFormat::Markdown | ReportFormat::Junit) {
+            assert!(!text.contains("<script") && !text.contains("<img"), "{format:?} holds a tag");
+            assert!(!text.contains("onload=\"alert"), "{format:?} took a theme as it came");
+        }
+    }
+}
+
+#[test]
+fn a_page_holds_no_script_no_address_and_no_other_style_than_its_own() {
+    let html = write(&page("plain", vec![run("a.yaml", "1 field differs")]), ReportFormat::Html, Some("dark")).unwrap();
+    assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"));
+    for never in ["<script", "http://", "https://", " style=", "<link", "url(", "javascript:"] {
+        assert!(!html.contains(never), "{never}");
+    }
+    assert_eq!(html.matches("<style>").count(), 1);
+}
+
+#[test]
+fn a_cell_of_a_spreadsheet_is_never_a_formula() {
+    let page = page("plain", vec![run("=cmd|'/c calc'!A1", "-2+3"), run("@sum(a1)", "+1")]);
+    let csv = write(&page, ReportFormat::Csv, None).unwrap();
+    assert!(
+        csv.contains("\r\n'=cmd") && csv.contains(",'-2+3,") && csv.contains("\r\n'@sum(a1),") && csv.contains(",'+1,")
+    );
+}
+
+#[test]
+fn markdown_reads_as_tables() {
+    let page =
+        page("plain", vec![run("tickets-tool_calling-o1-variation0.yaml", "1 field differs: score 84.1 → 81.9")]);
+    insta::assert_snapshot!(write(&page, ReportFormat::Markdown, None).unwrap(), @r#"
+    # plain
+
+    10 runs of 2 tasks; 9 scored, 1 errors, 0 not scored. Folder plain, 2025-01-20 12:00 UTC.
+
+    Filter: plain
+
+    > plain
+
+    ## Summary
+
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | Tokens | Cost | Time, median |
+    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 123 456 | $0.5000 (of 8/10) | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 123 456 | $0.5000 (of 8/10) | – |
+
+    ## Comparison with plain
+
+    | System with model | Pairs | Better / equal / worse | Difference (95 %) | Chance, score | Chance, passes | Could have shown |
+    | --- | --: | --: | --: | --: | --: | --: |
+    | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | p = 0.040 | – | 0.30 |
+
+    > plain: plain
+
+    plain: 1 without a counterpart.
+
+    ## Tasks
+
+    | Task | plain/claude | tool\_calling/plain |
+    | --- | --: | --: |
+    | plain · plain | 0.50 1/2 +1 err | – |
+    | other | – | 0.50 1/2 +1 err |
+
+    ## What went wrong
+
+    | What | plain/claude | tool\_calling/plain |
+    | --- | --: | --: |
+    | wrong answer | 2 | 3 |
+
+    - flaky: plain · plain, plain: 1/2 passed
+
+    ### Runs that did not pass
+
+    | Run | State | Score | Why |
+    | --- | --- | --: | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 |
+
+    ### Runs
+
+    | Run | State | Score | Why |
+    | --- | --- | --: | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 |
+
+    ## Method
+
+    Intervals are of 95 %.
+
+    Made by Touchstone 0.1.0.
+    "#);
+}
+
+#[test]
+fn a_build_server_sees_failures_errors_and_what_was_skipped_apart() {
+    let failed = RunLine {
+        state: RunState::Error,
+        scoring: Some(ScoreStanding::Error),
+        passed: None,
+        score: None,
+        class: Some(FailureClass::SystemError),
+        ..run("b.yaml", "429 <too many>")
+    };
+    let skipped = RunLine {
+        scoring: Some(ScoreStanding::NoExpected),
+        passed: None,
+        score: None,
+        class: None,
+        repeat: 2,
+        ..run("c.yaml", "no expected output")
+    };
+    let passed = RunLine { passed: Some(true), score: Some(1.0), class: None, ..run("d.yaml", "all right") };
+    let page = page("plain", vec![run("a.yaml", "1 field differs"), failed, skipped, passed]);
+    insta::assert_snapshot!(write(&page, ReportFormat::Junit, None).unwrap(), @r#"
+    <?xml version="1.0" encoding="UTF-8"?>
+    <testsuites name="plain" tests="4" failures="1" errors="1" skipped="1">
+      <testsuite name="tool_calling/o1" tests="4" failures="1" errors="1" skipped="1" time="50.000">
+        <testcase classname="tickets" name="last 20" file="a.yaml" time="12.500">
+          <failure message="1 field differs" type="wrong answer">score 0.8000</failure>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="b.yaml" time="12.500">
+          <error message="429 &lt;too many&gt;" type="system error"></error>
+        </testcase>
+        <testcase classname="tickets" name="last 20 (repeat 2)" file="c.yaml" time="12.500">
+          <skipped message="no expected output"></skipped>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="d.yaml" time="12.500"/>
+      </testsuite>
+    </testsuites>
+    "#);
+}
+
+#[test]
+fn five_thousand_runs_stay_under_ten_megabytes_in_every_format() {
+    let runs: Vec<RunLine> = (0..5_000)
+        .map(|n| {
+            run(
+                &format!("some/folder/a_rather_long_task_name_{n}-tool_calling_python-o3-mini-variation{n}-run2.yaml"),
+                "8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9",
+            )
+        })
+        .collect();
+    let page = page("plain", runs);
+    for format in FORMATS {
+        let size = write(&page, format, None).unwrap().len();
+        assert!(size < 10_000_000, "{format:?}: {size} bytes");
+    }
+}
+
+#[test]
+fn nothing_to_report_is_said_and_no_table_is_empty() {
+    let mut page = page("plain", Vec::new());
+    (page.groups, page.pairs, page.tasks, page.classes, page.flaky) = <_>::default();
+    let html = write(&page, ReportFormat::Html, None).unwrap();
+    assert!(html.contains("No run passes the filter") && !html.contains("<tbody></tbody>"));
+    for format in FORMATS {
+        write(&page, format, None).unwrap();
+    }
+}

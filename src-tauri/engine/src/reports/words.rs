@@ -1,0 +1,179 @@
+//! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
+use super::page::{Amount, Estimate};
+use crate::rows::{FailureClass, RunState, Verdict};
+
+/// What stands where nothing is known.
+pub(super) const NONE: &str = "–";
+
+/// A score: `0.87`.
+pub(super) fn score(value: Option<f64>) -> String {
+    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
+}
+
+/// A score with its interval: `0.87 (0.71–0.96)`.
+pub(super) fn estimate(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => NONE.to_owned(),
+        Some(Estimate { value, low: Some(low), high: Some(high) }) => format!("{value:.2} ({low:.2}–{high:.2})"),
+        Some(Estimate { value, .. }) => format!("{value:.2}"),
+    }
+}
+
+/// A difference with its interval: `+0.12 (−0.03 to +0.25)`.
+pub(super) fn difference(estimate: Option<Estimate>) -> String {
+    match estimate {
+        None => NONE.to_owned(),
+        Some(Estimate { value, low: Some(low), high: Some(high) }) => {
+            format!("{} ({} to {})", signed(value), signed(low), signed(high))
+        }
+        Some(Estimate { value, .. }) => signed(value),
+    }
+}
+
+fn signed(value: f64) -> String {
+    let text = format!("{:.2}", value.abs());
+    match text.as_str() {
+        "0.00" => text,
+        _ if value < 0.0 => format!("−{text}"),
+        _ => format!("+{text}"),
+    }
+}
+
+/// How likely chance alone makes such a difference: `p = 0.03`.
+pub(super) fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => NONE.to_owned(),
+        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
+        Some(p) => format!("p = {p:.3}"),
+    }
+}
+
+/// A count with its thousands apart: `12 345`, with a space that does not break.
+pub(super) fn count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A count with what is counted: `1 run`, `2 runs`.
+pub(super) fn counted(n: u64, one: &str, more: &str) -> String {
+    format!("{} {}", count(n), if n == 1 { one } else { more })
+}
+
+/// Some of all: `7/10`, or nothing when there are none.
+pub(super) fn share(some: u64, all: u64) -> String {
+    if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
+}
+
+/// Dollars.
+pub(super) fn money(dollars: f64) -> String {
+    let digits = if dollars.abs() >= 100.0 {
+        0
+    } else if dollars.abs() >= 1.0 {
+        2
+    } else {
+        4
+    };
+    format!("${dollars:.digits$}")
+}
+
+/// A stretch of time.
+pub(super) fn seconds(seconds: f64) -> String {
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = whole(seconds);
+    if whole < 3600 {
+        format!("{} min {:02} s", whole / 60, whole % 60)
+    } else {
+        format!("{} h {:02} min", whole / 3600, whole % 3600 / 60)
+    }
+}
+
+/// Tokens, rounded where the last digits say nothing.
+pub(super) fn tokens(tokens: f64) -> String {
+    count(whole(tokens))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "amounts are not negative and far below 2^53"
+)]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// The sum of an amount; told apart when not every run says it.
+pub(super) fn sum(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
+    match amount {
+        None => NONE.to_owned(),
+        Some(amount) if amount.known < runs => format!("{} (of {})", write(amount.sum), share(amount.known, runs)),
+        Some(amount) => write(amount.sum),
+    }
+}
+
+/// What went wrong, in words.
+pub(super) fn class(class: FailureClass) -> &'static str {
+    match class {
+        FailureClass::WrongAnswer => "wrong answer",
+        FailureClass::NoAnswer => "no answer",
+        FailureClass::MissingToolCall => "missing tool call",
+        FailureClass::ToolError => "tool error",
+        FailureClass::GaveUp => "gave up",
+        FailureClass::SystemError => "system error",
+        FailureClass::Timeout => "timeout",
+    }
+}
+
+/// A state, in words.
+pub(super) fn state(state: RunState) -> &'static str {
+    match state {
+        RunState::Answered => "answered",
+        RunState::NoAnswer => "no answer",
+        RunState::Waiting => "waiting",
+        RunState::Error => "error",
+        RunState::Writing => "being written",
+        RunState::Damaged => "damaged",
+        RunState::Other => "not a transcript",
+    }
+}
+
+/// What a person says, in words.
+pub(super) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Right => "right",
+        Verdict::Partly => "partly right",
+        Verdict::Wrong => "wrong",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_never_a_zero() {
+        assert_eq!([score(None), estimate(None), difference(None), p_value(None), share(0, 0)], [NONE; 5]);
+    }
+
+    #[test]
+    fn numbers_are_written_plainly() {
+        let of = |value, low, high| Some(Estimate { value, low: Some(low), high: Some(high) });
+        assert_eq!(estimate(of(0.871, 0.7, 0.961)), "0.87 (0.70–0.96)");
+        assert_eq!(difference(of(-0.1234, -0.3, 0.05)), "−0.12 (−0.30 to +0.05)");
+        assert_eq!(difference(of(0.001, -0.001, 0.2)), "0.00 (0.00 to +0.20)");
+        assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1\u{202f}234\u{202f}567"]);
+        assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
+        assert_eq!([seconds(3.21), seconds(125.4), seconds(7_300.0)], ["3.2 s", "2 min 05 s", "2 h 01 min"]);
+        assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["p < 0.001", "p = 0.049"]);
+        let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0 };
+        assert_eq!(sum(Some(amount), 3, money), "$5.00 (of 2/3)");
+    }
+}

@@ -1,0 +1,125 @@
+//! `report`: what a folder holds, written as reports.
+use super::{Ended, Outcome, Where, folder, terminal::one_line};
+use crate::Surroundings;
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+};
+use touchstone_engine::{
+    error::{AppError, Code},
+    rows::{ReportFormat, ReportRequest},
+};
+
+/// What `report` takes.
+#[derive(Debug, Args)]
+pub(super) struct Report {
+    #[command(flatten)]
+    place: Where,
+    /// One or several, with commas between
+    #[arg(long, value_delimiter = ',', default_value = "html", value_name = "FORMAT")]
+    format: Vec<Format>,
+    /// Where to; `-` prints one format instead
+    #[arg(long, default_value = ".", value_name = "DIR")]
+    out: PathBuf,
+    /// Which runs, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true)]
+    filter: String,
+    /// Whose scores; the first of each task when left out
+    #[arg(long)]
+    scorer: Option<String>,
+    /// What the others are compared with; the first when left out
+    #[arg(long, value_name = "SYSTEM/MODEL")]
+    baseline: Option<String>,
+    /// The name of the folder when left out
+    #[arg(long, default_value = "", hide_default_value = true)]
+    title: String,
+    /// Without a line for every run
+    #[arg(long)]
+    short: bool,
+    /// Print what was written as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// As formats are typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    Html,
+    Md,
+    Csv,
+    Json,
+    Jsonl,
+    Junit,
+}
+
+impl From<Format> for ReportFormat {
+    fn from(format: Format) -> Self {
+        match format {
+            Format::Html => Self::Html,
+            Format::Md => Self::Markdown,
+            Format::Csv => Self::Csv,
+            Format::Json => Self::Json,
+            Format::Jsonl => Self::Jsonl,
+            Format::Junit => Self::Junit,
+        }
+    }
+}
+
+pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
+    let printed = asked.out.as_os_str() == "-";
+    if printed && (asked.format.len() > 1 || asked.json) {
+        return Err(AppError::new(Code::BadRequest, "Only one format can be printed.")
+            .hint("Name a directory with --out to write several.")
+            .into());
+    }
+    let app = folder::ready(asked.place.clone(), here)?;
+    if !printed {
+        fs_make(&asked.out)?;
+    }
+    let mut written = Vec::new();
+    let mut whole = true;
+    for format in &asked.format {
+        let lists = matches!(format, Format::Csv | Format::Jsonl | Format::Junit);
+        let request = ReportRequest {
+            format: (*format).into(),
+            filter: asked.filter.clone(),
+            scorer: asked.scorer.clone(),
+            baseline: asked.baseline.clone(),
+            title: asked.title.clone(),
+            runs: lists || !asked.short,
+            theme: None,
+        };
+        let report = app.make_report(&request, true)?;
+        if written.is_empty() {
+            whole = report.misread.is_empty();
+            for note in &report.notes {
+                let _ = writeln!(io::stderr(), "{}", one_line(note));
+            }
+        }
+        if printed {
+            io::stdout().lock().write_all(report.text.as_bytes())?;
+            continue;
+        }
+        let path = asked.out.join(&report.file_name);
+        app.keep_report(&report, &path)?;
+        written.push(path.to_string_lossy().into_owned());
+    }
+    let mut out = io::stdout().lock();
+    if asked.json {
+        writeln!(out, "{}", json!({ "written": written }))?;
+    } else {
+        for path in &written {
+            writeln!(out, "{}", one_line(path))?;
+        }
+    }
+    Ok(if whole { Ended::Well } else { Ended::WithFailures })
+}
+
+fn fs_make(dir: &std::path::Path) -> Result<(), AppError> {
+    std::fs::create_dir_all(dir).map_err(|why| {
+        AppError::new(Code::Failed, format!("The directory {} could not be made: {why}.", dir.display()))
+            .hint("Name another one with --out.")
+    })
+}
