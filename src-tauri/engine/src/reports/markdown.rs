@@ -163,6 +163,9 @@ fn failures(out: &mut String, page: &Page) {
             );
         }
     }
+    if !page.flaky.is_empty() {
+        out.push('\n');
+    }
     for line in &page.flaky {
         let variation = line.variation.as_ref().map_or_else(String::new, |v| format!(" · {}", escaped(v)));
         let _ = writeln!(

@@ -158,7 +158,7 @@ fn markdown_reads_as_tables() {
     insta::assert_snapshot!(write(&page, ReportFormat::Markdown, None).unwrap(), @r#"
     # plain
 
-    10 runs of 2 tasks; 9 scored, 1 errors, 0 not scored. Folder plain, 2025-01-20 12:00 UTC.
+    10 runs of 2 tasks; 9 scored, 1 error, 0 not scored. Folder plain, 2025-01-20 12:00 UTC.
 
     Filter: plain
 
@@ -177,9 +177,9 @@ fn markdown_reads_as_tables() {
     | --- | --: | --: | --: | --: | --: | --: |
     | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | p = 0.040 | – | 0.30 |
 
-    > plain: plain
+    ### plain
 
-    plain: 1 without a counterpart.
+    - plain
 
     ## Tasks
 
