@@ -37,7 +37,7 @@ pub struct Cell {
 pub struct Estimate {
     /// The mean; each run counts the same.
     pub value: f64,
-    /// Its interval; none when there is one task or run only, or when none differs from the others.
+    /// Its interval; none for one run, or when it is no rate and no task differs from the others.
     pub interval: Option<Interval>,
     /// Where the interval comes from.
     pub by: Means,
@@ -139,6 +139,8 @@ fn estimate<'a>(scores: impl Iterator<Item = (Unit<'a>, f64)> + Clone, resamplin
         Some(rate) => (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson),
         None => (clusters.interval(Level::default(), resampling), Means::Bootstrap),
     };
+    // One run is no mean; what its pass is worth is said beside it.
+    let interval = interval.filter(|_| clusters.n() > 1);
     Some(Estimate { value: clusters.mean(), interval, by })
 }
 

@@ -46,6 +46,11 @@ fn scores_of_nothing_or_all_are_a_rate_and_others_a_mean() {
     assert!(mean.interval.is_some_and(|interval| interval.low < 0.75 && interval.high > 0.75));
     assert_eq!(cell(&["a #0 s 0.5", "b #0 s 0.5"]).score.unwrap().interval, None);
     assert_eq!(cell(&["a #0 s 0.5"]).score.unwrap().interval, None);
+    let one = cell(&["a #0 s 1+"]);
+    assert_eq!(
+        (one.score.unwrap().interval, one.passes.unwrap().interval),
+        (None, wilson(1, 1, Level::default()).unwrap())
+    );
 }
 
 #[test]
