@@ -21,6 +21,7 @@ mod postgres;
 mod python;
 mod readme;
 mod real_folders;
+mod reviewing;
 mod running;
 mod sandbox;
 mod scripted;

@@ -66,7 +66,7 @@ export const STATUS: Status = {
   folder: { id: "f1", name: "benchmark", path: "/home/me/benchmark", input_dir: "suites", output_dir: "results", demo: false },
   phase: { kind: "ready" },
   generation: 1,
-  counts: { runs: 120, damaged: 3, waiting: 4, errors: 9, other_files: 2, tasks: 4, suite_problems: 1 },
+  counts: { runs: 120, damaged: 3, waiting: 4, errors: 9, other_files: 2, tasks: 4, suite_problems: 1, damaged_reviews: 0 },
   search: { indexed: 120, total: 120 },
   watching: { by: "native", notice: null },
 };

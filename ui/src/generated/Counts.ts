@@ -31,4 +31,8 @@ tasks: number,
 /**
  * Suite files with an error or a warning.
  */
-suite_problems: number, };
+suite_problems: number, 
+/**
+ * Files of reviews that cannot be read.
+ */
+damaged_reviews: number, };

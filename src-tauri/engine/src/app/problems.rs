@@ -2,6 +2,7 @@
 use super::{App, OpenFolder};
 use crate::error::AppError;
 use crate::results::index::{IndexError, Reader};
+use crate::results::reviews;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{Problem, ProblemKind, ProblemPage, RunState, Span};
 use rusqlite::params;
@@ -27,11 +28,13 @@ fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPag
         Listed { state: RunState::Damaged, kind: ProblemKind::Damaged, count: count(reader, RunState::Damaged)? };
     let other =
         Listed { state: RunState::Other, kind: ProblemKind::NotTranscript, count: count(reader, RunState::Other)? };
-    let total = errors.len() as u64 + damaged.count + warnings.len() as u64 + other.count;
+    let of_reviews = reviews::problems(reader, &open.flow.roots)?;
+    let total = errors.len() as u64 + damaged.count + of_reviews.len() as u64 + warnings.len() as u64 + other.count;
     let mut window =
         Window { skip: u64::from(span.offset), take: u64::from(span.limit.min(MOST)), problems: Vec::new() };
     window.held(errors);
     window.listed(open, reader, &damaged)?;
+    window.held(of_reviews);
     window.held(warnings);
     window.listed(open, reader, &other)?;
     Ok(ProblemPage { total, problems: window.problems })

@@ -5,8 +5,9 @@ use crate::rows::RunScores;
 
 impl App {
     /// What every scorer and a person say of a run.
-    pub fn run_scores(&self, _id: &str) -> Result<RunScores, AppError> {
-        Err(unbuilt())
+    pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
+        let (review, note) = self.review_of(id)?;
+        Ok(RunScores { scores: Vec::new(), class: None, review, notes: note.into_iter().collect() })
     }
 
     /// Runs the scorers that are programs, over the runs that pass a filter and wait for them; says how many it was.

@@ -61,6 +61,12 @@ impl Reading {
         })
     }
 
+    /// The answer as the files are now; none when there is none, or it cannot be read.
+    pub(crate) fn answer(&self, flow: &Flow, id: &str) -> Result<Option<Value>, Unread> {
+        let (_, opened) = self.look(flow, id)?;
+        Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
+    }
+
     /// Steps of the version that was opened.
     pub(crate) fn steps(&self, flow: &Flow, id: &str, version: &str, span: Span) -> Result<StepPage, Unread> {
         let opened = match self.desk.find(id).filter(|opened| opened.version == version) {

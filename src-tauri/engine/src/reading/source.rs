@@ -6,13 +6,14 @@ use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
 use super::view;
 use crate::results::flow::Flow;
 use crate::results::index::Reader;
+use crate::results::layouts;
 use crate::results::open::{self, Refused, Stamp};
 use crate::results::query;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{RunFile, RunRow, RunState, TextPiece};
 use std::os::unix::fs::FileExt as _;
+use touchstone_formats::ReadError;
 use touchstone_formats::run::Run;
-use touchstone_formats::{ReadError, benchmark, transcript};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Parsers go down into what they read; a thread of their own has room for that.
@@ -104,20 +105,8 @@ pub(super) fn read(
 
 /// Reads contents into the model, on a thread with room, whose panic would be a fault of the file and not the end of anything.
 fn parse(contents: &[(&FileId, Vec<u8>)]) -> Result<Run, ReadError> {
-    let work = || {
-        let mut parts = benchmark::Parts::default();
-        let mut group = false;
-        for (file, bytes) in contents {
-            if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
-                parts.set(kind, bytes);
-                group = true;
-            }
-        }
-        match contents {
-            [(_, bytes)] if !group => transcript::read(bytes),
-            _ => benchmark::read(&parts),
-        }
-    };
+    let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
+    let work = || layouts::whole(&files);
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK).spawn_scoped(scope, work);
         let failed = |message: &str| Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message));

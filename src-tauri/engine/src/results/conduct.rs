@@ -8,6 +8,7 @@ use super::live::Live;
 use super::open;
 use super::pace::Pace;
 use super::reconcile::{Known, Step, reconcile};
+use super::reviews::Reviews;
 use super::roots::{FileId, Roots};
 use super::scan::{self, Survey};
 use super::suites::Shelving;
@@ -79,6 +80,7 @@ pub(crate) struct Conductor {
     pub(crate) backlog: Backlog,
     pub(crate) tally: Tally,
     pub(crate) chores: chores::Chores,
+    pub(crate) reviews: Reviews,
     /// Files to be looked at again, and when.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
@@ -102,6 +104,7 @@ impl Conductor {
         let opened = Instant::now();
         Self {
             chores: chores::Chores::new(),
+            reviews: Reviews::default(),
             shared,
             writer,
             publish,
@@ -203,7 +206,7 @@ impl Conductor {
         if Instant::now() < self.resting_until {
             return self.resting_until;
         }
-        if !self.backlog.is_empty() || self.chores.are_due() {
+        if !self.backlog.is_empty() || !self.reviews.is_settled() || self.chores.are_due() {
             return Instant::now();
         }
         let again = self.again.keys().next().copied();
@@ -270,6 +273,7 @@ impl Conductor {
 
     /// Puts what has to be done after a list of the scopes into the backlog.
     fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
+        self.reviews.note(scopes);
         let Shared { roots, limits, .. } = &self.shared;
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         if let Some((root, error)) = &survey.failed {

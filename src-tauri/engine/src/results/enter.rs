@@ -9,7 +9,7 @@ use super::record::{self, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::{PROMPT_NAMES, is_prompt_name};
 use super::suites::Shelving;
-use super::{chores, load, open};
+use super::{chores, load, open, reviews};
 use crate::clock;
 use crate::rows::Phase;
 use std::collections::BTreeMap;
@@ -44,10 +44,15 @@ impl Conductor {
         let tasks_now = self.shelving.is_new() || self.backlog.is_empty();
         let refreshed = if tasks_now { self.refresh_tasks() } else { Ok(()) };
         let units = self.backlog.next(LIVE, REST);
-        let done = refreshed.and_then(|()| if units.is_empty() { self.chore() } else { self.enter(units) });
+        let done = refreshed.and_then(|()| match (units.is_empty(), self.reviews.is_settled()) {
+            (false, _) => self.enter(units),
+            // What people say is held against rows, so the rows come first.
+            (true, false) => self.review(),
+            (true, true) => self.chore(),
+        });
         if let Err(error) = done {
             self.recover(&error);
-        } else if self.backlog.is_empty() && self.shelving.is_settled() {
+        } else if self.backlog.is_empty() && self.shelving.is_settled() && self.reviews.is_settled() {
             self.settle_phase();
         }
     }
@@ -82,6 +87,7 @@ impl Conductor {
             _ => self.shelving.remove(&looked.unit.file),
         }
         open.written.push(record::put(&mut self.writer, &looked, &self.shelving.tasks(), &self.shared.roots.models)?);
+        reviews::hold(&self.writer.sql, &self.shared.roots, &self.shared.limits, &looked.unit)?;
         open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
         Ok(())
     }
@@ -111,7 +117,7 @@ impl Conductor {
         Ok(())
     }
 
-    fn tell(&mut self, generation: u64, ids: Vec<String>, count: u64) {
+    pub(crate) fn tell(&mut self, generation: u64, ids: Vec<String>, count: u64) {
         let (tally, waiting) = (self.tally, self.backlog.len() as u64);
         self.shared.live.change(|standing| {
             standing.generation = generation;
@@ -249,7 +255,7 @@ impl Conductor {
 }
 
 /// Ends the transaction: the text first, then what refers to it. Returns the generation.
-fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
+pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
     writer.blob.flush()?;
     load::put_meta(&writer.sql, "blob_len", writer.blob.len().cast_signed())?;
     writer

@@ -5,7 +5,7 @@ use super::index::{Index, IndexError};
 use super::ingest::STACK;
 use super::limits::Limits;
 use super::live::{Live, Standing};
-use super::roots::Roots;
+use super::roots::{FileId, Roots};
 use super::suites::{Shelf, Shelving};
 use super::watch::{self, Watch};
 use crate::rows::Phase;
@@ -85,6 +85,15 @@ impl Flow {
     pub fn rescan(&self) {
         self.live.stir();
         self.inbox.add(|hints: &mut Hints| hints.rescan = true);
+    }
+
+    /// Has a file looked at that was just written, without waiting for the system to tell.
+    pub(crate) fn look_at(&self, file: &FileId) {
+        if let Some(path) = self.roots.path(file) {
+            self.inbox.add(|hints: &mut Hints| {
+                hints.touched.insert(path);
+            });
+        }
     }
 
     /// Stops following and closes the index. What was read can still be asked until this is dropped.

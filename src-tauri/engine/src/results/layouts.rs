@@ -3,7 +3,7 @@ use super::reconcile::UnitId;
 use super::roots::FileId;
 use super::scan::is_suite_name;
 use touchstone_formats::kind::{FileKind, detect};
-use touchstone_formats::run::Outline;
+use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
 
 /// How much of a file tells what it is.
@@ -59,6 +59,22 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
         }
     }
     benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
+}
+
+/// Reads the files of a run whole.
+pub(crate) fn whole(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
+    let mut parts = benchmark::Parts::default();
+    let mut group = false;
+    for (file, bytes) in files {
+        if let Some((_, kind)) = std::str::from_utf8(file.name()).ok().and_then(benchmark::member) {
+            parts.set(kind, bytes);
+            group = true;
+        }
+    }
+    match files {
+        [(_, bytes)] if !group => transcript::read(bytes),
+        _ => benchmark::read(&parts),
+    }
 }
 
 /// What the path says about a run.

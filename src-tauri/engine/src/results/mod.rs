@@ -12,7 +12,7 @@ pub(crate) mod home;
 mod inbox;
 pub mod index;
 mod ingest;
-mod layouts;
+pub(crate) mod layouts;
 pub mod limits;
 pub mod live;
 mod load;
@@ -22,6 +22,7 @@ mod pace;
 pub mod query;
 mod reconcile;
 mod record;
+pub(crate) mod reviews;
 pub mod roots;
 pub(crate) mod scan;
 mod seal;
@@ -33,6 +34,11 @@ pub mod suites;
 mod tally;
 mod watch;
 mod words;
+
+/// The id of the run that a file belongs to, by its name.
+pub(crate) fn run_of_file(file: &roots::FileId) -> String {
+    reconcile::unit_of(file, false).key()
+}
 
 /// The id of the run that a file of its own is: the same whether the file is there or not.
 pub(crate) fn run_id(file: &roots::FileId) -> String {

@@ -25,15 +25,7 @@ pub(crate) struct Survey {
 
 /// Looks at files and directories. A scope that is not there any more is simply not among what was found.
 pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Survey {
-    let walk = Walk {
-        roots,
-        limits,
-        queue: Mutex::new(Queue { dirs: Vec::new(), busy: 0 }),
-        wake: Condvar::new(),
-        listed: AtomicUsize::new(0),
-        cut: AtomicBool::new(false),
-        failed: Mutex::new(None),
-    };
+    let walk = Walk::new(roots, limits);
     let mut found: Vec<(FileId, Found)> = Vec::new();
     for scope in scopes.iter().filter(|scope| !is_hidden(scope) && scope.depth() <= limits.depth + 1) {
         walk.look(scope, &mut found);
@@ -53,6 +45,17 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
         cut: walk.cut.into_inner(),
         failed: walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
     }
+}
+
+/// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is not there.
+pub(crate) fn survey_own(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Found> {
+    // What lies in it repeats the folders of the results.
+    let limits = Limits { depth: limits.depth + folder.depth(), ..limits.clone() };
+    let walk = Walk::new(roots, &limits);
+    let mut found = Vec::new();
+    walk.look(folder, &mut found);
+    found.extend(walk.work());
+    found.into_iter().collect()
 }
 
 /// True for names that are nobody's result: hidden files, our own sidecars, locks and what editors and downloads leave.
@@ -81,7 +84,19 @@ struct Walk<'a> {
     failed: Mutex<Option<(Root, io::Error)>>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    fn new(roots: &'a Roots, limits: &'a Limits) -> Self {
+        Self {
+            roots,
+            limits,
+            queue: Mutex::new(Queue { dirs: Vec::new(), busy: 0 }),
+            wake: Condvar::new(),
+            listed: AtomicUsize::new(0),
+            cut: AtomicBool::new(false),
+            failed: Mutex::new(None),
+        }
+    }
+
     /// One scope: a directory goes into the queue, a file is found at once.
     fn look(&self, scope: &FileId, found: &mut Vec<(FileId, Found)>) {
         let Some(path) = self.roots.path(scope) else { return };

@@ -97,6 +97,20 @@ CREATE TABLE answers (
   answer  TEXT                               -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
 );
 
+-- The files of what people say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.
+CREATE TABLE reviews (
+  path     BLOB PRIMARY KEY,                 -- below the output directory, as its bytes
+  size     INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  inode    INTEGER NOT NULL,
+  settled  INTEGER NOT NULL,                 -- as in files
+  hash     INTEGER NOT NULL,                 -- xxh3-64 of its bytes, as i64
+  verdict  TEXT,                             -- as Verdict is written
+  score    REAL,
+  answer   TEXT,                             -- names the answer it was given for; NULL: any
+  problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
+) WITHOUT ROWID;
+
 -- rowid = items.id
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='unicode61');
 -- How many items hold each word.

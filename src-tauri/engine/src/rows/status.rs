@@ -82,6 +82,8 @@ pub struct Counts {
     pub tasks: u64,
     /// Suite files with an error or a warning.
     pub suite_problems: u64,
+    /// Files of reviews that cannot be read.
+    pub damaged_reviews: u64,
 }
 
 /// How far the full-text index has come. Until it is complete, free text is searched in the plain text.
@@ -208,6 +210,8 @@ pub enum ProblemKind {
     SuiteError,
     /// A transcript that cannot be read.
     Damaged,
+    /// What a person says of a run, in a file that cannot be read.
+    DamagedReview,
     /// A suite that reads, but probably does not say what was meant.
     SuiteWarning,
     /// A file that is no transcript, or something that is no file.

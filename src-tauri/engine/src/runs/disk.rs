@@ -1,6 +1,6 @@
 //! The way into an output directory for whoever writes there: folder by folder, never through a link, with errors that say what
 //! to do. Owns no name and no format of what is written.
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, Stat};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, RenameFlags, Stat};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
@@ -205,6 +205,15 @@ impl Folder {
 
     pub(super) fn remove(&self, name: &str) -> Result<(), Errno> {
         rustix::fs::unlinkat(&self.fd, name, AtFlags::empty())
+    }
+
+    /// Tries to take the lock of the folder itself, which is given back when this folder is closed; false when another has it.
+    pub(super) fn try_lock(&self) -> Result<bool, Errno> {
+        match rustix::fs::flock(&self.fd, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// Names of what is in it that begin so.

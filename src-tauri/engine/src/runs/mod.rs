@@ -18,6 +18,7 @@ pub mod progress;
 pub mod provider;
 pub mod publish;
 pub mod reply;
+pub mod reviews;
 pub mod script;
 pub mod secrets;
 pub mod setup;

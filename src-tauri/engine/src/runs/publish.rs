@@ -121,17 +121,37 @@ pub fn move_aside(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, Disk
     }
 }
 
-fn aside(output_dir: &Path, folder: &Folder, folders: &[&str], name: &str) -> Result<Option<PathBuf>, DiskError> {
+/// Keeps a copy in `.touchstone/replaced/` of a file that is about to be replaced, under a name that is not taken.
+pub(super) fn keep(output_dir: &Path, folders: &[&str], name: &str, bytes: &[u8]) -> Result<(), DiskError> {
+    let replaced = Folder::make(output_dir, &[&[SIDECARS, "replaced"], folders].concat(), PRIVATE)?;
+    for to in spare_names(name) {
+        let fd = match replaced.open(&to, OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL, FRESH) {
+            Err(Errno::EXIST) => continue,
+            opened => opened.map_err(|error| replaced.error(&to, error))?,
+        };
+        if let Err(error) = fill(&fd, bytes, None) {
+            // The file itself is still in its place; half a copy helps nobody.
+            let _ = replaced.remove(&to);
+            return Err(replaced.error(&to, error));
+        }
+        return replaced.sync();
+    }
+    Err(replaced.error(name, Errno::EXIST))
+}
+
+/// Moves a file from an open folder to `.touchstone/replaced/` and these folders. Returns where it is; none when there was none.
+pub(super) fn aside(
+    output_dir: &Path,
+    folder: &Folder,
+    folders: &[&str],
+    name: &str,
+) -> Result<Option<PathBuf>, DiskError> {
     if folder.plain_file(name)?.is_none() {
         return Ok(None);
     }
     let to = [&[SIDECARS, "replaced"], folders].concat();
     let replaced = Folder::make(output_dir, &to, PRIVATE)?;
-    let (stem, end) = name.rsplit_once('.').unwrap_or((name, "yaml"));
-    let stamp = stamp();
-    for turn in 1..TRIES {
-        let turn = if turn == 1 { String::new() } else { format!("-{turn}") };
-        let to = format!("{stem}-{stamp}{turn}.{end}");
+    for to in spare_names(name) {
         if folder.move_to(name, &replaced, &to).map_err(|error| folder.error(name, error))? {
             replaced.sync()?;
             folder.sync()?;
@@ -139,6 +159,16 @@ fn aside(output_dir: &Path, folder: &Folder, folders: &[&str], name: &str) -> Re
         }
     }
     Err(folder.error(name, Errno::EXIST))
+}
+
+/// Names for a file that is moved aside now, to be tried until one is free.
+fn spare_names(name: &str) -> impl Iterator<Item = String> {
+    let (stem, end) = name.rsplit_once('.').unwrap_or((name, "yaml"));
+    let stamp = stamp();
+    (1..TRIES).map(move |turn| {
+        let turn = if turn == 1 { String::new() } else { format!("-{turn}") };
+        format!("{stem}-{stamp}{turn}.{end}")
+    })
 }
 
 /// `20250221T001207Z`.

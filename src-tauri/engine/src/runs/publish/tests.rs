@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 
 const RUN: &str = "a/b/t-promptql-o1-variation0.yaml";
 
-fn below(dir: &Path) -> Vec<String> {
+pub(crate) fn below(dir: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
     while let Some(next) = open.pop() {
@@ -170,7 +170,7 @@ impl Mounted {
         self.0.path()
     }
 
-    fn make_read_only(&self) {
+    pub(crate) fn make_read_only(&self) {
         assert!(mount(&["-o", "remount,ro"], self.path()));
     }
 }

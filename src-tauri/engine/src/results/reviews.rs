@@ -1,0 +1,388 @@
+//! What people say of runs, followed: files beside the results are read, held against the answers they were given for, and what
+//! still holds is put into the rows of their runs. The files are truth; who writes them is `runs::reviews`, or anybody with an editor.
+use super::conduct::{Conductor, Shared};
+use super::enter::finish;
+use super::index::{IndexError, Reader};
+use super::layouts;
+use super::limits::Limits;
+use super::look::is_settled;
+use super::open::{self, Refused, Stamp};
+use super::reconcile::{Found, UnitId};
+use super::roots::{FileId, Root, Roots};
+use super::scan;
+use crate::clock;
+use crate::rows::{Problem, ProblemKind};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::panic::catch_unwind;
+use std::time::{Duration, Instant};
+use touchstone_formats::review::{self, Review, Sheet};
+use touchstone_formats::value::Value;
+use touchstone_formats::{ReadError, json};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+
+/// Where reviews are, below the output directory.
+const FOLDER: &str = ".touchstone/reviews";
+/// Larger files are nothing that a person wrote.
+pub(crate) const MOST: u64 = 1 << 20;
+/// Files in one transaction: what changes on disk meanwhile should not wait long.
+const BATCH: usize = 100;
+/// Stands for the answer of a run that has none.
+const NO_ANSWER: &str = "none";
+
+/// What is left to be done about reviews.
+#[derive(Debug, Default)]
+pub(crate) struct Reviews {
+    due: bool,
+    waiting: Vec<(FileId, Option<Found>)>,
+}
+
+impl Reviews {
+    /// Something may have changed in these places.
+    pub(crate) fn note(&mut self, scopes: &[FileId]) {
+        let folder = FileId::new(Root::Output, FOLDER);
+        self.due |= scopes.iter().any(|scope| scope.holds(&folder) || folder.holds(scope));
+    }
+
+    /// True when everything that is known of was read.
+    pub(crate) fn is_settled(&self) -> bool {
+        !self.due && self.waiting.is_empty()
+    }
+}
+
+/// Names an answer. Two answers have the same name when they are written the same, however their file is.
+pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
+    answer.map_or_else(
+        || NO_ANSWER.to_owned(),
+        |answer| format!("{:032x}", xxh3_128(json::write(answer, false).as_bytes())),
+    )
+}
+
+/// The file of the review of a run. A name that is no UTF-8 has none.
+fn file_of(unit: &UnitId) -> Option<FileId> {
+    Some(file_of_path(std::str::from_utf8(&unit.file.path).ok()?))
+}
+
+/// The same by the path of the run below the output directory.
+pub(crate) fn file_of_path(run: &str) -> FileId {
+    FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
+}
+
+/// The runs that the name of a review may mean; the first that is there is the one.
+pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
+    let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
+    let below = below.unwrap_or_default();
+    let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
+    let key = |path: &[u8], group| UnitId { file: FileId::new(Root::Output, path), group }.key();
+    vec![key(below, false), key(stem, true), key(stem, false)]
+}
+
+/// What is wrong with files of reviews.
+pub(crate) fn problems(index: &Reader<'_>, roots: &Roots) -> Result<Vec<Problem>, IndexError> {
+    let mut select =
+        index.prepare_cached("SELECT path, problem FROM reviews WHERE problem IS NOT NULL ORDER BY path")?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?)))?;
+    let mut problems = Vec::new();
+    for row in rows {
+        let (path, wrong) = row?;
+        let file = FileId::new(Root::Output, path);
+        let run = owner(index, &file)?;
+        let wrong: Wrong = serde_json::from_str(&wrong).unwrap_or_default();
+        problems.push(wrong.show(roots.shown(&file), run));
+    }
+    Ok(problems)
+}
+
+/// Why a file cannot be read, as it is kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Wrong {
+    message: String,
+    line: Option<u32>,
+    column: Option<u32>,
+    excerpt: Option<String>,
+    advice: Option<String>,
+}
+
+impl Wrong {
+    fn of(error: ReadError) -> Self {
+        let ReadError { message, line, column, excerpt, advice, .. } = error;
+        Self { message, line, column, excerpt, advice }
+    }
+
+    fn because(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
+
+    fn show(self, file: String, run: Option<String>) -> Problem {
+        let Self { message, line, column, excerpt, advice } = self;
+        Problem { kind: ProblemKind::DamagedReview, file, run, message, line, column, excerpt, advice }
+    }
+}
+
+/// Reads what a file of a review says. A reader that panics has met a damaged file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+    catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
+        let message = "The file could not be read: its content brought the reader to a stop.";
+        Err(ReadError::new(touchstone_formats::ReadErrorKind::Syntax, message))
+    })
+}
+
+/// Puts what a person says into the row of a run that was just written, if anything is said and still holds.
+pub(crate) fn hold(sql: &Connection, roots: &Roots, limits: &Limits, unit: &UnitId) -> Result<(), IndexError> {
+    let Some(file) = file_of(unit).filter(|_| unit.file.root == Root::Output) else { return Ok(()) };
+    let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
+    let key = unit.key();
+    if there && owner(sql, &file)?.is_some_and(|owner| owner == key) {
+        show(sql, roots, limits, &file, &key)?;
+    }
+    Ok(())
+}
+
+/// The run that a review belongs to, if it is there.
+fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> {
+    let mut known = sql.prepare_cached("SELECT 1 FROM runs WHERE key = ?")?;
+    for key in keys_of(file) {
+        if known.exists([&key])? {
+            return Ok(Some(key));
+        }
+    }
+    Ok(None)
+}
+
+/// Brings the row of a run into agreement with its review.
+fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &str) -> Result<(), IndexError> {
+    type Said = (Option<String>, Option<f64>, Option<String>);
+    let said: Option<Said> = sql
+        .prepare_cached("SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL")?
+        .query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let (verdict, score) = match said {
+        // What was said of another answer is not counted; the page of the run shows it, and says so.
+        Some((_, _, Some(mark))) if current_mark(sql, roots, limits, key)? != mark => (None, None),
+        Some((verdict, score, _)) => (verdict, score),
+        None => (None, None),
+    };
+    sql.prepare_cached("UPDATE runs SET verdict = ?, review_score = ? WHERE key = ?")?
+        .execute(params![verdict, score, key])?;
+    Ok(())
+}
+
+/// Names the answer that a run has now. What cannot be read has none.
+fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<String, IndexError> {
+    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.run = r.id WHERE r.key = ? ORDER BY f.path";
+    let mut select = sql.prepare_cached(FILES)?;
+    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
+    let mut read = Vec::new();
+    for path in paths {
+        let file = FileId::new(Root::Output, path?);
+        match open::read(roots, &file, limits.file_bytes) {
+            Ok((bytes, _)) => read.push((file, bytes)),
+            Err(Refused::Gone) => {}
+            Err(_) => return Ok(answer_mark(None)),
+        }
+    }
+    let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
+    let run = catch_unwind(|| layouts::whole(&files).ok()).ok().flatten();
+    Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
+}
+
+impl Conductor {
+    /// Lists the reviews when something may have changed, and reads some of those that did.
+    pub(crate) fn review(&mut self) -> Result<(), IndexError> {
+        if std::mem::take(&mut self.reviews.due) {
+            self.reviews.waiting = changed(&self.shared, &self.writer.sql)?;
+        }
+        let from = self.reviews.waiting.len().saturating_sub(BATCH);
+        let batch = self.reviews.waiting.split_off(from);
+        self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+        let done = self.take_in(batch).and_then(|(ids, damaged)| {
+            let generation = finish(&mut self.writer, !ids.is_empty())?;
+            Ok((generation, ids, damaged))
+        });
+        match done {
+            Ok((generation, ids, damaged)) => {
+                self.shared.live.change(|standing| standing.counts.damaged_reviews = damaged);
+                self.tell(generation, ids, 0);
+                Ok(())
+            }
+            Err(error) => {
+                // The next full list finds again what was not read.
+                self.reviews.waiting.clear();
+                self.writer.sql.execute_batch("ROLLBACK")?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Reads files; returns the runs whose review changed, and how many files are damaged by now.
+    fn take_in(&mut self, batch: Vec<(FileId, Option<Found>)>) -> Result<(Vec<String>, u64), IndexError> {
+        let Shared { roots, limits, .. } = &self.shared;
+        let sql = &self.writer.sql;
+        let mut ids = Vec::new();
+        for (file, found) in batch {
+            let taken = Taken::of(roots, &file, found);
+            if let Taken::Sheet { stamp, settled: false, .. } = &taken {
+                // A change in the same moment would bear the same stamp.
+                let wait = if stamp.mtime_ns % 1_000_000_000 == 0 { COARSE } else { FINE };
+                self.again.entry(Instant::now() + wait).or_default().insert(file.clone());
+            }
+            if taken.put(sql, &file)?
+                && let Some(key) = owner(sql, &file)?
+            {
+                show(sql, roots, limits, &file, &key)?;
+                ids.push(key);
+            }
+        }
+        let count = "SELECT count(*) FROM reviews WHERE problem IS NOT NULL";
+        let damaged: i64 = sql.prepare_cached(count)?.query_row([], |row| row.get(0))?;
+        Ok((ids, damaged.unsigned_abs()))
+    }
+}
+
+/// When to look again at a file that was written just now, on file systems with fine and with coarse times.
+const FINE: Duration = Duration::from_millis(100);
+const COARSE: Duration = Duration::from_millis(2_100);
+
+/// Files whose stamps are not those that are known, and known files that are gone.
+fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Found>)>, IndexError> {
+    let found = list(&shared.roots, &shared.limits);
+    let mut select = sql.prepare_cached("SELECT path, size, mtime_ns, inode, settled FROM reviews")?;
+    let known = select.query_map([], |row| {
+        let (size, inode): (i64, i64) = (row.get(1)?, row.get(3)?);
+        let stamp = Stamp { size: size.cast_unsigned(), mtime_ns: row.get(2)?, inode: inode.cast_unsigned() };
+        Ok((FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?), (stamp, row.get::<_, bool>(4)?)))
+    })?;
+    let known: BTreeMap<FileId, (Stamp, bool)> = known.collect::<Result<_, _>>()?;
+    // Nothing is concluded about what lies in a folder that cannot be listed.
+    let closed: Vec<&FileId> = found.iter().filter(|(_, found)| found.odd.is_some()).map(|(file, _)| file).collect();
+    let gone = known.keys().filter(|file| !found.contains_key(file) && !closed.iter().any(|dir| dir.holds(file)));
+    let gone: Vec<_> = gone.map(|file| (file.clone(), None)).collect();
+    let fresh = found.into_iter().filter(|(file, now)| known.get(file) != Some(&(now.stamp, true)));
+    Ok(fresh.map(|(file, now)| (file, Some(now))).chain(gone).collect())
+}
+
+/// The files of reviews that there are; also what lies in their place and is no file.
+fn list(roots: &Roots, limits: &Limits) -> BTreeMap<FileId, Found> {
+    let folder = FileId::new(Root::Output, FOLDER);
+    let own = FileId::new(Root::Output, folder.parent());
+    let is_dir = |file: &FileId| {
+        let path = roots.path(file);
+        path.and_then(|path| path.symlink_metadata().ok()).is_some_and(|meta| meta.is_dir())
+    };
+    if !is_dir(&own) {
+        return BTreeMap::new();
+    }
+    let mut found = scan::survey_own(roots, limits, &folder);
+    found.retain(|file, found| {
+        let named = file.name().ends_with(review::END.as_bytes()) || *file == folder;
+        // A folder may be named like a file: that of a run whose own folder is.
+        if found.odd.is_some() { !is_dir(file) || !scan::is_suite_name(file) } else { named }
+    });
+    found
+}
+
+/// What a file of a review turned out to be.
+enum Taken {
+    Gone,
+    Unread { stamp: Stamp, wrong: Wrong },
+    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Review, Wrong> },
+}
+
+impl Taken {
+    fn of(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
+        let Some(found) = found else { return Taken::Gone };
+        if let Some(odd) = found.odd {
+            return Taken::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
+        }
+        match open::read(roots, file, MOST) {
+            Ok((bytes, stamp)) => Taken::Sheet {
+                stamp,
+                settled: is_settled(stamp, clock::now_ns()),
+                hash: xxh3_64(&bytes),
+                read: read(&bytes).map(|sheet| sheet.review().clone()).map_err(Wrong::of),
+            },
+            Err(Refused::Gone) => Taken::Gone,
+            Err(why) => Taken::Unread {
+                stamp: found.stamp,
+                wrong: Wrong::because(format!("The review cannot be read: {why}.")),
+            },
+        }
+    }
+
+    /// Keeps it in the index; true when it says something else than before.
+    fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
+        let (stamp, settled, hash, read) = match self {
+            Taken::Gone => {
+                return Ok(sql.prepare_cached("DELETE FROM reviews WHERE path = ?")?.execute([&file.path])? > 0);
+            }
+            Taken::Unread { stamp, wrong } => (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong)),
+            Taken::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
+        };
+        let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
+        let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
+        let said = read.as_ref().ok();
+        let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());
+        sql.prepare_cached(
+            "INSERT OR REPLACE INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, problem)
+             VALUES (?,?,?,?,?,?,?,?,?,?)",
+        )?
+        .execute(params![
+            file.path,
+            stamp.size.cast_signed(),
+            stamp.mtime_ns,
+            stamp.inode.cast_signed(),
+            settled,
+            hash.cast_signed(),
+            said.and_then(|said| said.verdict).map(review::Verdict::word),
+            said.and_then(|said| said.score),
+            said.and_then(|said| said.answer.as_deref()),
+            wrong,
+        ])?;
+        Ok(before != Some(hash.cast_signed()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_review_may_mean_a_file_or_the_files_of_a_benchmark_folder_and_both_find_it_by_the_same_name() {
+        let unit = |path: &str, group| UnitId { file: FileId::new(Root::Output, path), group };
+        for unit in [
+            unit("a/b c-promptql-o1-variation0.yaml", false),
+            unit("o1/promptql/oracle/ü_run_1", true),
+            unit("x.json", false),
+        ] {
+            let file = file_of(&unit).unwrap();
+            assert!(keys_of(&file).contains(&unit.key()), "{file:?}");
+        }
+        assert_eq!(file_of(&unit("o1/s_run_1", true)).unwrap().shown(), ".touchstone/reviews/o1/s_run_1.yaml");
+        let odd = UnitId { file: FileId::new(Root::Output, vec![0xff]), group: false };
+        assert_eq!(file_of(&odd), None);
+    }
+
+    #[test]
+    fn an_answer_is_another_when_it_is_written_otherwise_and_none_is_an_answer_of_its_own() {
+        let list = |text: &str| json::read(text).unwrap();
+        assert_eq!(answer_mark(Some(&list("[1, 2.0]"))), answer_mark(Some(&list("[ 1,2.0 ]"))));
+        assert_ne!(answer_mark(Some(&list("[1, 2.0]"))), answer_mark(Some(&list("[1, 2]"))));
+        assert_ne!(answer_mark(Some(&Value::Null)), answer_mark(None));
+    }
+
+    #[test]
+    fn what_happens_above_beside_or_in_the_folder_is_noted_and_nothing_else() {
+        let concerns = |path: &str| {
+            let mut reviews = Reviews::default();
+            reviews.note(&[FileId::new(Root::Output, path)]);
+            !reviews.is_settled()
+        };
+        for path in ["", ".touchstone", ".touchstone/reviews", ".touchstone/reviews/a/b.yaml"] {
+            assert!(concerns(path), "{path}");
+        }
+        for path in ["a", ".touchstone/journal/a.jsonl", ".touchstone/reviews2/a.yaml"] {
+            assert!(!concerns(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Rules of reviews: what a person says of a run lies in a file beside the results, is shown wherever the run is, and is never lost.
+use crate::bench::{Bench, answered, find_in, rows, wait_until};
+use fs_err as fs;
+use touchstone_engine::app::App;
+use touchstone_engine::error::{AppError, Code};
+use touchstone_engine::rows::{ProblemKind, Review, Stale, Verdict};
+
+const RUN: &str = "t-tool_calling-o1-variation0.yaml";
+const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
+
+fn says(verdict: Verdict) -> Review {
+    Review { verdict: Some(verdict), score: None, note: String::new(), at_ms: 0, stale: false }
+}
+
+fn one_run() -> Bench {
+    Bench::new().answered(&format!("results/{RUN}"), "Three.").open()
+}
+
+fn id(bench: &Bench, path: &str) -> String {
+    wait_until(&format!("{path} is listed"), || bench.row(path)).id
+}
+
+fn review(bench: &Bench, path: &str, review: Option<&Review>) -> Result<(), AppError> {
+    bench.app().review_run(&id(bench, path), review)
+}
+
+fn read_back(app: &App, id: &str) -> (Option<Review>, Option<String>) {
+    app.review_of(id).unwrap()
+}
+
+fn wait_verdict(bench: &Bench, path: &str, wanted: Option<Verdict>) {
+    wait_until(&format!("{path} is said to be {wanted:?}"), || {
+        bench.row(path).filter(|row| row.verdict == wanted).map(drop)
+    });
+}
+
+/// Files below a folder of the bench, by name; the text of the only one.
+fn only_file(bench: &Bench, folder: &str, end: &str) -> String {
+    let mut open = vec![bench.path(folder)];
+    let mut found = Vec::new();
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            if entry.path().is_dir() { open.push(entry.path()) } else { found.push(entry.path()) }
+        }
+    }
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].to_string_lossy().ends_with(end), "{found:?}");
+    fs::read_to_string(&found[0]).unwrap()
+}
+
+#[test]
+fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    assert!(!bench.path("results/.touchstone").exists(), "a folder that is only looked at is written to");
+    bench.forget_events();
+    let given = Review { score: Some(0.75), note: "Off by one.\nSee row 2.".to_owned(), ..says(Verdict::Partly) };
+    review(&bench, RUN, Some(&given)).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Partly));
+    let (read, wrong) = read_back(bench.app(), &id);
+    let read = read.unwrap();
+    assert_eq!(Review { at_ms: 0, ..read.clone() }, given);
+    assert!(read.at_ms > 1_700_000_000_000 && wrong.is_none());
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.starts_with("verdict: partly\nscore: 0.75\nnote: |-\n  Off by one.\n  See row 2.\nat: '2"), "{text}");
+    let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if ids.contains(&id));
+    wait_until("the review is told of", || bench.events().iter().any(told).then_some(()));
+    assert_eq!(bench.app().run_scores(&id).unwrap().review, Some(read));
+}
+
+#[test]
+fn what_is_said_twice_is_written_once_and_taking_it_back_moves_it_aside() {
+    let bench = one_run();
+    let given = Review { note: "Keep me".to_owned(), ..says(Verdict::Wrong) };
+    review(&bench, RUN, Some(&given)).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    review(&bench, RUN, Some(&given)).unwrap();
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), text);
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    review(&bench, RUN, None).unwrap();
+    wait_verdict(&bench, RUN, None);
+    assert_eq!(read_back(bench.app(), &id(&bench, RUN)), (None, None));
+    assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), text);
+    review(&bench, RUN, None).unwrap();
+    // One that says nothing is none.
+    review(&bench, RUN, Some(&Review { verdict: None, note: " \n".to_owned(), ..given })).unwrap();
+    assert!(!bench.path(FILE).exists());
+}
+
+#[test]
+fn a_review_that_is_written_changed_or_removed_by_hand_shows() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    bench.write(FILE, "verdict: wrong\n");
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+    bench.put(FILE, "# after a talk with Zoë\nverdict: Right\nby: me\n");
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    bench.forget_events();
+    bench.put(FILE, "# after a talk with Zoë\nverdict: right\nby: me\nnote: now with a note\n");
+    let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, .. } if *ids == [id.clone()]);
+    wait_until("a note alone is told of", || bench.events().iter().any(told).then_some(()));
+    assert_eq!(read_back(bench.app(), &id).0.unwrap().note, "now with a note");
+    bench.remove(FILE);
+    wait_verdict(&bench, RUN, None);
+}
+
+#[test]
+fn a_rewrite_keeps_what_we_do_not_know_and_the_page_that_was_written_by_hand() {
+    let bench = one_run();
+    let hand = "# my own words\nby: Zoë\nverdict: wrong # sure?\nscore: 0.50\n";
+    bench.write(FILE, hand);
+    review(&bench, RUN, Some(&Review { score: Some(0.5), ..says(Verdict::Right) })).unwrap();
+    let text = fs::read_to_string(bench.path(FILE)).unwrap();
+    assert!(text.starts_with("by: Zoë\nverdict: right\nscore: 0.50\n"), "{text}");
+    assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
+    // What we wrote ourselves needs no second copy.
+    review(&bench, RUN, Some(&says(Verdict::Partly))).unwrap();
+    assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), hand);
+}
+
+#[test]
+fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let damaged = "note: a long one\nverdict: perfect\n";
+    bench.write(FILE, damaged);
+    let problem = wait_until("the problem is listed", || bench.problems().into_iter().next());
+    assert_eq!((problem.kind, problem.run.as_deref()), (ProblemKind::DamagedReview, Some(id.as_str())));
+    assert_eq!((problem.file.as_str(), problem.line), (FILE, Some(2)));
+    assert_eq!(problem.message, "This is no verdict.");
+    assert_eq!(problem.advice.as_deref(), Some("Write right, partly or wrong."));
+    assert_eq!(bench.status().counts.damaged_reviews, 1);
+    let (read, wrong) = read_back(bench.app(), &id);
+    let wrong = wrong.unwrap();
+    assert!(
+        read.is_none() && wrong.contains("line 2: This is no verdict.") && wrong.contains("Mend the file"),
+        "{wrong}"
+    );
+    assert_eq!(bench.app().run_scores(&id).unwrap().notes, [wrong]);
+    review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), damaged);
+    wait_until("no problem is left", || bench.problems().is_empty().then_some(()));
+    assert_eq!(bench.status().counts.damaged_reviews, 0);
+}
+
+#[test]
+fn what_is_no_file_is_a_problem_and_is_not_followed() {
+    let bench = one_run();
+    bench.write("elsewhere.yaml", "verdict: right\n");
+    fs::create_dir_all(bench.path("results/.touchstone/reviews")).unwrap();
+    std::os::unix::fs::symlink(bench.path("elsewhere.yaml"), bench.path(FILE)).unwrap();
+    let problem = wait_until("the problem is listed", || bench.problems().into_iter().next());
+    assert_eq!(problem.message, "It is a link, and links are not followed.");
+    assert_eq!(bench.row(RUN).unwrap().verdict, None);
+    let refused = review(&bench, RUN, Some(&says(Verdict::Wrong))).unwrap_err();
+    assert!(refused.message.contains("could not be saved") && refused.message.contains("move it away"), "{refused}");
+    assert_eq!(fs::read_to_string(bench.path("elsewhere.yaml")).unwrap(), "verdict: right\n");
+}
+
+#[test]
+fn a_review_of_an_answer_that_changed_is_kept_but_not_counted_until_it_is_given_again() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    // The file changed and the answer did not.
+    bench.put(&format!("results/{RUN}"), answered("Three, I think."));
+    wait_until("the new text is there", || bench.hits("think").contains(&RUN.to_owned()).then_some(()));
+    assert_eq!(bench.row(RUN).unwrap().verdict, Some(Verdict::Right));
+    bench.put(&format!("results/{RUN}"), answered("Four.").replace("n: 3\n", "n: 4\n"));
+    wait_verdict(&bench, RUN, None);
+    let (read, _) = read_back(bench.app(), &id);
+    assert_eq!(read.map(|read| (read.verdict, read.stale)), Some((Some(Verdict::Right), true)));
+    review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    assert!(!read_back(bench.app(), &id).0.unwrap().stale);
+}
+
+#[test]
+fn reviews_follow_runs_into_folders_and_names_in_any_script() {
+    let nested = "süd/東京/aufgabe nr 1-tool_calling-o1-variation0-run2.yaml";
+    let group = "claude/promptql/oracle/last 20_run_1";
+    let bench = Bench::new()
+        .answered(&format!("results/{nested}"), "Three.")
+        .file(&format!("results/{group}.result"), "[1]")
+        .file(&format!("results/{group}.history"), "[]")
+        .open();
+    for path in [nested, group] {
+        review(&bench, path, Some(&says(Verdict::Wrong))).unwrap();
+        wait_verdict(&bench, path, Some(Verdict::Wrong));
+        let file = format!("results/.touchstone/reviews/{}.yaml", path.trim_end_matches(".yaml"));
+        assert!(bench.path(&file).exists(), "{file}");
+        assert!(!read_back(bench.app(), &id(&bench, path)).0.unwrap().stale);
+    }
+    let member = bench.path(&format!("results/{group}.history"));
+    assert_eq!(bench.app().run_with(&member).unwrap(), id(&bench, group));
+    assert_eq!(bench.rows().len(), 2, "a review is no run");
+}
+
+#[test]
+fn two_programs_on_one_folder_see_what_the_other_says() {
+    let bench = one_run();
+    let other = bench.another_app();
+    other.open(&bench.path("")).unwrap();
+    other.wait_ready(crate::bench::DEADLINE).unwrap();
+    let id = id(&bench, RUN);
+    other.review_run(&id, Some(&says(Verdict::Partly))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Partly));
+    bench.app().review_run(&id, Some(&says(Verdict::Right))).unwrap();
+    wait_until("the other sees it", || {
+        rows(&other).into_iter().find(|row| row.verdict == Some(Verdict::Right)).map(drop)
+    });
+    other.close_folder().unwrap();
+}
+
+#[test]
+fn an_index_made_anew_and_one_that_was_closed_meanwhile_know_what_people_said() {
+    let bench = one_run();
+    review(&bench, RUN, Some(&says(Verdict::Partly))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Partly));
+    let bench = bench.reopen();
+    assert_eq!(bench.row(RUN).unwrap().verdict, Some(Verdict::Partly));
+    let bench = bench.close();
+    bench.put(FILE, "verdict: wrong\n");
+    let bench = bench.open();
+    assert_eq!(bench.row(RUN).unwrap().verdict, Some(Verdict::Wrong));
+    let bench = bench.close();
+    assert!(!find_in(&bench.cache(), "index.db").is_empty());
+    fs::remove_dir_all(bench.cache()).unwrap();
+    let bench = bench.open();
+    assert_eq!(bench.row(RUN).unwrap().verdict, Some(Verdict::Wrong));
+}
+
+#[test]
+fn a_review_waits_for_its_run_and_stays_when_the_run_goes() {
+    let bench = Bench::new().file(FILE, "verdict: right\n").open();
+    assert_eq!(bench.problems(), []);
+    bench.put(&format!("results/{RUN}"), answered("Three."));
+    wait_verdict(&bench, RUN, Some(Verdict::Right));
+    bench.remove(&format!("results/{RUN}"));
+    wait_until("the run is gone", || bench.rows().is_empty().then_some(()));
+    assert_eq!(fs::read_to_string(bench.path(FILE)).unwrap(), "verdict: right\n");
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_a_sentence_and_writes_nothing() {
+    let bench = Bench::new().answered(&format!("results/{RUN}"), "Three.").file("results/notes.txt", "no run").open();
+    let of = |score: f64, note: &str| Review { score: Some(score), note: note.to_owned(), ..says(Verdict::Right) };
+    for bad in [of(1.5, ""), of(-0.1, ""), of(f64::NAN, ""), of(1.0, &"x".repeat(65 << 10)), of(1.0, "a\0b")] {
+        let refused = review(&bench, RUN, Some(&bad)).unwrap_err();
+        assert_eq!(refused.code, Code::BadRequest, "{refused}");
+    }
+    let refused = review(&bench, "notes.txt", Some(&says(Verdict::Right))).unwrap_err();
+    assert_eq!((refused.code, refused.hint.is_some()), (Code::BadRequest, true));
+    assert_eq!(bench.app().review_run("0000", None).unwrap_err().code, Code::NotFound);
+    assert!(!bench.path("results/.touchstone").exists());
+}
+
+#[test]
+fn very_many_reviews_are_all_read() {
+    let names: Vec<String> = (0..350).map(|n| format!("t{n}-tool_calling-o1-variation0.yaml")).collect();
+    let bench = names.iter().fold(Bench::new(), |bench, name| {
+        bench
+            .answered(&format!("results/{name}"), "Three.")
+            .file(&format!("results/.touchstone/reviews/{name}"), "verdict: wrong\n")
+    });
+    let bench = bench.open();
+    assert!(bench.rows().iter().all(|row| row.verdict == Some(Verdict::Wrong)));
+}
