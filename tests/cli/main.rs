@@ -6,6 +6,7 @@ mod conversation;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod readme;
+mod reviewing;
 mod running;
 mod sandbox;
 #[path = "../engine/scripted.rs"]

@@ -7,6 +7,8 @@ mod index;
 mod list;
 mod nudge;
 mod report;
+
+mod review;
 mod run;
 mod search;
 mod show;
@@ -61,6 +63,9 @@ enum Command {
 
     /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit
     Report(report::Report),
+
+    /// Say whether a run is right, or read what was said
+    Review(review::Review),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -143,6 +148,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Stats(asked)) => stats::run(&asked, here),
 
         Some(Command::Report(report)) => report::run(&report, here),
+
+        Some(Command::Review(review)) => review::run(&review, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

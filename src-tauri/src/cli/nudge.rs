@@ -30,7 +30,7 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
 
 /// The nearest folder above with a workspace file, because it names the tools; else the folder of the file. Never one of another
 /// user: what its file names would be started, and sent our keys.
-fn workspace_of(file: &Path) -> PathBuf {
+pub(super) fn workspace_of(file: &Path) -> PathBuf {
     use std::os::unix::fs::MetadataExt as _;
     let us = rustix::process::getuid().as_raw();
     let ours = |path: &Path| path.metadata().is_ok_and(|meta| meta.uid() == us);

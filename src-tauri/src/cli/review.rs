@@ -1,0 +1,111 @@
+//! `review`: what a person says of a run, written or read.
+use super::{
+    Dirs, Ended, Outcome, Where, folder, nudge,
+    terminal::{Paint, complain, lines, one_line},
+};
+use crate::Surroundings;
+use clap::{Args, ValueEnum};
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
+use touchstone_engine::{
+    error::{AppError, Code},
+    rows::{self, Verdict},
+};
+
+/// What `review` takes. What is left out stays as it was said.
+#[derive(Debug, Args)]
+pub(super) struct Review {
+    /// The transcript
+    file: PathBuf,
+    /// Whether its answer is right; left out, what was said is printed
+    verdict: Option<Word>,
+    /// A score from 0 to 1, in place of the automatic one
+    #[arg(long)]
+    score: Option<f64>,
+    /// Anything else
+    #[arg(long)]
+    note: Option<String>,
+    /// Take the review away; its file is moved aside
+    #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]
+    clear: bool,
+    #[command(flatten)]
+    dirs: Dirs,
+    /// Print what is said as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Word {
+    Right,
+    Partly,
+    Wrong,
+}
+
+pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
+    let file = &asked.file;
+    let full = std::fs::canonicalize(file)
+        .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
+    let app = folder::ready(Where { folder: Some(folder_of(&full)), dirs: asked.dirs.clone() }, here)?;
+    let id = app.run_with(&full)?;
+    if asked.clear {
+        app.review_run(&id, None)?;
+    } else if asked.verdict.is_some() || asked.score.is_some() || asked.note.is_some() {
+        let said = app.review_of(&id)?.0;
+        app.review_run(&id, Some(&changed(said, asked)))?;
+    }
+    let (said, damaged) = app.review_of(&id)?;
+    if asked.json {
+        writeln!(io::stdout().lock(), "{}", serde_json::json!({ "path": file, "review": said }))?;
+    } else {
+        print(said.as_ref(), Paint(here.colour))?;
+    }
+    let Some(damaged) = damaged else { return Ok(Ended::Well) };
+    complain(&AppError::new(Code::Failed, damaged));
+    Ok(Ended::WithFailures)
+}
+
+/// The folder whose reviews are meant: that of the workspace file, else one that has things of ours in it, else that of the file.
+fn folder_of(file: &Path) -> PathBuf {
+    let workspace = nudge::workspace_of(file);
+    let known = |dir: &&Path| dir.join(".touchstone").is_dir();
+    match file.ancestors().skip(1).find(known) {
+        Some(known) if !workspace.join("touchstone.yaml").exists() => known.to_path_buf(),
+        _ => workspace,
+    }
+}
+
+fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
+    let said = said.unwrap_or(rows::Review { verdict: None, score: None, note: String::new(), at_ms: 0, stale: false });
+    let verdict = asked.verdict.map(|word| match word {
+        Word::Right => Verdict::Right,
+        Word::Partly => Verdict::Partly,
+        Word::Wrong => Verdict::Wrong,
+    });
+    rows::Review {
+        verdict: verdict.or(said.verdict),
+        score: asked.score.or(said.score),
+        note: asked.note.clone().unwrap_or(said.note),
+        ..said
+    }
+}
+
+fn print(said: Option<&rows::Review>, paint: Paint) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    let Some(said) = said else { return writeln!(out, "Nobody has reviewed this run.") };
+    let verdict = match said.verdict {
+        Some(Verdict::Right) => paint.green("right"),
+        Some(Verdict::Partly) => paint.yellow("partly right"),
+        Some(Verdict::Wrong) => paint.red("wrong"),
+        None => "no verdict".to_owned(),
+    };
+    let score = said.score.map(|score| format!(", score {score}")).unwrap_or_default();
+    let stale = if said.stale { ", said of an earlier answer" } else { "" };
+    writeln!(out, "{verdict}{}", one_line(&format!("{score}{stale}")))?;
+    if !said.note.is_empty() {
+        writeln!(out, "{}", lines(&said.note))?;
+    }
+    Ok(())
+}

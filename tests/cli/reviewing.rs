@@ -1,0 +1,73 @@
+//! `touchstone review`: what is said of a run is kept, printed, added to and taken back.
+use crate::sandbox::{ANSWERED, Sandbox};
+
+const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
+const REVIEW: &str = "results/.touchstone/reviews/tickets-tool_calling-claude-variation0.yaml";
+
+fn said(sandbox: &Sandbox) -> String {
+    std::fs::read_to_string(sandbox.folder.join(REVIEW)).unwrap_or_default()
+}
+
+#[test]
+fn what_is_said_is_kept_beside_the_run_and_printed() {
+    let sandbox = Sandbox::usual("review");
+    let nothing = sandbox.run(&["review", FILE]);
+    assert_eq!((nothing.status, nothing.out.as_str()), (0, "Nobody has reviewed this run.\n"));
+    assert!(!sandbox.folder.join("results/.touchstone").exists(), "asking writes nothing");
+    let ran = sandbox.run(&["review", FILE, "partly", "--score", "0.5", "--note", "Row 2 is off.\u{1b}[2K"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(ran.out, "partly right, score 0.5\nRow 2 is off.\\u{1b}[2K\n");
+    assert!(said(&sandbox).starts_with("verdict: partly\nscore: 0.5\n"), "{}", said(&sandbox));
+    // What is left out stays as it was.
+    let ran = sandbox.run(&["review", FILE, "wrong", "--json"]);
+    let json = &ran.json()[0];
+    assert_eq!((&json["review"]["verdict"], &json["review"]["score"]), (&"wrong".into(), &0.5.into()));
+    assert!(json["review"]["note"].as_str().unwrap().starts_with("Row 2") && json["path"] == FILE);
+    let ran = sandbox.run(&["review", FILE, "--clear"]);
+    assert_eq!((ran.status, ran.out.as_str(), said(&sandbox).as_str()), (0, "Nobody has reviewed this run.\n", ""));
+}
+
+#[test]
+fn a_review_lies_in_the_output_directory_of_the_workspace_wherever_the_run_is_below_it() {
+    let files = [
+        ("touchstone.yaml", "input_dir: tasks\noutput_dir: out\n"),
+        ("tasks/a/t.yaml", "tool_calling_prompt: hello\n"),
+        ("out/a/t-tool_calling-o1-variation0.yaml", ANSWERED),
+    ];
+    let sandbox = Sandbox::with("review-nested", &files);
+    let ran = sandbox.run(&["review", "out/a/t-tool_calling-o1-variation0.yaml", "right"]);
+    assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
+    assert!(sandbox.folder.join("out/.touchstone/reviews/a/t-tool_calling-o1-variation0.yaml").exists());
+}
+
+#[test]
+fn a_review_of_another_answer_says_so_and_one_that_cannot_be_read_ends_with_one() {
+    let sandbox = Sandbox::usual("review-stale");
+    sandbox.run(&["review", FILE, "right"]);
+    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n")).unwrap();
+    assert_eq!(sandbox.run(&["review", FILE]).out, "right, said of an earlier answer\n");
+    std::fs::write(sandbox.folder.join(REVIEW), "verdict: perfect\n").unwrap();
+    let ran = sandbox.run(&["review", FILE]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("line 1: This is no verdict.") && ran.err.contains("Mend the file"), "{}", ran.err);
+    let ran = sandbox.run(&["review", FILE, "right"]);
+    assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
+}
+
+#[test]
+fn what_makes_no_sense_ends_with_two_and_writes_nothing() {
+    let sandbox = Sandbox::usual("review-refused");
+    for command in [
+        &["review", FILE, "perfect"][..],
+        &["review", FILE, "--score", "2"],
+        &["review", FILE, "--score", "many"],
+        &["review", FILE, "right", "--clear"],
+        &["review", "no/such.yaml", "right"],
+        &["review", "tasks/tickets.yaml", "right"],
+    ] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 2, "{command:?} {ran:?}");
+        assert!(!ran.err.is_empty() && !ran.err.contains("panicked"), "{command:?}");
+    }
+    assert_eq!(said(&sandbox), "");
+}
