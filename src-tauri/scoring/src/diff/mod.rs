@@ -9,16 +9,28 @@ mod budget;
 mod compare;
 mod counts;
 mod dates;
+mod differences;
 mod identity;
 mod leaf;
 mod number;
 mod options;
+mod plain;
 mod sequence;
+mod shown;
+mod side;
+mod summary;
+mod table;
 mod text;
 mod tree;
+mod tree_value;
 
 pub use apply::{Side, apply, revert};
+pub use differences::{Difference, DifferenceKind};
 pub use options::{Dates, ExtraFields, Options, Tolerance};
+pub use plain::{Span, Style, plain};
+pub use shown::{Kind, words};
+pub use side::{Columns, Line, LineSide, Shown};
+pub use table::{Column, Table, TableCell, TableRow};
 pub use text::{Text, text};
 pub use tree::{
     Alignment, Counts, DateRemark, Diff, Field, Leaf, List, Node, Piece, PieceKind, Remark, Row, RowCounts, Sides,

@@ -224,8 +224,7 @@ pub struct RowCounts {
 impl Diff {
     /// True when nothing is wrong: all values are equal, and in order where order matters. Values may be written otherwise.
     pub fn is_equal(&self) -> bool {
-        let Counts { changed, missing, extra, .. } = self.counts;
-        changed + missing + extra == 0 && !self.root.is_moved()
+        self.root.is_equal() && !self.root.is_moved()
     }
 }
 

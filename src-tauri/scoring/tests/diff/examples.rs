@@ -38,3 +38,158 @@ fn nothing_alike_is_compared_by_place() {
     assert_eq!(list.alignment, Alignment::Place);
     assert!(matches!(list.rows[0].sides, Sides::Both(_)) && matches!(list.rows[1].sides, Sides::Missing(_)));
 }
+
+/// Summaries of many pairs.
+fn told(pairs: &[(&str, &str)]) -> String {
+    pairs.iter().map(|(expected, actual)| plain(expected, actual).summary() + "\n").collect()
+}
+
+fn ten(score: &str) -> Vec<String> {
+    let score = |id: usize| if id == 5 { score.to_owned() } else { id.to_string() };
+    (0..10).map(|id| format!("{{ticket_id: {}, priority_score: {}}}", 140 + id, score(id))).collect()
+}
+
+fn list(rows: &[String]) -> String {
+    format!("[{}]", rows.join(", "))
+}
+
+#[test]
+fn one_line_says_what_matters_of_ten_rows() {
+    let (expected, mut actual) = (ten("84.1"), ten("81.9"));
+    actual.remove(3);
+    insta::assert_snapshot!(plain(&list(&expected), &list(&actual)).summary(), @"8 of 10 rows right, 1 missing (#143), 1 field differs: priority_score 84.1 → 81.9");
+    actual.clone_from(&expected);
+    actual.swap(1, 7);
+    actual.swap(0, 9);
+    insta::assert_snapshot!(plain(&list(&expected), &list(&actual)).summary(), @"all 10 rows are there, 4 moved: #140 (1 → 10), #141 (2 → 8), #147 (8 → 2), …");
+    let all_wrong: Vec<String> =
+        expected.iter().map(|row| row.replace("priority_score: ", "priority_score: 1")).collect();
+    insta::assert_snapshot!(plain(&list(&expected), &list(&all_wrong)).summary(), @"0 of 10 rows right, 10 fields differ: priority_score wrong in 10 rows");
+    insta::assert_snapshot!(plain(&list(&expected), &list(&expected[..1])).summary(), @"1 of 10 rows right, 9 missing (#141, #142, #143, …)");
+}
+
+#[test]
+fn one_line_says_what_matters_of_rows_and_items() {
+    insta::assert_snapshot!(told(&[
+        ("[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]", "[{ticket_id: 3}, {ticket_id: 1}, {ticket_id: 2}]"),
+        ("[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]", "[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]"),
+        ("[{ticket_id: 1}]", "[{ticket_id: '1'}]"),
+        ("[{ticket_id: 1}]", "[{ticket_id: 1, plan: free}]"),
+        ("[{ticket_id: 1, plan: free}, {ticket_id: 2, plan: free}]", "[{ticket_id: 1}, {ticket_id: 2}]"),
+        ("[{ticket_id: 1, plan: free}, {ticket_id: 2, plan: free}]", "[{ticket_id: 1, plan: base}, {ticket_id: 2, plan: base}, {ticket_id: 3}]"),
+        ("[{ticket_id: 1}]", "[]"),
+        ("[1, 2, 3]", "[]"),
+        ("[]", "[1, 2]"),
+        ("[]", "[]"),
+        ("[1, 2, 3]", "[1, 3, 2]"),
+        ("[a, b]", "[a, c]"),
+        ("[a, b, c, d]", "[e, f, g, h]"),
+    ]), @"
+    all 3 rows are there, 1 moved: #3 (3 → 1)
+    all 3 rows right
+    1 of 1 row right, 1 value of another type
+    0 of 1 row right, 1 field extra: plan
+    0 of 2 rows right, 2 fields differ: plan missing in 2 rows
+    0 of 2 rows right, 1 extra (#3), 2 fields differ: plan wrong in 2 rows
+    the only row is missing
+    none of 3 items is there
+    no items were expected, and 2 came
+    equal: both are empty lists
+    all 3 items are there, 1 moved: 2 (2 → 3)
+    1 of 2 items right, 1 item differs: b → c
+    0 of 4 items right, 4 items differ: a → e, b → f, c → g, …
+    ");
+}
+
+#[test]
+fn one_line_says_what_matters_of_anything_else() {
+    insta::assert_snapshot!(told(&[
+        ("84.1", "81.9"),
+        ("84.1", "'84.10'"),
+        ("84.1", "[1, 2]"),
+        ("[{a: 1}]", "null"),
+        ("2024-01-02", "2024-01-05"),
+        ("2024-01-02", "Jan 2, 2024"),
+        ("free", "Free"),
+        ("''", "free"),
+        ("the customer is on the free plan since March", "the customer is on the advanced plan since last March"),
+        ("{a: 1, b: {c: x}, d: 1, f: 3}", "{a: 1, b: {c: y}, e: 1, f: 4}"),
+        ("{data: [{id: 1, a: x}, {id: 2, a: x}], title: t}", "{data: [{id: 1, a: y}], title: t}"),
+        ("{a: 1}", "{a: 1}"),
+    ]), @r#"
+    84.1 → 81.9
+    equal: 84.1 and 84.10 (text instead of number)
+    number 84.1 was expected, and a list of 2 came
+    a list of 1 was expected, and null came
+    2024-01-02 → 2024-01-05 (3 days later)
+    equal: 2024-01-02 and Jan 2, 2024 (same date, other notation)
+    free → Free (only upper and lower case differ)
+    "" → free
+    the text differs: 1 word missing, 2 words extra
+    1 of 4 fields right, 1 missing (d), 1 extra (e), 2 differ: b.c x → y, f 3 → 4
+    1 of 2 fields right, data: 0 of 2 rows right, 1 missing (#2), 1 field differs: a x → y
+    1 of 1 field right
+    "#);
+}
+
+fn terminal(expected: &str, actual: &str) -> String {
+    let lines = touchstone_scoring::diff::plain(&plain(expected, actual), &|text| text.replace('\n', " "));
+    lines.iter().map(|line| line.iter().map(|span| span.text.as_str()).collect::<String>() + "\n").collect()
+}
+
+#[test]
+fn on_a_terminal_rows_are_a_table_and_anything_else_is_lines() {
+    insta::assert_snapshot!(terminal(
+        "[{ticket_id: 1, plan: free, n: 1}, {ticket_id: 2, plan: free, n: 2}, {ticket_id: 3, plan: base, n: 3}, {ticket_id: 4, plan: a, n: 4}]",
+        "[{ticket_id: 4, plan: a, n: 4}, {ticket_id: 1, plan: base, n: '1'}, {ticket_id: 2, plan: free, n: 2}, {ticket_id: 5, x: 5}]",
+    ), @"
+                 row  ticket_id  plan         n                               x
+    differs      1    1          free → base  1 = 1 (text instead of number)
+    extra        → 4  5                                                       5
+    missing      3    3          base         3
+    moved 4 → 1  4    4          a            4
+    1 equal row
+    ");
+    insta::assert_snapshot!(terminal(
+        "{title: the free plan, rows: [{id: 1, tags: [a, b]}, {id: 2, tags: []}], a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: {}}",
+        "{title: the base plan, rows: [{id: 2, tags: []}, {id: 1, tags: [a, c]}], a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7, h: {x: 1}}",
+    ), @"
+    - title: the free plan
+    + title: the base plan
+      rows:
+    -   # place 1
+    +   # place 2
+        - id: 1
+          tags:
+            - a
+    -       - b
+    +       - c
+        - id: 2
+          tags: []
+      a: 1
+      … 3 equal lines
+      e: 5
+      f: 6
+      g: 7
+    - h: {}
+    + h:
+    +   x: 1
+    ");
+}
+
+#[test]
+fn programs_get_everything() {
+    let diff = plain("[{id: 1, n: 1.50}, {id: 2, t: a b}]", "[{id: 2, t: a c}, {id: 1, n: '1.5'}, {id: 3}]");
+    let json = touchstone_formats::json::write(&diff.to_value(), false);
+    insta::assert_snapshot!(json.replace(",\"counts", ",\n\"counts").replace(",\"diff\":", ",\n\"diff\":"), @r##"
+    {"summary":"0 of 2 rows right, 1 extra (#3), 1 field differs: t a b → a c, 1 moved: #1 (1 → 2), 1 value of another type","equal":false,"coarse":false,
+    "counts":{"expected":4,"actual":5,"right":3,"changed":1,"missing":0,"extra":1,"other_type":1,"other_notation":0,"within_tolerance":0,"rows":{"expected":2,"actual":3,"right":0,"different":1,"missing":0,"extra":1,"moved":1}},
+    "diff":{"kind":"changed","aligned":"by id","rows":[{"name":"#1","from":1,"to":2,"moved":true,"kind":"alike",
+    "diff":{"kind":"alike","fields":[{"key":"id","kind":"same",
+    "diff":{"kind":"same","value":1}},{"key":"n","kind":"alike",
+    "diff":{"kind":"alike","expected":1.50,"actual":"1.5","type_differs":true,"note":"text instead of number"}}]}},{"name":"#2","from":2,"to":1,"moved":false,"kind":"changed",
+    "diff":{"kind":"changed","fields":[{"key":"id","kind":"same",
+    "diff":{"kind":"same","value":2}},{"key":"t","kind":"changed",
+    "diff":{"kind":"changed","expected":"a b","actual":"a c","type_differs":false,"pieces":[{"kind":"same","text":"a "},{"kind":"removed","text":"b"},{"kind":"added","text":"c"}]}}]}},{"name":"#3","from":null,"to":3,"moved":false,"kind":"extra","actual":{"id":3}}]}}
+    "##);
+}

@@ -2,7 +2,8 @@
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Alignment, Counts, Diff, ExtraFields, Node, Options, Sides, Tolerance, apply, diff, revert,
+    Alignment, Columns, Counts, Diff, ExtraFields, Kind, Node, Options, PieceKind, Shown, Sides, Table, Tolerance,
+    apply, diff, plain, revert,
 };
 
 fn scalar() -> impl Strategy<Value = Value> {
@@ -123,13 +124,34 @@ fn list(diff: &Diff) -> &touchstone_scoring::diff::List {
     }
 }
 
+fn read(text: &str) -> Value {
+    touchstone_formats::yaml::read(text).unwrap()
+}
+
+fn can_be_written(value: &Value) -> bool {
+    touchstone_formats::yaml::read(&touchstone_formats::yaml::write(value)).is_ok()
+}
+
+/// The same value with its rows and fields in one certain order, as text.
+fn without_order(value: &Value) -> String {
+    let mut parts: Vec<String> = match value {
+        Value::List(items) => items.iter().map(without_order).collect(),
+        Value::Map(entries) => {
+            entries.iter().map(|(key, value)| without_order(key) + ": " + &without_order(value)).collect()
+        }
+        other => return format!("{other:?}"),
+    };
+    parts.sort_unstable();
+    format!("{}{parts:?}", matches!(value, Value::Map(_)))
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn a_value_does_not_differ_from_itself(value in value(), options in options()) {
         let diff = diff(&value, &value, &options);
-        prop_assert!(diff.is_equal(), "{diff:?}");
+        prop_assert!(diff.is_equal(), "{:?}", diff);
         prop_assert_eq!((diff.counts.changed, diff.counts.missing, diff.counts.extra, diff.counts.rows.moved), (0, 0, 0, 0));
         prop_assert!(add_up(&diff.counts));
     }
@@ -183,6 +205,64 @@ proptest! {
     fn work_stops_where_it_is_told_and_nothing_is_lost((expected, actual) in pair(), budget in 0_u64..2_000) {
         let diff = diff(&expected, &actual, &Options { budget, ..Options::default() });
         prop_assert_eq!(apply(&expected, &diff), Some(actual.clone()));
+    }
+
+    #[test]
+    fn both_columns_of_lines_are_the_two_values((expected, actual) in pair(), options in options()) {
+        // Two keys that are the same to a reader of YAML cannot be read.
+        prop_assume!(can_be_written(&expected) && can_be_written(&actual));
+        let diff = diff(&expected, &actual, &options);
+        let columns = Columns::of(&diff);
+        let (mut left, mut right) = (String::new(), String::new());
+        let mut numbers = (1, 1);
+        for at in 0..columns.len() {
+            let line = columns.line(at).unwrap();
+            for (side, text, number) in [(line.left, &mut left, &mut numbers.0), (line.right, &mut right, &mut numbers.1)] {
+                if let Some(side) = side {
+                    prop_assert_eq!(side.number, *number);
+                    *number += 1;
+                    text.push_str(side.text);
+                    text.push('\n');
+                }
+            }
+            let pieces = line.pieces();
+            let said = |other: PieceKind| pieces.iter().filter(|piece| piece.kind != other).map(|piece| piece.text.as_str()).collect::<String>();
+            prop_assert_eq!(said(PieceKind::Added), line.left.map_or("", |side| side.text));
+            prop_assert_eq!(said(PieceKind::Removed), line.right.map_or("", |side| side.text));
+            prop_assert_eq!(line.kind, columns.kind(at));
+            prop_assert!(line.kind != Kind::Same || line.left.map(|side| side.text) == line.right.map(|side| side.text));
+        }
+        prop_assert_eq!(without_order(&read(&left)), without_order(&expected), "{}", left);
+        prop_assert_eq!(without_order(&read(&right)), without_order(&actual), "{}", right);
+        let lines: usize = columns.folded(2).iter().map(|shown| match shown { Shown::Line(_) => 1, Shown::Folded(range) => range.len() }).sum();
+        prop_assert_eq!(lines, columns.len());
+    }
+
+    #[test]
+    fn one_line_is_one_line_and_not_long((expected, actual) in pair(), options in options()) {
+        let diff = diff(&expected, &actual, &options);
+        let line = diff.summary();
+        prop_assert!(line.chars().count() <= 160 && !line.is_empty(), "{}", line);
+        prop_assert!(!line.contains(['\n', '\r', '\t']), "{:?}", line);
+        prop_assert_eq!(diff.differences().is_empty() && !diff.root.is_moved(), diff.is_equal());
+    }
+
+    #[test]
+    fn a_table_has_every_row_and_a_cell_for_each_column((expected, actual) in pair(), options in options()) {
+        let diff = diff(&expected, &actual, &options);
+        if let Some(table) = Table::of(&diff) {
+            for at in 0..table.len() {
+                let row = table.row(at).unwrap();
+                prop_assert_eq!(row.cells.len(), table.columns.len());
+                prop_assert_eq!(table.is_same(at), row.kind == Kind::Same && !row.moved);
+                prop_assert!(row.cells.iter().flatten().all(|cell| row.kind != Kind::Same || cell.kind == Kind::Same));
+            }
+            prop_assert!(table.row(table.len()).is_none());
+        }
+        let lines = plain(&diff, &|text| text.to_owned());
+        prop_assert_eq!(lines.is_empty(), diff.root.kind() == Kind::Same);
+        let json = touchstone_formats::json::write(&diff.to_value(), true);
+        prop_assert!(touchstone_formats::json::embedded(&json).is_some());
     }
 
     #[test]

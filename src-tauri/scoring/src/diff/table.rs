@@ -1,0 +1,304 @@
+//! **Pure.** A comparison of lists as a table: rows are items, columns are the fields of any of them.
+use super::shown::Kind;
+use super::{Diff, Field, List, Node, Row, Side, Sides};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use touchstone_formats::value::Value;
+
+/// The column of items that are not objects.
+const ITSELF: &str = "value";
+
+/// A comparison of lists, row by row.
+#[derive(Debug)]
+pub struct Table<'a> {
+    /// The list it is about, when that is not the whole.
+    pub of: Option<Cow<'a, str>>,
+    /// Its columns: expected ones in their order, extra ones after them.
+    pub columns: Vec<Column<'a>>,
+    rows: Rows<'a>,
+    at: HashMap<Cow<'a, str>, usize>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column<'a> {
+    /// Name of the field.
+    pub name: Cow<'a, str>,
+    /// True when it holds numbers only.
+    pub numeric: bool,
+}
+
+#[derive(Debug)]
+enum Rows<'a> {
+    Compared(&'a List),
+    /// Both lists are the same.
+    Same(&'a [Value]),
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableRow<'a> {
+    /// Missing, extra, changed, alike or the same.
+    pub kind: Kind,
+    /// Its key, or `row 3`.
+    pub label: Cow<'a, str>,
+    /// Its place on the expected side, from 0.
+    pub from: Option<usize>,
+    /// Its place on the actual side, from 0.
+    pub to: Option<usize>,
+    /// It stands in another order.
+    pub moved: bool,
+    /// One for each column; none where neither side has the field.
+    pub cells: Vec<Option<TableCell<'a>>>,
+}
+
+/// A field of a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TableCell<'a> {
+    /// How its values relate.
+    pub kind: Kind,
+    /// The expected value.
+    pub left: Option<Cow<'a, Value>>,
+    /// The actual value; none when it is the same as the expected one, or not there.
+    pub right: Option<Cow<'a, Value>>,
+    /// What is to be said of it.
+    pub note: Option<String>,
+}
+
+impl<'a> Table<'a> {
+    /// The table of a comparison of two lists, or of two objects that hold exactly one list. None for anything else.
+    pub fn of(diff: &'a Diff) -> Option<Self> {
+        let (of, rows) = match &diff.root {
+            Node::Map(fields) => {
+                let mut lists = fields.iter().filter_map(|field| match &field.sides {
+                    Sides::Both(node) => Some((Some(super::words(&field.key)), rows(node)?)),
+                    _ => None,
+                });
+                let only = lists.next()?;
+                if lists.next().is_some() {
+                    return None;
+                }
+                only
+            }
+            Node::Same(Value::Map(entries)) => {
+                let mut lists = entries.iter().filter_map(|(key, value)| Some((Some(super::words(key)), same(value)?)));
+                let only = lists.next()?;
+                if lists.next().is_some() {
+                    return None;
+                }
+                only
+            }
+            node => (None, rows(node)?),
+        };
+        let mut table = Table { of, columns: Vec::new(), rows, at: HashMap::new() };
+        table.find_columns();
+        Some(table)
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self.rows {
+            Rows::Compared(list) => list.rows.len(),
+            Rows::Same(items) => items.len(),
+        }
+    }
+
+    /// True when neither side has a row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How a row relates, without looking at its cells.
+    pub fn is_same(&self, at: usize) -> bool {
+        match self.rows {
+            Rows::Compared(list) => list.rows.get(at).is_none_or(|row| !row.moved && kind_of(&row.sides) == Kind::Same),
+            Rows::Same(_) => true,
+        }
+    }
+
+    /// A row.
+    pub fn row(&self, at: usize) -> Option<TableRow<'a>> {
+        let mut cells = vec![None; self.columns.len()];
+        match self.rows {
+            Rows::Same(items) => {
+                let item = items.get(at)?;
+                self.fill_one(&mut cells, item, Kind::Same);
+                let label = Cow::Owned(format!("row {}", at + 1));
+                Some(TableRow { kind: Kind::Same, label, from: Some(at), to: Some(at), moved: false, cells })
+            }
+            Rows::Compared(list) => {
+                let row = list.rows.get(at)?;
+                self.fill(&mut cells, row);
+                let label = match &row.name {
+                    Some(name) => Cow::Borrowed(name.as_str()),
+                    None => Cow::Owned(format!("row {}", row.from.or(row.to).unwrap_or(at) + 1)),
+                };
+                let kind = kind_of(&row.sides);
+                Some(TableRow { kind, label, from: row.from, to: row.to, moved: row.moved, cells })
+            }
+        }
+    }
+
+    fn fill(&self, cells: &mut [Option<TableCell<'a>>], row: &'a Row) {
+        match &row.sides {
+            Sides::Missing(value) => self.fill_one(cells, value, Kind::Missing),
+            Sides::Extra(value) => self.fill_one(cells, value, Kind::Extra),
+            Sides::Both(Node::Same(value)) => self.fill_one(cells, value, Kind::Same),
+            Sides::Both(Node::Map(fields)) => {
+                for field in fields {
+                    self.put(cells, &super::words(&field.key), cell(&field.sides, field.counts));
+                }
+            }
+            Sides::Both(_) => self.put(cells, ITSELF, cell(&row.sides, true)),
+        }
+    }
+
+    fn fill_one(&self, cells: &mut [Option<TableCell<'a>>], value: &'a Value, kind: Kind) {
+        match value {
+            Value::Map(entries) => {
+                for (key, value) in entries {
+                    self.put(cells, &super::words(key), one(value, kind));
+                }
+            }
+            value => self.put(cells, ITSELF, one(value, kind)),
+        }
+    }
+
+    fn put(&self, cells: &mut [Option<TableCell<'a>>], name: &str, cell: TableCell<'a>) {
+        if let Some(place) = self.at.get(name).and_then(|at| cells.get_mut(*at)) {
+            *place = Some(cell);
+        }
+    }
+
+    fn find_columns(&mut self) {
+        let mut found = Found::default();
+        match self.rows {
+            Rows::Same(items) => items.iter().for_each(|item| found.item(item)),
+            Rows::Compared(list) => {
+                for row in &list.rows {
+                    match &row.sides {
+                        Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => {
+                            found.item(value);
+                        }
+                        Sides::Both(Node::Map(fields)) => fields.iter().for_each(|field| found.field(field)),
+                        Sides::Both(Node::Leaf(leaf)) => {
+                            found.column(Cow::Borrowed(ITSELF), &leaf.expected);
+                            found.column(Cow::Borrowed(ITSELF), &leaf.actual);
+                        }
+                        Sides::Both(Node::List(_)) => found.column(Cow::Borrowed(ITSELF), &Value::List(Vec::new())),
+                    }
+                }
+            }
+        }
+        self.columns =
+            found.columns.into_iter().map(|(name, numbers)| Column { name, numeric: numbers == Some(true) }).collect();
+        self.at = found.at;
+    }
+}
+
+/// Columns as they are found, and whether they hold numbers; none as long as they hold nothing.
+#[derive(Default)]
+struct Found<'a> {
+    columns: Vec<(Cow<'a, str>, Option<bool>)>,
+    at: HashMap<Cow<'a, str>, usize>,
+}
+
+impl<'a> Found<'a> {
+    fn item(&mut self, value: &'a Value) {
+        match value {
+            Value::Map(entries) => entries.iter().for_each(|(key, value)| self.column(super::words(key), value)),
+            value => self.column(Cow::Borrowed(ITSELF), value),
+        }
+    }
+
+    fn field(&mut self, field: &'a Field) {
+        let name = super::words(&field.key);
+        match &field.sides {
+            Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => self.column(name, value),
+            Sides::Both(Node::Leaf(leaf)) => {
+                self.column(name.clone(), &leaf.expected);
+                self.column(name, &leaf.actual);
+            }
+            Sides::Both(_) => self.column(name, &Value::List(Vec::new())),
+        }
+    }
+
+    fn column(&mut self, name: Cow<'a, str>, value: &Value) {
+        let at = self.at.get(&name).copied().unwrap_or_else(|| {
+            self.at.insert(name.clone(), self.columns.len());
+            self.columns.push((name, None));
+            self.columns.len() - 1
+        });
+        let numbers = &mut self.columns[at].1;
+        match value {
+            Value::Null => {}
+            Value::Number(_) => *numbers = Some(numbers.unwrap_or(true)),
+            _ => *numbers = Some(false),
+        }
+    }
+}
+
+fn rows(node: &Node) -> Option<Rows<'_>> {
+    match node {
+        Node::List(list) => Some(Rows::Compared(list)),
+        Node::Same(value) => same(value),
+        _ => None,
+    }
+}
+
+fn same(value: &Value) -> Option<Rows<'_>> {
+    match value {
+        Value::List(items) => Some(Rows::Same(items)),
+        _ => None,
+    }
+}
+
+fn kind_of(sides: &Sides) -> Kind {
+    match sides {
+        Sides::Missing(_) => Kind::Missing,
+        Sides::Extra(_) => Kind::Extra,
+        Sides::Both(node) => node.kind(),
+    }
+}
+
+impl Node {
+    /// How the two values relate.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Node::Same(_) => Kind::Same,
+            Node::Leaf(leaf) => leaf.kind(),
+            node if !node.is_equal() || node.is_moved() => Kind::Changed,
+            _ => Kind::Alike,
+        }
+    }
+}
+
+fn one(value: &Value, kind: Kind) -> TableCell<'_> {
+    let value = Some(Cow::Borrowed(value));
+    let (left, right) = if kind == Kind::Extra { (None, value) } else { (value, None) };
+    TableCell { kind, left, right, note: None }
+}
+
+fn cell(sides: &Sides, counts: bool) -> TableCell<'_> {
+    let mut cell = match sides {
+        Sides::Missing(value) => one(value, Kind::Missing),
+        Sides::Extra(value) => one(value, Kind::Extra),
+        Sides::Both(Node::Same(value)) => one(value, Kind::Same),
+        Sides::Both(Node::Leaf(leaf)) => TableCell {
+            kind: leaf.kind(),
+            left: Some(Cow::Borrowed(&leaf.expected)),
+            right: Some(Cow::Borrowed(&leaf.actual)),
+            note: leaf.note(),
+        },
+        Sides::Both(node) => TableCell {
+            kind: node.kind(),
+            left: Some(Cow::Owned(node.side(Side::Expected))),
+            right: Some(Cow::Owned(node.side(Side::Actual))),
+            note: Some(super::summary::of_part(node)),
+        },
+    };
+    if !counts {
+        cell.note = Some("does not count".to_owned());
+    }
+    cell
+}
