@@ -12,42 +12,44 @@ pub enum Side {
 }
 
 /// The actual value, from the expected one and what differs. None when this difference is not of that value.
-pub fn apply(expected: &Value, diff: &Diff) -> Option<Value> {
+pub fn apply(expected: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(expected, &diff.root, Side::Actual)
 }
 
 /// The expected value, from the actual one and what differs. None when this difference is not of that value.
-pub fn revert(actual: &Value, diff: &Diff) -> Option<Value> {
+pub fn revert(actual: &Value, diff: &Diff<'_>) -> Option<Value> {
     node(actual, &diff.root, Side::Expected)
 }
 
-impl Node {
+impl Node<'_> {
     /// One of the two values, whole.
     pub fn side(&self, side: Side) -> Value {
         match self {
-            Node::Same(value) => value.clone(),
+            Node::Same(value) => value.as_ref().clone(),
             Node::Leaf(leaf) => leaf.side(side).clone(),
             Node::Map(fields) => Value::Map(in_order(fields.iter().filter_map(|field| field.entry(side)))),
             Node::List(List { rows, .. }) => {
-                let item = |row: &super::Row| Some((row.place(side)?, row.sides.side(side)?));
+                let item = |row: &super::Row<'_>| Some((row.place(side)?, row.sides.side(side)?));
                 Value::List(in_order(rows.iter().filter_map(item)))
             }
         }
     }
 }
 
-impl Sides {
+impl Sides<'_> {
     /// The value of one side, if it has one.
     pub fn side(&self, side: Side) -> Option<Value> {
         match (self, side) {
             (Sides::Both(node), _) => Some(node.side(side)),
-            (Sides::Missing(value), Side::Expected) | (Sides::Extra(value), Side::Actual) => Some(value.clone()),
+            (Sides::Missing(value), Side::Expected) | (Sides::Extra(value), Side::Actual) => {
+                Some(value.as_ref().clone())
+            }
             _ => None,
         }
     }
 }
 
-impl Leaf {
+impl Leaf<'_> {
     /// The value of one side.
     pub fn side(&self, side: Side) -> &Value {
         match side {
@@ -57,14 +59,14 @@ impl Leaf {
     }
 }
 
-impl Field {
+impl Field<'_> {
     /// Its place in one of the objects.
     pub fn place(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
     }
 
     fn key(&self, side: Side) -> &Value {
-        self.actual_key.as_ref().filter(|_| side == Side::Actual).unwrap_or(&self.key)
+        self.actual_key.as_deref().filter(|_| side == Side::Actual).unwrap_or(&self.key)
     }
 
     fn entry(&self, side: Side) -> Option<(usize, (Value, Value))> {
@@ -72,7 +74,7 @@ impl Field {
     }
 }
 
-impl super::Row {
+impl super::Row<'_> {
     /// Its place in one of the lists.
     pub fn place(&self, side: Side) -> Option<usize> {
         if side == Side::Expected { self.from } else { self.to }
@@ -86,10 +88,10 @@ fn in_order<T>(placed: impl Iterator<Item = (usize, T)>) -> Vec<T> {
 }
 
 /// The other side of a value; what did not change is taken from the value itself.
-fn node(value: &Value, node: &Node, wanted: Side) -> Option<Value> {
+fn node(value: &Value, node: &Node<'_>, wanted: Side) -> Option<Value> {
     let given = if wanted == Side::Actual { Side::Expected } else { Side::Actual };
     match (node, value) {
-        (Node::Same(same), _) => (same == value).then(|| value.clone()),
+        (Node::Same(same), _) => (same.as_ref() == value).then(|| value.clone()),
         (Node::Leaf(leaf), _) => (leaf.side(given) == value).then(|| leaf.side(wanted).clone()),
         (Node::Map(fields), Value::Map(entries)) => {
             let known = fields.iter().filter(|field| field.place(given).is_some()).count();
@@ -126,7 +128,7 @@ fn node(value: &Value, node: &Node, wanted: Side) -> Option<Value> {
     }
 }
 
-fn sides(value: Option<&Value>, sides: &Sides, wanted: Side) -> Option<Value> {
+fn sides(value: Option<&Value>, sides: &Sides<'_>, wanted: Side) -> Option<Value> {
     match (sides, value) {
         (Sides::Both(inner), Some(value)) => node(value, inner, wanted),
         (other, _) => other.side(wanted),

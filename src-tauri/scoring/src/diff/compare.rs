@@ -2,6 +2,7 @@
 use super::align::{align, arrange};
 use super::budget::{Budget, steps};
 use super::{Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf};
+use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
 /// Values inside each other that are followed. Readers follow 64.
@@ -11,7 +12,7 @@ const TOO_DEEP: &str = "(nested too deep to be compared)";
 /// A name of a row is not longer than this, in characters.
 const NAME: usize = 40;
 
-pub(super) fn compare(expected: &Value, actual: &Value, options: &Options) -> Diff {
+pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
     if is_deep(expected) || is_deep(actual) {
         return too_deep(expected, actual, options);
     }
@@ -27,25 +28,25 @@ struct Comparing<'o> {
 }
 
 impl Comparing<'_> {
-    fn node(&mut self, expected: &Value, actual: &Value) -> Node {
+    fn node<'a>(&mut self, expected: &'a Value, actual: &'a Value) -> Node<'a> {
         self.budget.spend(4);
         match (expected, actual) {
             (Value::Map(a), Value::Map(b)) if !(a.is_empty() && b.is_empty()) => {
                 if self.is_same(expected, actual) {
-                    Node::Same(expected.clone())
+                    Node::Same(Cow::Borrowed(expected))
                 } else {
                     Node::Map(self.fields(a, b))
                 }
             }
             (Value::List(a), Value::List(b)) if !(a.is_empty() && b.is_empty()) => {
                 if self.is_same(expected, actual) {
-                    Node::Same(expected.clone())
+                    Node::Same(Cow::Borrowed(expected))
                 } else {
                     Node::List(self.rows(a, b))
                 }
             }
-            _ if expected == actual => Node::Same(expected.clone()),
-            _ => Node::Leaf(Box::new(leaf::compare(expected, actual, self.options, &mut self.budget))),
+            _ if expected == actual => Node::Same(Cow::Borrowed(expected)),
+            _ => Node::Leaf(Box::new(leaf::compare(expected, actual, self.options))),
         }
     }
 
@@ -54,15 +55,15 @@ impl Comparing<'_> {
         self.options.ignore.is_empty() && expected == actual
     }
 
-    fn fields(&mut self, expected: &[(Value, Value)], actual: &[(Value, Value)]) -> Vec<Field> {
+    fn fields<'a>(&mut self, expected: &'a [(Value, Value)], actual: &'a [(Value, Value)]) -> Vec<Field<'a>> {
         let pairs = identity::pairs(expected, actual);
         self.budget.spend(steps(expected.len() + actual.len()) * 4);
         let places = arrange(&pairs, actual.len(), true);
         let field = |place: super::align::Place| {
             let (from, to) = (place.from, place.to);
             let (left, right) = (from.and_then(|at| expected.get(at)), to.and_then(|at| actual.get(at)));
-            let key = left.or(right).map(|(key, _)| key.clone()).unwrap_or_default();
-            let actual_key = right.map(|(key, _)| key).filter(|other| **other != key).cloned();
+            let key = left.or(right).map(|(key, _)| Cow::Borrowed(key)).unwrap_or_default();
+            let actual_key = right.map(|(key, _)| key).filter(|other| **other != *key).map(Cow::Borrowed);
             let ignored = key.text().is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
             let allowed = left.is_none() && self.options.extra_fields == ExtraFields::Allowed;
             let sides = self.sides(left.map(|(_, value)| value), right.map(|(_, value)| value));
@@ -71,7 +72,7 @@ impl Comparing<'_> {
         places.into_iter().map(field).collect()
     }
 
-    fn rows(&mut self, expected: &[Value], actual: &[Value]) -> List {
+    fn rows<'a>(&mut self, expected: &'a [Value], actual: &'a [Value]) -> List<'a> {
         let aligned = align(expected, actual, self.options, &mut self.budget);
         let places = arrange(&aligned.matches, actual.len(), self.options.ignore_order);
         let row = |place: super::align::Place| {
@@ -83,11 +84,11 @@ impl Comparing<'_> {
         List { rows, alignment: aligned.alignment }
     }
 
-    fn sides(&mut self, expected: Option<&Value>, actual: Option<&Value>) -> Sides {
+    fn sides<'a>(&mut self, expected: Option<&'a Value>, actual: Option<&'a Value>) -> Sides<'a> {
         match (expected, actual) {
             (Some(expected), Some(actual)) => Sides::Both(self.node(expected, actual)),
-            (Some(expected), None) => Sides::Missing(expected.clone()),
-            (None, actual) => Sides::Extra(actual.cloned().unwrap_or_default()),
+            (Some(expected), None) => Sides::Missing(Cow::Borrowed(expected)),
+            (None, actual) => Sides::Extra(actual.map(Cow::Borrowed).unwrap_or_default()),
         }
     }
 }
@@ -150,15 +151,15 @@ fn is_identical(a: &Value, b: &Value) -> bool {
 }
 
 /// What cannot be followed is compared to the letter and not shown.
-fn too_deep(expected: &Value, actual: &Value, options: &Options) -> Diff {
-    let shown = |value: &Value| if is_deep(value) { Value::from(TOO_DEEP) } else { value.clone() };
+fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
+    let shown =
+        |value: &'a Value| if is_deep(value) { Cow::Owned(Value::from(TOO_DEEP)) } else { Cow::Borrowed(value) };
     let leaf = Leaf {
         equal: is_identical(expected, actual),
         expected: shown(expected),
         actual: shown(actual),
         type_differs: std::mem::discriminant(expected) != std::mem::discriminant(actual),
         remark: None,
-        pieces: Vec::new(),
     };
     let root = Node::Leaf(Box::new(leaf));
     let counts = counts::of(&root, options);

@@ -2,7 +2,7 @@
 use super::{Counts, DateRemark, Field, Leaf, List, Node, Options, Remark, RowCounts, Sides};
 use touchstone_formats::value::Value;
 
-pub(super) fn of(root: &Node, options: &Options) -> Counts {
+pub(super) fn of(root: &Node<'_>, options: &Options) -> Counts {
     let mut counting = Counting { options, counts: Counts::default() };
     counting.node(root, Inside::Nothing);
     counting.counts
@@ -21,7 +21,7 @@ struct Counting<'o> {
 }
 
 impl Counting<'_> {
-    fn node(&mut self, node: &Node, inside: Inside) {
+    fn node(&mut self, node: &Node<'_>, inside: Inside) {
         match node {
             Node::Same(value) => self.same(value, inside),
             Node::Leaf(leaf) => self.leaf(leaf),
@@ -46,7 +46,7 @@ impl Counting<'_> {
         }
     }
 
-    fn leaf(&mut self, leaf: &Leaf) {
+    fn leaf(&mut self, leaf: &Leaf<'_>) {
         let counts = (self.leaves(&leaf.expected), self.leaves(&leaf.actual));
         let all = &mut self.counts;
         if leaf.equal {
@@ -68,7 +68,7 @@ impl Counting<'_> {
         all.extra_in_rows += counts.1 - changed;
     }
 
-    fn field(&mut self, field: &Field, inside: Inside) {
+    fn field(&mut self, field: &Field<'_>, inside: Inside) {
         if !field.counts {
             self.counts.ignored += match &field.sides {
                 Sides::Both(node) => self.leaves_of(node),
@@ -86,7 +86,7 @@ impl Counting<'_> {
         }
     }
 
-    fn list(&mut self, list: &List, inside: Inside) {
+    fn list(&mut self, list: &List<'_>, inside: Inside) {
         for row in &list.rows {
             match &row.sides {
                 Sides::Both(node) => self.node(node, Inside::Row),
@@ -139,7 +139,7 @@ impl Counting<'_> {
         }
     }
 
-    fn leaves_of(&self, node: &Node) -> usize {
+    fn leaves_of(&self, node: &Node<'_>) -> usize {
         match node {
             Node::Same(value) => self.leaves(value),
             Node::Leaf(_) => 1,
@@ -148,7 +148,7 @@ impl Counting<'_> {
         }
     }
 
-    fn leaves_of_sides(&self, sides: &Sides) -> usize {
+    fn leaves_of_sides(&self, sides: &Sides<'_>) -> usize {
         match sides {
             Sides::Both(node) => self.leaves_of(node),
             Sides::Missing(value) | Sides::Extra(value) => self.leaves(value),

@@ -1,6 +1,5 @@
-//! **Pure.** The differences of two values as a list: what, where, and in which row.
+//! **Pure.** The differences of two values one by one: what, where, and in which row.
 use super::{Diff, Leaf, List, Node, Sides};
-use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
 /// One difference.
@@ -18,68 +17,70 @@ pub struct Difference<'a> {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DifferenceKind<'a> {
     /// Another value.
-    Changed(&'a Leaf),
+    Changed(&'a Leaf<'a>),
     /// Expected, and not there.
     Missing(&'a Value),
     /// There, and not expected.
     Extra(&'a Value),
 }
 
-impl Diff {
+impl Diff<'_> {
     /// Every difference that counts, in order. Moved rows are none; see [`super::Row::moved`].
     pub fn differences(&self) -> Vec<Difference<'_>> {
         let mut found = Vec::new();
-        walk(&self.root, None, &mut Vec::new(), &mut found);
+        each(&self.root, &mut |row, path, kind| found.push(Difference { row, path: path.to_owned(), kind }));
         found
     }
 }
 
-/// The differences in one list, whose rows have the numbers they have there.
-pub(super) fn of_list(list: &List) -> Vec<Difference<'_>> {
-    let mut found = Vec::new();
-    rows(list, None, &mut Vec::new(), &mut found);
-    found
+/// What is done with a difference: its row, its path, and what it is.
+pub(super) type Each<'e, 'a> = &'e mut dyn FnMut(Option<usize>, &str, DifferenceKind<'a>);
+
+/// Goes through the differences of a value.
+pub(super) fn each<'a>(node: &'a Node<'a>, each: Each<'_, 'a>) {
+    walk(node, None, &mut String::new(), each);
 }
 
-/// The differences in one value.
-pub(super) fn of_node(node: &Node) -> Vec<Difference<'_>> {
-    let mut found = Vec::new();
-    walk(node, None, &mut Vec::new(), &mut found);
-    found
+/// Goes through the differences of a list, by its rows.
+pub(super) fn each_of_list<'a>(list: &'a List<'a>, each: Each<'_, 'a>) {
+    rows(list, None, &mut String::new(), each);
 }
 
-fn walk<'a>(node: &'a Node, row: Option<usize>, path: &mut Vec<Cow<'a, str>>, found: &mut Vec<Difference<'a>>) {
+fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
     match node {
         Node::Same(_) => {}
         Node::Leaf(leaf) if leaf.equal => {}
-        Node::Leaf(leaf) => found.push(Difference { row, path: path.join("."), kind: DifferenceKind::Changed(leaf) }),
+        Node::Leaf(leaf) => each(row, path, DifferenceKind::Changed(leaf)),
         Node::Map(fields) => {
-            for field in fields.iter().filter(|field| field.counts) {
-                path.push(super::shown::words(&field.key));
-                sides(&field.sides, row, path, found);
-                path.pop();
+            for field in fields.iter().filter(|field| field.counts && !field.sides.is_equal()) {
+                let length = path.len();
+                if length > 0 {
+                    path.push('.');
+                }
+                path.push_str(&super::words(&field.key));
+                sides(&field.sides, row, path, each);
+                path.truncate(length);
             }
         }
-        Node::List(list) => rows(list, row, path, found),
+        Node::List(list) => rows(list, row, path, each),
     }
 }
 
-fn rows<'a>(list: &'a List, row: Option<usize>, path: &mut Vec<Cow<'a, str>>, found: &mut Vec<Difference<'a>>) {
+fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
     for (at, inner) in list.rows.iter().enumerate() {
         // Rows inside a row are part of it.
         if row.is_some() {
-            sides(&inner.sides, row, path, found);
+            sides(&inner.sides, row, path, each);
         } else {
-            sides(&inner.sides, Some(at), &mut Vec::new(), found);
+            sides(&inner.sides, Some(at), &mut String::new(), each);
         }
     }
 }
 
-fn sides<'a>(sides: &'a Sides, row: Option<usize>, path: &mut Vec<Cow<'a, str>>, found: &mut Vec<Difference<'a>>) {
-    let kind = match sides {
-        Sides::Both(node) => return walk(node, row, path, found),
-        Sides::Missing(value) => DifferenceKind::Missing(value),
-        Sides::Extra(value) => DifferenceKind::Extra(value),
-    };
-    found.push(Difference { row, path: path.join("."), kind });
+fn sides<'a>(sides: &'a Sides<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
+    match sides {
+        Sides::Both(node) => walk(node, row, path, each),
+        Sides::Missing(value) => each(row, path, DifferenceKind::Missing(value)),
+        Sides::Extra(value) => each(row, path, DifferenceKind::Extra(value)),
+    }
 }

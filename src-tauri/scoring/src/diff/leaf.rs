@@ -1,19 +1,19 @@
 //! **Pure.** Two values that are compared as wholes: numbers as numbers, texts as texts, and what is to be said of them.
-use super::budget::Budget;
 use super::number::Number;
-use super::{DateRemark, Dates, Leaf, Options, Remark, dates, text};
+use super::text::{Text, text};
+use super::{DateRemark, Dates, Leaf, Options, Remark, dates};
+use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
 /// Compares two values that are not both lists or both objects, and are not written the same.
-pub(super) fn compare(expected: &Value, actual: &Value, options: &Options, budget: &mut Budget) -> Leaf {
+pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Leaf<'a> {
     let type_differs = std::mem::discriminant(expected) != std::mem::discriminant(actual);
     let mut leaf = Leaf {
         equal: means_same(expected, actual),
-        expected: expected.clone(),
-        actual: actual.clone(),
+        expected: Cow::Borrowed(expected),
+        actual: Cow::Borrowed(actual),
         type_differs,
         remark: None,
-        pieces: Vec::new(),
     };
     if leaf.equal {
         return leaf;
@@ -21,9 +21,6 @@ pub(super) fn compare(expected: &Value, actual: &Value, options: &Options, budge
     if let (Value::Text(expected), Value::Text(actual)) = (expected, actual) {
         leaf.remark = of_texts(expected, actual);
         leaf.equal = leaf.remark == Some(Remark::Date(DateRemark::OtherNotation)) && options.dates == Dates::ByMeaning;
-        if !leaf.equal {
-            leaf.pieces = text::pieces(expected, actual, budget);
-        }
     } else if let (Some(tolerance), Some(expected), Some(actual)) =
         (options.tolerance, number(expected), number(actual))
         && expected.is_near(&actual, tolerance)
@@ -32,6 +29,16 @@ pub(super) fn compare(expected: &Value, actual: &Value, options: &Options, budge
         leaf.remark = Some(Remark::WithinTolerance);
     }
     leaf
+}
+
+impl Leaf<'_> {
+    /// What changed inside, for two texts that are not equal; nothing for anything else. The budget is as in [`Options::budget`].
+    pub fn pieces(&self, budget: u64) -> Text {
+        match (self.expected.text(), self.actual.text()) {
+            (Some(expected), Some(actual)) if !self.equal => text(expected, actual, budget),
+            _ => Text::default(),
+        }
+    }
 }
 
 /// True when two values that are not made of others mean the same. A text means the number or the yes or no that it spells.
@@ -66,16 +73,21 @@ fn of_texts(expected: &str, actual: &str) -> Option<Remark> {
     if let Some(remark) = dates::remark(expected, actual) {
         return Some(Remark::Date(remark));
     }
-    let lower = |text: &str| text.to_lowercase();
-    let dense = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    if lower(expected) == lower(actual) {
+    if lower(expected.chars()).eq(lower(actual.chars())) {
         return Some(Remark::OnlyCase);
     }
-    let (a, b) = (dense(expected), dense(actual));
-    if a == b {
+    if dense(expected).eq(dense(actual)) {
         return Some(Remark::OnlySpaces);
     }
-    (lower(&a) == lower(&b)).then_some(Remark::OnlyCaseAndSpaces)
+    lower(dense(expected)).eq(lower(dense(actual))).then_some(Remark::OnlyCaseAndSpaces)
+}
+
+fn lower(text: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+    text.flat_map(char::to_lowercase)
+}
+
+fn dense(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_whitespace())
 }
 
 #[cfg(test)]
@@ -83,9 +95,10 @@ mod tests {
     use super::*;
     use touchstone_formats::yaml;
 
-    fn leaf(expected: &str, actual: &str) -> Leaf {
+    fn leaf(expected: &str, actual: &str) -> Leaf<'static> {
         let (expected, actual) = (yaml::read(expected).unwrap(), yaml::read(actual).unwrap());
-        compare(&expected, &actual, &Options::default(), &mut Budget::of(1_000_000))
+        let leaf = compare(&expected, &actual, &Options::default());
+        Leaf { expected: Cow::Owned(expected.clone()), actual: Cow::Owned(actual.clone()), ..leaf }
     }
 
     #[test]
@@ -117,7 +130,7 @@ mod tests {
             ("'2024-01-02'", "'2024-01-03'", Some(Remark::Date(DateRemark::Days(1)))),
         ] {
             let leaf = leaf(a, b);
-            assert!(!leaf.equal && !leaf.type_differs && !leaf.pieces.is_empty(), "{a} {b}");
+            assert!(!leaf.equal && !leaf.type_differs && !leaf.pieces(1_000).pieces.is_empty(), "{a} {b}");
             assert_eq!(leaf.remark, remark, "{a} {b}");
         }
         let same_day = leaf("'2024-01-02'", "'Jan 2, 2024'");

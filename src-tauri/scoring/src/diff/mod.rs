@@ -39,6 +39,6 @@ pub use tree::{
 use touchstone_formats::value::Value;
 
 /// Compares an actual value with the expected one.
-pub fn diff(expected: &Value, actual: &Value, options: &Options) -> Diff {
+pub fn diff<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Diff<'a> {
     compare::compare(expected, actual, options)
 }

@@ -39,7 +39,7 @@ pub enum Style {
 }
 
 /// The comparison as lines, without its summary. `visible` makes a text of one line that steers no terminal.
-pub fn plain(diff: &Diff, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
+pub fn plain(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     match Table::of(diff) {
         _ if diff.root.kind() == Kind::Same => Vec::new(),
         Some(table) if table.of.is_none() && table.columns.len() <= MOST_COLUMNS && !table.is_empty() => {
@@ -145,7 +145,7 @@ fn aligned(rows: &[Vec<Vec<Span>>]) -> Vec<Vec<Span>> {
 }
 
 /// Lines of both sides one after the other, as other programs show differences: `-` expected, `+` actual.
-fn of_lines(diff: &Diff, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
+fn of_lines(diff: &Diff<'_>, visible: &dyn Fn(&str) -> String) -> Vec<Vec<Span>> {
     let columns = Columns::of(diff);
     let mut lines: Vec<Vec<Span>> = Vec::new();
     for shown in columns.folded(AROUND) {

@@ -81,7 +81,7 @@ pub(super) fn kind_name(value: &Value) -> &'static str {
     }
 }
 
-impl Leaf {
+impl Leaf<'_> {
     /// How the two relate.
     pub fn kind(&self) -> Kind {
         if self.equal { Kind::Alike } else { Kind::Changed }

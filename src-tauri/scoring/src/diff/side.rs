@@ -63,7 +63,7 @@ pub enum Shown {
 
 impl Columns {
     /// Writes both sides.
-    pub fn of(diff: &Diff) -> Self {
+    pub fn of(diff: &Diff<'_>) -> Self {
         let mut columns = Columns::default();
         let mut budget = Budget::of(WORK);
         for (side, kind) in [(Side::Expected, Kind::Missing), (Side::Actual, Kind::Extra)] {
@@ -180,7 +180,7 @@ fn pair(kind: Kind, left: Option<&str>, right: Option<&str>) -> Pair {
     Pair { kind, left: left.map(str::to_owned), right: right.map(str::to_owned) }
 }
 
-fn block(node: &Node, budget: &mut Budget) -> Vec<Pair> {
+fn block(node: &Node<'_>, budget: &mut Budget) -> Vec<Pair> {
     match node {
         Node::Same(value) => one(&yaml::write(value), Kind::Same),
         Node::Leaf(leaf) => two(leaf, &leaf.expected, &leaf.actual, budget),
@@ -196,7 +196,7 @@ fn one(text: &str, kind: Kind) -> Vec<Pair> {
 }
 
 /// Lines of two texts, aligned.
-fn two(leaf: &Leaf, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
+fn two(leaf: &Leaf<'_>, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
     let (left, right) = (yaml::write(expected), yaml::write(actual));
     let (left, right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let mut pairs = Vec::new();
@@ -218,9 +218,9 @@ fn two(leaf: &Leaf, expected: &Value, actual: &Value, budget: &mut Budget) -> Ve
     pairs
 }
 
-fn of_field(field: &Field, budget: &mut Budget) -> Vec<Pair> {
+fn of_field(field: &Field<'_>, budget: &mut Budget) -> Vec<Pair> {
     let entry = |key: &Value, value: &Value| Value::Map(vec![(key.clone(), value.clone())]);
-    let other_key = field.actual_key.as_ref().unwrap_or(&field.key);
+    let other_key = field.actual_key.as_deref().unwrap_or(&field.key);
     let mut pairs = match &field.sides {
         Sides::Missing(value) => one(&yaml::write(&entry(&field.key, value)), Kind::Missing),
         Sides::Extra(value) => one(&yaml::write(&entry(&field.key, value)), Kind::Extra),
@@ -244,7 +244,7 @@ fn of_field(field: &Field, budget: &mut Budget) -> Vec<Pair> {
 }
 
 /// The keys above a block. A key stands on a line of its own, unless there is nothing below it.
-fn heads(node: &Node, key: &Value, other_key: &Value) -> Vec<Pair> {
+fn heads(node: &Node<'_>, key: &Value, other_key: &Value) -> Vec<Pair> {
     let head = |side: Side, key: &Value| {
         let hollow = node.is_hollow(side);
         let below = if hollow { node.side(side) } else { Value::List(vec![Value::Null]) };
@@ -263,7 +263,7 @@ fn heads(node: &Node, key: &Value, other_key: &Value) -> Vec<Pair> {
     (0..left.len().max(right.len())).map(line).collect()
 }
 
-fn of_row(row: &Row, budget: &mut Budget) -> Vec<Pair> {
+fn of_row(row: &Row<'_>, budget: &mut Budget) -> Vec<Pair> {
     let item = |value: &Value| yaml::write(&Value::List(vec![value.clone()]));
     let mut pairs = Vec::new();
     if let (true, Some(from), Some(to)) = (row.moved, row.from, row.to) {
@@ -310,7 +310,7 @@ fn dashed(mut pair: Pair, left: &mut bool, right: &mut bool) -> Pair {
     pair
 }
 
-impl Node {
+impl Node<'_> {
     /// True for a side without any entry or row.
     fn is_hollow(&self, side: Side) -> bool {
         match self {

@@ -30,7 +30,7 @@ pub struct Column<'a> {
 
 #[derive(Debug)]
 enum Rows<'a> {
-    Compared(&'a List),
+    Compared(&'a List<'a>),
     /// Both lists are the same.
     Same(&'a [Value]),
 }
@@ -67,26 +67,14 @@ pub struct TableCell<'a> {
 
 impl<'a> Table<'a> {
     /// The table of a comparison of two lists, or of two objects that hold exactly one list. None for anything else.
-    pub fn of(diff: &'a Diff) -> Option<Self> {
+    pub fn of(diff: &'a Diff<'a>) -> Option<Self> {
         let (of, rows) = match &diff.root {
-            Node::Map(fields) => {
-                let mut lists = fields.iter().filter_map(|field| match &field.sides {
-                    Sides::Both(node) => Some((Some(super::words(&field.key)), rows(node)?)),
-                    _ => None,
-                });
-                let only = lists.next()?;
-                if lists.next().is_some() {
-                    return None;
-                }
-                only
-            }
-            Node::Same(Value::Map(entries)) => {
-                let mut lists = entries.iter().filter_map(|(key, value)| Some((Some(super::words(key)), same(value)?)));
-                let only = lists.next()?;
-                if lists.next().is_some() {
-                    return None;
-                }
-                only
+            Node::Map(fields) => only(fields.iter().filter_map(|field| match &field.sides {
+                Sides::Both(node) => Some((Some(super::words(&field.key)), rows(node)?)),
+                _ => None,
+            }))?,
+            Node::Same(value) if !value.entries().is_empty() => {
+                only(value.entries().iter().filter_map(|(key, value)| Some((Some(super::words(key)), same(value)?))))?
             }
             node => (None, rows(node)?),
         };
@@ -139,7 +127,7 @@ impl<'a> Table<'a> {
         }
     }
 
-    fn fill(&self, cells: &mut [Option<TableCell<'a>>], row: &'a Row) {
+    fn fill(&self, cells: &mut [Option<TableCell<'a>>], row: &'a Row<'a>) {
         match &row.sides {
             Sides::Missing(value) => self.fill_one(cells, value, Kind::Missing),
             Sides::Extra(value) => self.fill_one(cells, value, Kind::Extra),
@@ -211,7 +199,7 @@ impl<'a> Found<'a> {
         }
     }
 
-    fn field(&mut self, field: &'a Field) {
+    fn field(&mut self, field: &'a Field<'a>) {
         let name = super::words(&field.key);
         match &field.sides {
             Sides::Missing(value) | Sides::Extra(value) | Sides::Both(Node::Same(value)) => self.column(name, value),
@@ -238,7 +226,12 @@ impl<'a> Found<'a> {
     }
 }
 
-fn rows(node: &Node) -> Option<Rows<'_>> {
+fn only<T>(mut all: impl Iterator<Item = T>) -> Option<T> {
+    let one = all.next()?;
+    all.next().is_none().then_some(one)
+}
+
+fn rows<'a>(node: &'a Node<'a>) -> Option<Rows<'a>> {
     match node {
         Node::List(list) => Some(Rows::Compared(list)),
         Node::Same(value) => same(value),
@@ -253,7 +246,7 @@ fn same(value: &Value) -> Option<Rows<'_>> {
     }
 }
 
-fn kind_of(sides: &Sides) -> Kind {
+fn kind_of(sides: &Sides<'_>) -> Kind {
     match sides {
         Sides::Missing(_) => Kind::Missing,
         Sides::Extra(_) => Kind::Extra,
@@ -261,7 +254,7 @@ fn kind_of(sides: &Sides) -> Kind {
     }
 }
 
-impl Node {
+impl Node<'_> {
     /// How the two values relate.
     pub fn kind(&self) -> Kind {
         match self {
@@ -279,7 +272,7 @@ fn one(value: &Value, kind: Kind) -> TableCell<'_> {
     TableCell { kind, left, right, note: None }
 }
 
-fn cell(sides: &Sides, counts: bool) -> TableCell<'_> {
+fn cell<'a>(sides: &'a Sides<'a>, counts: bool) -> TableCell<'a> {
     let mut cell = match sides {
         Sides::Missing(value) => one(value, Kind::Missing),
         Sides::Extra(value) => one(value, Kind::Extra),

@@ -1,11 +1,13 @@
-//! **Pure.** The tree that a comparison yields. It holds everything of both sides, so that nothing else is needed to show it.
+//! **Pure.** The tree that a comparison yields. It holds everything of both sides, so that nothing else is needed to show it; what
+//! it holds is borrowed until [`Diff::into_owned`].
+use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
 /// What differs between an expected value and an actual one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Diff {
+pub struct Diff<'a> {
     /// The two values, aligned.
-    pub root: Node,
+    pub root: Node<'a>,
     /// How much of it is right.
     pub counts: Counts,
     /// Too large to look at everything closely: some rows may be aligned, and some texts compared, worse than they could be.
@@ -14,32 +16,30 @@ pub struct Diff {
 
 /// Two values that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Node {
+pub enum Node<'a> {
     /// The same on both sides, to the letter.
-    Same(Value),
+    Same(Cow<'a, Value>),
     /// Two values that are compared as wholes.
-    Leaf(Box<Leaf>),
+    Leaf(Box<Leaf<'a>>),
     /// Two objects, field by field: those of the expected one in its order, extra ones where they stand.
-    Map(Vec<Field>),
+    Map(Vec<Field<'a>>),
     /// Two lists, row by row: those of the expected one in its order, extra ones where they stand.
-    List(List),
+    List(List<'a>),
 }
 
 /// Two values that are compared as wholes: numbers, texts, or values of different kinds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Leaf {
+pub struct Leaf<'a> {
     /// What was expected.
-    pub expected: Value,
+    pub expected: Cow<'a, Value>,
     /// What came.
-    pub actual: Value,
+    pub actual: Cow<'a, Value>,
     /// True when both mean the same, though they are not written the same: `84.10` and `84.1`, or `"84.1"` and `84.1`.
     pub equal: bool,
     /// True when one is a text and the other a number, and so on.
     pub type_differs: bool,
     /// What else is to be said.
     pub remark: Option<Remark>,
-    /// What changed inside, for two texts that are not equal; nothing for anything else.
-    pub pieces: Vec<Piece>,
 }
 
 /// What can be said of two values that are not written the same.
@@ -96,11 +96,11 @@ pub enum PieceKind {
 
 /// A field of two objects.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct Field<'a> {
     /// Its key: the expected one where there is one.
-    pub key: Value,
+    pub key: Cow<'a, Value>,
     /// The actual key, when it is written otherwise (`1` and `"1"`).
-    pub actual_key: Option<Value>,
+    pub actual_key: Option<Cow<'a, Value>>,
     /// Its place in the expected object, from 0.
     pub from: Option<usize>,
     /// Its place in the actual object, from 0.
@@ -108,21 +108,21 @@ pub struct Field {
     /// False for a field that counts for nothing.
     pub counts: bool,
     /// Its values.
-    pub sides: Sides,
+    pub sides: Sides<'a>,
 }
 
 /// What two lists hold, aligned.
 #[derive(Debug, Clone, PartialEq)]
-pub struct List {
+pub struct List<'a> {
     /// The rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<Row<'a>>,
     /// How they were aligned.
     pub alignment: Alignment,
 }
 
 /// A row of two lists.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct Row<'a> {
     /// Its place in the expected list, from 0.
     pub from: Option<usize>,
     /// Its place in the actual list, from 0.
@@ -132,18 +132,18 @@ pub struct Row {
     /// What it is called by its key: `#143`. None when rows have no key.
     pub name: Option<String>,
     /// Its values.
-    pub sides: Sides,
+    pub sides: Sides<'a>,
 }
 
 /// The values of a field or row.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sides {
+pub enum Sides<'a> {
     /// On both sides.
-    Both(Node),
+    Both(Node<'a>),
     /// Expected, and not there.
-    Missing(Value),
+    Missing(Cow<'a, Value>),
     /// There, and not expected.
-    Extra(Value),
+    Extra(Cow<'a, Value>),
 }
 
 /// How rows found each other.
@@ -221,14 +221,41 @@ pub struct RowCounts {
     pub moved: usize,
 }
 
-impl Diff {
+impl Diff<'_> {
+    /// The same, holding what it borrowed.
+    pub fn into_owned(self) -> Diff<'static> {
+        Diff { root: self.root.into_owned(), counts: self.counts, coarse: self.coarse }
+    }
+
     /// True when nothing is wrong: all values are equal, and in order where order matters. Values may be written otherwise.
     pub fn is_equal(&self) -> bool {
         self.root.is_equal() && !self.root.is_moved()
     }
 }
 
-impl Node {
+impl Node<'_> {
+    fn into_owned(self) -> Node<'static> {
+        match self {
+            Node::Same(value) => Node::Same(owned(value)),
+            Node::Leaf(leaf) => {
+                Node::Leaf(Box::new(Leaf { expected: owned(leaf.expected), actual: owned(leaf.actual), ..*leaf }))
+            }
+            Node::Map(fields) => {
+                let field = |field: Field<'_>| Field {
+                    key: owned(field.key),
+                    actual_key: field.actual_key.map(owned),
+                    sides: field.sides.into_owned(),
+                    ..field
+                };
+                Node::Map(fields.into_iter().map(field).collect())
+            }
+            Node::List(list) => {
+                let row = |row: Row<'_>| Row { sides: row.sides.into_owned(), ..row };
+                Node::List(List { rows: list.rows.into_iter().map(row).collect(), alignment: list.alignment })
+            }
+        }
+    }
+
     /// True when nothing in it is wrong but, perhaps, where its rows stand.
     pub fn is_equal(&self) -> bool {
         match self {
@@ -249,7 +276,19 @@ impl Node {
     }
 }
 
-impl Sides {
+fn owned(value: Cow<'_, Value>) -> Cow<'static, Value> {
+    Cow::Owned(value.into_owned())
+}
+
+impl Sides<'_> {
+    fn into_owned(self) -> Sides<'static> {
+        match self {
+            Sides::Both(node) => Sides::Both(node.into_owned()),
+            Sides::Missing(value) => Sides::Missing(owned(value)),
+            Sides::Extra(value) => Sides::Extra(owned(value)),
+        }
+    }
+
     /// True when it is on both sides and equal.
     pub fn is_equal(&self) -> bool {
         matches!(self, Sides::Both(node) if node.is_equal())

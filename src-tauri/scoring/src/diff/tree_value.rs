@@ -3,7 +3,10 @@ use super::shown::Kind;
 use super::{Alignment, Counts, Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Sides};
 use touchstone_formats::value::Value;
 
-impl Diff {
+/// Work for what changed inside one text.
+const WORK_OF_A_TEXT: u64 = 5_000_000;
+
+impl Diff<'_> {
     /// All of it as a value: `summary`, `equal`, `coarse`, `counts` and the tree.
     pub fn to_value(&self) -> Value {
         object(vec![
@@ -44,9 +47,9 @@ fn of_counts(counts: &Counts) -> Value {
     object(all)
 }
 
-fn of_node(node: &Node) -> Value {
+fn of_node(node: &Node<'_>) -> Value {
     match node {
-        Node::Same(value) => object(vec![("kind", text("same")), ("value", value.clone())]),
+        Node::Same(value) => object(vec![("kind", text("same")), ("value", value.as_ref().clone())]),
         Node::Leaf(leaf) => of_leaf(leaf),
         Node::Map(fields) => object(vec![
             ("kind", text(word(node.kind()))),
@@ -60,18 +63,22 @@ fn of_node(node: &Node) -> Value {
     }
 }
 
-fn of_leaf(leaf: &Leaf) -> Value {
+fn of_leaf(leaf: &Leaf<'_>) -> Value {
     let mut all = vec![
         ("kind", text(word(leaf.kind()))),
-        ("expected", leaf.expected.clone()),
-        ("actual", leaf.actual.clone()),
+        ("expected", leaf.expected.as_ref().clone()),
+        ("actual", leaf.actual.as_ref().clone()),
         ("type_differs", Value::Bool(leaf.type_differs)),
     ];
     if let Some(note) = leaf.note() {
         all.push(("note", text(&note)));
     }
-    if !leaf.pieces.is_empty() {
-        all.push(("pieces", Value::List(leaf.pieces.iter().map(of_piece).collect())));
+    let inside = leaf.pieces(WORK_OF_A_TEXT);
+    if !inside.pieces.is_empty() {
+        all.push(("pieces", Value::List(inside.pieces.iter().map(of_piece).collect())));
+    }
+    if inside.coarse {
+        all.push(("coarse", Value::Bool(true)));
     }
     object(all)
 }
@@ -85,8 +92,8 @@ fn of_piece(piece: &Piece) -> Value {
     object(vec![("kind", text(kind)), ("text", text(&piece.text))])
 }
 
-fn of_field(field: &Field) -> Value {
-    let mut all = vec![("key", field.key.clone())];
+fn of_field(field: &Field<'_>) -> Value {
+    let mut all = vec![("key", field.key.as_ref().clone())];
     if !field.counts {
         all.push(("counts", Value::Bool(false)));
     }
@@ -94,7 +101,7 @@ fn of_field(field: &Field) -> Value {
     object(all)
 }
 
-fn of_row(row: &Row) -> Value {
+fn of_row(row: &Row<'_>) -> Value {
     let place = |place: Option<usize>| place.map_or(Value::Null, |place| number(place + 1));
     let mut all = Vec::new();
     if let Some(name) = &row.name {
@@ -105,11 +112,11 @@ fn of_row(row: &Row) -> Value {
     object(all)
 }
 
-fn of_sides(sides: &Sides) -> Vec<(&'static str, Value)> {
+fn of_sides(sides: &Sides<'_>) -> Vec<(&'static str, Value)> {
     match sides {
         Sides::Both(node) => vec![("kind", text(word(node.kind()))), ("diff", of_node(node))],
-        Sides::Missing(value) => vec![("kind", text("missing")), ("expected", value.clone())],
-        Sides::Extra(value) => vec![("kind", text("extra")), ("actual", value.clone())],
+        Sides::Missing(value) => vec![("kind", text("missing")), ("expected", value.as_ref().clone())],
+        Sides::Extra(value) => vec![("kind", text("extra")), ("actual", value.as_ref().clone())],
     }
 }
 

@@ -7,8 +7,8 @@ fn read(text: &str) -> Value {
     yaml::read(text).unwrap()
 }
 
-fn plain(expected: &str, actual: &str) -> Diff {
-    diff(&read(expected), &read(actual), &Options::default())
+fn plain(expected: &str, actual: &str) -> Diff<'static> {
+    diff(&read(expected), &read(actual), &Options::default()).into_owned()
 }
 
 #[test]
@@ -29,6 +29,41 @@ fn rows_without_a_key_are_paired_by_likeness() {
         "[{city: Ulm, kind: a, n: 1.5}, {city: Bonn, kind: b, n: 9.5}, {city: Bonn, kind: a, n: 1.5}]",
     );
     assert_eq!((diff.counts.rows.equal, diff.counts.rows.different), (2, 1), "{diff:?}");
+}
+
+#[test]
+fn a_name_that_is_wrong_is_a_wrong_name_and_an_id_that_is_wrong_is_another_row() {
+    let named = |key: &str, other: &str| {
+        let rows = |name: &str| {
+            format!(
+                "[{{{key}: alpha, a: 1.5, b: x, c: y}}, {{{key}: beta, a: 2.5, b: x, c: z}}, {{{key}: {name}, a: 3.5, b: w, c: z}}]"
+            )
+        };
+        plain(&rows("gamma"), &rows(other)).counts.rows
+    };
+    assert_eq!((named("name", "delta").different, named("name", "delta").missing), (1, 0));
+    assert_eq!((named("team_id", "delta").different, named("team_id", "delta").missing), (0, 1));
+}
+
+#[test]
+fn places_and_measures_are_no_names() {
+    let by = |expected: &str, actual: &str| match plain(expected, actual).root {
+        Node::List(list) => list.alignment.words(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        by("[{rank: 1, ticket: 7}, {rank: 2, ticket: 9}]", "[{rank: 1, ticket: 9}, {rank: 2, ticket: 7}]"),
+        "by ticket"
+    );
+    assert_eq!(by("[{score: 1.5}, {score: 2.5}]", "[{score: 2.5}, {score: 1.5}]"), "by likeness");
+    assert_eq!(by("[{paid: 1, name: a}, {paid: 2, name: b}]", "[{paid: 2, name: b}, {paid: 1, name: a}]"), "by name");
+    assert_eq!(
+        by(
+            "[{a: x, b: 1, n: 5}, {a: x, b: 2, n: 5}, {a: y, b: 1, n: 5}]",
+            "[{a: x, b: 2, n: 6}, {a: y, b: 1, n: 5}, {a: x, b: 1, n: 5}]"
+        ),
+        "by a and b"
+    );
 }
 
 #[test]
@@ -94,7 +129,7 @@ fn one_line_says_what_matters_of_rows_and_items() {
     the only row is missing
     none of 3 items is there
     no items were expected, and 2 came
-    equal: both are empty lists
+    equal: an empty list
     all 3 items are there, 1 moved: 2 (2 → 3)
     1 of 2 items right, 1 item differs: b → c
     0 of 4 items right, 4 items differ: a → e, b → f, c → g, …

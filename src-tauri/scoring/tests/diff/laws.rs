@@ -2,8 +2,8 @@
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::{
-    Alignment, Columns, Counts, Diff, ExtraFields, Kind, Node, Options, PieceKind, Shown, Sides, Table, Tolerance,
-    apply, diff, plain, revert,
+    Alignment, Columns, Counts, Diff, ExtraFields, Kind, List, Node, Options, PieceKind, Shown, Sides, Table,
+    Tolerance, apply, diff, plain, revert,
 };
 
 fn scalar() -> impl Strategy<Value = Value> {
@@ -117,7 +117,7 @@ fn turned(counts: &Counts) -> (usize, usize, usize, usize, usize, usize, usize) 
     (counts.actual, counts.expected, counts.right, counts.changed, counts.extra, counts.missing, counts.rows.moved)
 }
 
-fn list(diff: &Diff) -> &touchstone_scoring::diff::List {
+fn list<'a>(diff: &'a Diff<'a>) -> &'a List<'a> {
     match &diff.root {
         Node::List(list) => list,
         other => panic!("no list: {other:?}"),
@@ -161,6 +161,7 @@ proptest! {
         let diff = diff(&expected, &actual, &options);
         prop_assert_eq!(apply(&expected, &diff), Some(actual.clone()));
         prop_assert_eq!(revert(&actual, &diff), Some(expected.clone()));
+        prop_assert_eq!(diff.clone().into_owned(), diff.clone());
         prop_assert!(add_up(&diff.counts), "{:?}", diff.counts);
     }
 
@@ -185,7 +186,8 @@ proptest! {
         configured in any::<bool>()
     ) {
         let key = configured.then(|| vec!["ticket_id".to_owned()]);
-        let diff = diff(&Value::List(expected.clone()), &Value::List(actual.clone()), &Options { key, ..Options::default() });
+        let (left, right) = (Value::List(expected.clone()), Value::List(actual.clone()));
+        let diff = diff(&left, &right, &Options { key, ..Options::default() });
         prop_assert_eq!(diff.counts.right, expected.len() * 3);
         if expected == actual {
             return Ok(());

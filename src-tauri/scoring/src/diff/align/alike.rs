@@ -9,20 +9,23 @@ use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
 /// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three alone is not.
-const LEAST: f64 = 0.4;
+pub(super) const ALIKE: f64 = 0.4;
+/// Rows that are called differently, and yet so much alike that the name must be what is wrong.
+pub(super) const VERY_ALIKE: f64 = 0.6;
 /// Of so many rows the best pairing as a whole is found; of more, each takes the most alike that is left.
 const MOST: usize = 300;
 /// Words of a text that are looked at, and how much of it.
 const WORDS: usize = 64;
 const BYTES: usize = 2_000;
 /// Of many rows, how many are looked at for each row, and in how many rows something must be at most to lead to them.
-const CANDIDATES: usize = 32;
+const CANDIDATES: usize = 12;
 const COMMON: usize = 64;
 
-/// Pairs rows that are alike; the second value is false when there were too many for the best pairing.
+/// Pairs rows that are at least so much alike; the second value is false when there were too many for the best pairing.
 pub(super) fn pair(
     (expected, left): (&[Value], &[usize]),
     (actual, right): (&[Value], &[usize]),
+    least: f64,
     budget: &mut Budget,
 ) -> (Vec<(usize, usize)>, bool) {
     if left.is_empty() || right.is_empty() {
@@ -33,23 +36,23 @@ pub(super) fn pair(
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
     let work = steps(small) * steps(large) * (steps(small) + 40);
     let best = large <= MOST && budget.afford(work);
-    let found = if best { at_best(&a, &b) } else { one_by_one(&a, &b, budget) };
+    let found = if best { at_best(&a, &b, least) } else { one_by_one(&a, &b, least, budget) };
     (found.into_iter().map(|(i, j)| (left[i], right[j])).collect(), best)
 }
 
-fn at_best(a: &[Profile], b: &[Profile]) -> Vec<(usize, usize)> {
+fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
     let (few, many, turned) = if a.len() <= b.len() { (a, b, false) } else { (b, a, true) };
     // Rows that are not alike cost the same whichever they are, so that they do not stand in the way of those that are.
     let cost = |i: usize, j: usize| {
         let alike = few[i].likeness(&many[j]);
-        if alike < LEAST { 2_000_000_000 } else { part(1.0 - alike) * 1_000 + apart(i, j) }
+        if alike < least { 2_000_000_000 } else { part(1.0 - alike) * 1_000 + apart(i, j) }
     };
     let costs: Vec<Vec<i64>> = (0..few.len()).map(|i| (0..many.len()).map(|j| cost(i, j)).collect()).collect();
-    let pairs = cheapest(&costs).into_iter().enumerate().filter(|(i, j)| few[*i].likeness(&many[*j]) >= LEAST);
+    let pairs = cheapest(&costs).into_iter().enumerate().filter(|(i, j)| few[*i].likeness(&many[*j]) >= least);
     pairs.map(|(i, j)| if turned { (j, i) } else { (i, j) }).collect()
 }
 
-fn one_by_one(a: &[Profile], b: &[Profile], budget: &mut Budget) -> Vec<(usize, usize)> {
+fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> Vec<(usize, usize)> {
     if !budget.afford(steps(a.len() + b.len()) * 400) {
         return Vec::new();
     }
@@ -69,7 +72,7 @@ fn one_by_one(a: &[Profile], b: &[Profile], budget: &mut Budget) -> Vec<(usize, 
             if seen.len() < CANDIDATES && !seen.contains(j) {
                 seen.push(*j);
                 let likeness = profile.likeness(&b[*j]);
-                if likeness >= LEAST {
+                if likeness >= least {
                     alike.push((likeness, apart(i, *j), i, *j));
                 }
             }
@@ -168,13 +171,20 @@ impl Profile {
     }
 }
 
+/// A number for a word, whatever its case (FNV-1a).
+fn of_word(word: &str) -> u64 {
+    word.chars()
+        .flat_map(char::to_lowercase)
+        .fold(0xcbf2_9ce4_8422_2325, |hash, c| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3))
+}
+
 impl Aspect {
     fn of(name: u64, value: &Value) -> Self {
         let mut said: Vec<u64> = match value {
             Value::Text(text) => {
                 let start = &text[..text.floor_char_boundary(BYTES)];
                 let told = words(start).into_iter().filter(|word| word.chars().all(char::is_alphanumeric));
-                told.take(WORDS).map(|word| hash(&Value::Text(word.to_lowercase()))).collect()
+                told.take(WORDS).map(of_word).collect()
             }
             Value::List(items) => items.iter().take(WORDS).map(hash).collect(),
             Value::Map(entries) => entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)).collect(),

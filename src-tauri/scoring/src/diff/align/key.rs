@@ -30,7 +30,16 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
     let fields = infer(expected, actual, budget)?;
     let alignment = Alignment::Key { fields: fields.clone(), inferred: true };
     let keys = (keys(expected, &fields), keys(actual, &fields));
-    Some(Aligned { matches: by_key(expected, actual, keys, budget), alignment })
+    let mut matches = by_key(expected, actual, keys, budget);
+    if !fields.iter().all(|field| is_id(field)) {
+        // A name may be what is wrong. An id may not: another id is another row.
+        let rest = Rest::of(&matches, actual.len());
+        let least = alike::VERY_ALIKE;
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), least, budget).0 {
+            matches[i] = Some(j);
+        }
+    }
+    Some(Aligned { matches, alignment })
 }
 
 type Key<'a> = Option<Vec<Identity<'a>>>;
@@ -107,7 +116,7 @@ fn without_key(
         } else {
             rest.expected.retain(|at| left[*at].is_none());
         }
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), budget).0 {
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), alike::ALIKE, budget).0 {
             matches[i] = Some(j);
         }
     }
@@ -123,6 +132,8 @@ struct Candidate<'a> {
     place: usize,
     /// A number for each value on both sides; two values with the same one are as rare as anything.
     sides: [Vec<Option<u64>>; 2],
+    /// How many different ones there are on the side that has more of them.
+    different: usize,
 }
 
 /// How well fields tell rows apart; the greatest is taken.
@@ -205,7 +216,9 @@ fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a s
     let other = actual.iter().find_map(|row| row.entries().iter().position(|(key, _)| key.text() == Some(name)));
     let numbers = |column: &[Option<Identity<'_>>]| column.iter().map(|one| one.as_ref().map(number)).collect();
     let sides = [numbers(&left), numbers(&right)];
-    Some(Candidate { name, is_id, is_text, place: place + other.unwrap_or(0), sides })
+    let different = |side: &Vec<Option<u64>>| side.iter().flatten().collect::<HashSet<_>>().len();
+    let different = sides.iter().map(different).max().unwrap_or(0);
+    Some(Candidate { name, is_id, is_text, place: place + other.unwrap_or(0), sides, different })
 }
 
 /// What must be unique.
@@ -224,7 +237,9 @@ fn best(known: &[Candidate<'_>], together: usize, unique: Unique) -> Option<Vec<
     }
     loop {
         let fields: Vec<&Candidate<'_>> = chosen.iter().map(|at| &known[*at]).collect();
-        if let Some(fitness) = fitness(&fields, unique)
+        let values = fields.iter().fold(1_usize, |all, field| all.saturating_mul(field.different));
+        if values >= fields[0].sides.iter().map(Vec::len).min().unwrap_or(0) * 9 / 10
+            && let Some(fitness) = fitness(&fields, unique)
             && found.as_ref().is_none_or(|(best, _)| fitness > *best)
         {
             found = Some((fitness, fields));

@@ -35,7 +35,7 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
     let by_value = matches.iter().any(Option::is_some);
     let rest = Rest::of(&matches, actual.len());
     let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
-    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), budget);
+    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), alike::ALIKE, budget);
     for (i, j) in &found {
         matches[*i] = Some(*j);
     }

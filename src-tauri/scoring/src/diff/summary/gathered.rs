@@ -1,0 +1,233 @@
+//! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few examples of each kind.
+use super::{DifferenceKind, word, words};
+use crate::diff::differences::{each, each_of_list};
+use crate::diff::{Field, Leaf, List, Node, Row, Sides};
+use std::collections::HashMap;
+use touchstone_formats::value::Value;
+
+/// Examples that are kept of each kind.
+const EXAMPLES: usize = 3;
+
+/// What there is to say.
+pub(super) enum Told<'a> {
+    /// So many are right, and there is nothing else.
+    Right { count: usize, noun: &'static str },
+    /// The same value on both sides.
+    Equal(&'a Value),
+    /// Two values as wholes; `words` is how many words a text lost and gained, and whether that was counted coarsely.
+    Leaf { leaf: &'a Leaf<'a>, words: Option<((usize, usize), bool)> },
+    /// An object.
+    Fields(Fields<'a>),
+    /// A list.
+    Rows(Rows<'a>),
+}
+
+/// What there is to say of an object.
+pub(super) struct Fields<'a> {
+    pub(super) expected: usize,
+    pub(super) right: usize,
+    pub(super) missing: Vec<String>,
+    pub(super) extra: Vec<String>,
+    pub(super) changed: Vec<(String, &'a Leaf<'a>)>,
+    /// Lists that are its fields.
+    pub(super) lists: Vec<(String, Rows<'a>)>,
+}
+
+/// What there is to say of a list.
+pub(super) struct Rows<'a> {
+    /// Rows are objects, items are anything.
+    pub(super) noun: &'static str,
+    pub(super) expected: usize,
+    /// Equal, in place or not.
+    pub(super) equal: usize,
+    /// Equal and in place.
+    pub(super) right: usize,
+    pub(super) missing: Several<'a>,
+    pub(super) extra: Several<'a>,
+    pub(super) moved: Several<'a>,
+    /// What differs in rows that are on both sides.
+    pub(super) inside: Groups<'a>,
+}
+
+/// Some rows: how many, and the first of them.
+#[derive(Default)]
+pub(super) struct Several<'a> {
+    pub(super) count: usize,
+    pub(super) first: Vec<Name<'a>>,
+}
+
+/// What is needed to name a row.
+pub(super) struct Name<'a> {
+    pub(super) given: Option<&'a str>,
+    /// Its value, when that is the same on both sides or there is one side only.
+    pub(super) value: Option<&'a Value>,
+    pub(super) from: Option<usize>,
+    pub(super) to: Option<usize>,
+}
+
+/// Differences by where they are and what they are, the most frequent first.
+#[derive(Default)]
+pub(super) struct Groups<'a> {
+    pub(super) groups: Vec<Group<'a>>,
+    pub(super) all: usize,
+}
+
+/// The same kind of difference in the same field of many rows.
+pub(super) struct Group<'a> {
+    pub(super) path: String,
+    pub(super) word: &'static str,
+    pub(super) count: usize,
+    /// Changed values, the first few.
+    pub(super) first: Vec<&'a Leaf<'a>>,
+}
+
+impl<'a> Told<'a> {
+    pub(super) fn of(node: &'a Node<'a>) -> Self {
+        match node {
+            Node::Same(value) => match value.as_ref() {
+                Value::List(items) if !items.is_empty() => {
+                    let objects = items.iter().all(|item| matches!(item, Value::Map(_)));
+                    Told::Right { count: items.len(), noun: if objects { "row" } else { "item" } }
+                }
+                Value::Map(entries) if !entries.is_empty() => Told::Right { count: entries.len(), noun: "field" },
+                value => Told::Equal(value),
+            },
+            Node::Leaf(leaf) => {
+                let texts = leaf.expected.text().is_some() && leaf.actual.text().is_some();
+                Told::Leaf { leaf, words: texts.then(|| words(leaf)) }
+            }
+            Node::Map(fields) => {
+                let told = Fields::of(fields);
+                if told.right == told.expected && told.extra.is_empty() {
+                    return Told::Right { count: told.expected, noun: "field" };
+                }
+                Told::Fields(told)
+            }
+            Node::List(list) => Told::Rows(Rows::of(list)),
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn of(fields: &'a [Field<'a>]) -> Self {
+        let mut told = Fields {
+            expected: 0,
+            right: 0,
+            missing: Vec::new(),
+            extra: Vec::new(),
+            changed: Vec::new(),
+            lists: Vec::new(),
+        };
+        for field in fields.iter().filter(|field| field.counts) {
+            let key = crate::diff::words(&field.key);
+            let right = field.sides.is_equal() && !field.sides.is_moved();
+            told.expected += usize::from(field.from.is_some());
+            told.right += usize::from(right);
+            match &field.sides {
+                _ if right => {}
+                Sides::Both(Node::List(list)) => told.lists.push((key.into_owned(), Rows::of(list))),
+                Sides::Both(node) => each(node, &mut |_, path, kind| {
+                    let path = if path.is_empty() { key.to_string() } else { format!("{key}.{path}") };
+                    match kind {
+                        DifferenceKind::Changed(leaf) => told.changed.push((path, leaf)),
+                        DifferenceKind::Missing(_) => told.missing.push(path),
+                        DifferenceKind::Extra(_) => told.extra.push(path),
+                    }
+                }),
+                Sides::Missing(_) => told.missing.push(key.into_owned()),
+                Sides::Extra(_) => told.extra.push(key.into_owned()),
+            }
+        }
+        told
+    }
+}
+
+impl<'a> Rows<'a> {
+    fn of(list: &'a List<'a>) -> Self {
+        let noun = if list.rows.iter().all(is_object) { "row" } else { "item" };
+        let mut told = Rows {
+            noun,
+            expected: 0,
+            equal: 0,
+            right: 0,
+            missing: Several::default(),
+            extra: Several::default(),
+            moved: Several::default(),
+            inside: Groups::of(list),
+        };
+        for row in &list.rows {
+            let equal = row.sides.is_equal();
+            told.expected += usize::from(row.from.is_some());
+            told.equal += usize::from(equal);
+            told.right += usize::from(equal && !row.moved && !row.sides.is_moved());
+            for (is_one, some) in [
+                (row.to.is_none(), &mut told.missing),
+                (row.from.is_none(), &mut told.extra),
+                (row.moved, &mut told.moved),
+            ] {
+                if is_one {
+                    some.add(row);
+                }
+            }
+        }
+        told
+    }
+}
+
+fn is_object(row: &Row<'_>) -> bool {
+    match &row.sides {
+        Sides::Both(Node::Map(_)) => true,
+        Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => {
+            matches!(value.as_ref(), Value::Map(_))
+        }
+        Sides::Both(_) => false,
+    }
+}
+
+impl<'a> Several<'a> {
+    fn add(&mut self, row: &'a Row<'a>) {
+        self.count += 1;
+        if self.first.len() < EXAMPLES {
+            let value = match &row.sides {
+                Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => Some(value.as_ref()),
+                Sides::Both(_) => None,
+            };
+            self.first.push(Name { given: row.name.as_deref(), value, from: row.from, to: row.to });
+        }
+    }
+}
+
+impl<'a> Groups<'a> {
+    fn of(list: &'a List<'a>) -> Self {
+        let mut told = Groups::default();
+        let mut known: HashMap<String, [Option<usize>; 3]> = HashMap::new();
+        each_of_list(list, &mut |row, path, kind| {
+            if !row.is_some_and(|row| matches!(list.rows[row].sides, Sides::Both(_))) {
+                return;
+            }
+            told.all += 1;
+            if !known.contains_key(path) {
+                known.insert(path.to_owned(), [None; 3]);
+            }
+            let Some(places) = known.get_mut(path) else { return };
+            let place = match kind {
+                DifferenceKind::Changed(_) => &mut places[0],
+                DifferenceKind::Missing(_) => &mut places[1],
+                DifferenceKind::Extra(_) => &mut places[2],
+            };
+            let at = *place.get_or_insert_with(|| {
+                told.groups.push(Group { path: path.to_owned(), word: word(&kind), count: 0, first: Vec::new() });
+                told.groups.len() - 1
+            });
+            let group = &mut told.groups[at];
+            group.count += 1;
+            if let DifferenceKind::Changed(leaf) = kind
+                && group.first.len() < EXAMPLES
+            {
+                group.first.push(leaf);
+            }
+        });
+        told.groups.sort_by_key(|group| std::cmp::Reverse(group.count));
+        told
+    }
+}
