@@ -73,7 +73,7 @@ impl Columns {
                 }
             }
         }
-        for pair in block(&diff.root, &mut budget) {
+        for pair in whole_text(&diff.root, &mut budget).unwrap_or_else(|| block(&diff.root, &mut budget)) {
             columns.push(&pair);
         }
         columns
@@ -180,6 +180,15 @@ fn pair(kind: Kind, left: Option<&str>, right: Option<&str>) -> Pair {
     Pair { kind, left: left.map(str::to_owned), right: right.map(str::to_owned) }
 }
 
+/// Texts that are not part of anything are shown as they are, without the quotes of YAML.
+fn whole_text(node: &Node<'_>, budget: &mut Budget) -> Option<Vec<Pair>> {
+    match node {
+        Node::Same(value) => Some(one(value.text()?, Kind::Same)),
+        Node::Leaf(leaf) => Some(lines(leaf, (leaf.expected.text()?, leaf.actual.text()?), budget)),
+        Node::Map(_) | Node::List(_) => None,
+    }
+}
+
 fn block(node: &Node<'_>, budget: &mut Budget) -> Vec<Pair> {
     match node {
         Node::Same(value) => one(&yaml::write(value), Kind::Same),
@@ -197,7 +206,10 @@ fn one(text: &str, kind: Kind) -> Vec<Pair> {
 
 /// Lines of two texts, aligned.
 fn two(leaf: &Leaf<'_>, expected: &Value, actual: &Value, budget: &mut Budget) -> Vec<Pair> {
-    let (left, right) = (yaml::write(expected), yaml::write(actual));
+    lines(leaf, (&yaml::write(expected), &yaml::write(actual)), budget)
+}
+
+fn lines(leaf: &Leaf<'_>, (left, right): (&str, &str), budget: &mut Budget) -> Vec<Pair> {
     let (left, right): (Vec<&str>, Vec<&str>) = (left.lines().collect(), right.lines().collect());
     let mut pairs = Vec::new();
     each_stretch(&left, &right, budget, |stretch, _| match stretch {
