@@ -2,7 +2,7 @@
 //! they are, what comes out is short enough to be shown.
 use super::digest::day;
 use super::form::{self, Own};
-use crate::diff::{self, Options, Piece, PieceKind};
+use crate::diff::{self, Diff, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::run::{Part, Run};
@@ -131,12 +131,16 @@ fn text_of(value: &Value) -> Cow<'_, str> {
 
 /// What two tables have apart, in one line.
 fn rows(left: &Value, right: &Value) -> (Option<String>, bool) {
-    let options = Options { budget: WORK, ..Options::default() };
-    let diff = diff::diff(left, right, &options);
+    let diff = diff::diff(left, right, &Options { budget: WORK, ..Options::default() });
+    (rows_summary(&diff), diff.coarse)
+}
+
+/// What the rows of two values have apart, in one line; none for values without rows.
+pub fn rows_summary(diff: &Diff) -> Option<String> {
     let counts = diff.counts.rows;
     let all = counts.expected.max(counts.actual);
     if all == 0 {
-        return (None, diff.coarse);
+        return None;
     }
     let said = [
         (counts.different, if counts.different == 1 { "differs" } else { "differ" }),
@@ -148,7 +152,7 @@ fn rows(left: &Value, right: &Value) -> (Option<String>, bool) {
         said.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
     let row = if all == 1 { "row" } else { "rows" };
     let said = if said.is_empty() { "none differs".to_owned() } else { said.join(", ") };
-    (Some(format!("{all} {row}: {said}")), diff.coarse)
+    Some(format!("{all} {row}: {said}"))
 }
 
 /// Leaves out the middle of long equal stretches and what there is no room for. True when everything is still there.
