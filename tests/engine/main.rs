@@ -5,6 +5,7 @@ mod asking;
 mod bench;
 mod broken_files;
 mod canary;
+mod comparing;
 mod conversation;
 mod demo;
 mod filter;

@@ -14,6 +14,11 @@ steps: Array<number | null>,
  */
 relation: Relation, 
 /**
+ * The runs part here: not all did the same. What they were given, what they say on the way and what comes of the same call are
+ * no parting.
+ */
+diverges: boolean, 
+/**
  * What it is, in a few words: `query_support_tickets`, `assistant message`.
  */
 title: string, };

@@ -7,7 +7,7 @@ import type { ComparedRun } from "./ComparedRun";
  */
 export type Comparison = { 
 /**
- * The runs, in the order asked for; the first is what the others are compared with.
+ * The runs, in the order asked for; the first that can be read is what the others are compared with.
  */
 runs: Array<ComparedRun>, 
 /**

@@ -23,6 +23,10 @@ summary: string | null,
  */
 pieces: Array<TextChange>, 
 /**
+ * False when parts of the texts are left out: the middle of long equal stretches, and what is too long to be shown.
+ */
+whole: boolean, 
+/**
  * The texts were too long for a fine comparison.
  */
 coarse: boolean, };

@@ -3,4 +3,4 @@
 /**
  * How steps relate.
  */
-export type Relation = "same" | "other_result" | "similar" | "different" | "alone";
+export type Relation = "same" | "reworded" | "same_result" | "other_result" | "similar" | "different" | "alone";

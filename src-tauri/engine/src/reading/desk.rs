@@ -1,14 +1,13 @@
 //! The few runs that were opened last, read: so that steps, rows and finds do not read files again.
+use super::comparing::MOST_RUNS;
 use crate::results::open::Stamp;
 use crate::results::roots::FileId;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 
-/// How many lie here at most.
-const MOST: usize = 3;
-/// What they may weigh together. The last one stays in any case, or each of its pieces would read the whole file again.
-const MAX_WEIGHT: usize = 64 << 20;
+/// What they may weigh together; as many lie here as are compared with each other. The last one stays in any case, or each of its pieces would read the whole file again.
+const MAX_WEIGHT: usize = 96 << 20;
 
 /// A run that was read.
 #[derive(Debug)]
@@ -51,7 +50,7 @@ impl Desk {
         opened.retain(|other| other.id != run.id);
         opened.insert(0, Arc::clone(run));
         let mut weight = 0;
-        let fits = opened.iter().take(MOST).take_while(|run| {
+        let fits = opened.iter().take(MOST_RUNS).take_while(|run| {
             weight += run.weight;
             weight <= MAX_WEIGHT
         });
@@ -105,19 +104,19 @@ mod tests {
     }
 
     #[test]
-    fn the_last_three_lie_here_and_the_last_one_however_heavy_it_is() {
+    fn the_last_four_lie_here_and_the_last_one_however_heavy_it_is() {
         let desk = Desk::default();
-        for id in ["a", "b", "c", "d"] {
+        for id in ["a", "b", "c", "d", "e"] {
             desk.put(&run(id, 1));
         }
-        assert_eq!(lying(&desk), "d c b");
+        assert_eq!(lying(&desk), "e d c b");
         assert!(desk.find("b").is_some() && desk.find("a").is_none());
-        assert_eq!(lying(&desk), "b d c");
-        desk.put(&run("e", MAX_WEIGHT - 1));
-        assert_eq!(lying(&desk), "e b");
-        desk.put(&run("f", 2 * MAX_WEIGHT));
-        assert_eq!(lying(&desk), "f");
-        desk.put(&run("f", 1));
-        assert_eq!(lying(&desk), "f");
+        assert_eq!(lying(&desk), "b e d c");
+        desk.put(&run("f", MAX_WEIGHT - 1));
+        assert_eq!(lying(&desk), "f b");
+        desk.put(&run("g", 2 * MAX_WEIGHT));
+        assert_eq!(lying(&desk), "g");
+        desk.put(&run("g", 1));
+        assert_eq!(lying(&desk), "g");
     }
 }

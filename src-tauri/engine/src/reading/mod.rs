@@ -5,9 +5,11 @@
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
 //!                                     ├─ table: rows, order, CSV
 //!                                     ├─ text: any part, piece by piece
-//!                                     └─ find: where a text occurs
+//!                                     ├─ find: where a text occurs
+//!                                     └─ comparing: beside other runs
 //! ```
 mod body;
+mod comparing;
 mod desk;
 mod error;
 mod find;
@@ -20,6 +22,7 @@ mod task;
 mod tests;
 mod view;
 
+pub(crate) use comparing::{MOST_RUNS, beside, differences};
 pub(crate) use error::Unread;
 pub(crate) use part_id::PartId;
 
@@ -69,13 +72,7 @@ impl Reading {
 
     /// Steps of the version that was opened.
     pub(crate) fn steps(&self, flow: &Flow, id: &str, version: &str, span: Span) -> Result<StepPage, Unread> {
-        let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
-            Some(opened) => opened,
-            None => self.look(flow, id)?.1,
-        };
-        if opened.version != version {
-            return Err(Unread::Changed);
-        }
+        let opened = self.version(flow, id, version)?;
         let steps = view::steps(&opened.run, span.offset as usize, span.limit as usize);
         Ok(StepPage { version: version.to_owned(), total_steps: count(opened.run.steps.len()), steps })
     }
@@ -134,6 +131,15 @@ impl Reading {
             Some(opened) => Ok(opened),
             None => Ok(self.look(flow, id)?.1),
         }
+    }
+
+    /// The run in the version that was opened, as long as its files hold it.
+    fn version(&self, flow: &Flow, id: &str, version: &str) -> Result<Arc<Opened>, Unread> {
+        let opened = match self.desk.find(id).filter(|opened| opened.version == version) {
+            Some(opened) => opened,
+            None => self.look(flow, id)?.1,
+        };
+        if opened.version == version { Ok(opened) } else { Err(Unread::Changed) }
     }
 
     /// The run as it is now; read again only when its files changed.
