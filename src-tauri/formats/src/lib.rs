@@ -8,7 +8,7 @@ mod fences;
 pub mod json;
 pub mod kind;
 pub mod names;
-mod nearest;
+pub mod nearest;
 mod node;
 pub mod review;
 pub mod run;

@@ -4,7 +4,7 @@
 const LONGEST: usize = 64;
 
 /// The known word that is nearest to a word, when one is near enough to be meant.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
         0..4 => 1,
         4..8 => 2,

@@ -1,5 +1,15 @@
 //! **Pure.** Scorers: from an answer and what was expected to a number from 0 to 1, with its reason. Owns which scorers there
-//! are, how suites name them, and which are taken when a suite names none.
+//! are, how suites name them, and which are taken when a suite names none; each rule has a file of its own.
+mod choose;
+mod failure;
+mod options;
+mod read;
+mod scorer;
+
+pub use choose::{choose, defaults, published};
+pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
+pub use read::read;
+pub use scorer::{Better, Need, Scorer};
 
 use touchstone_formats::value::Value;
 
@@ -31,4 +41,23 @@ pub struct Scored {
     pub reason: String,
     /// Numbers behind it, in order.
     pub detail: Vec<(String, String)>,
+}
+
+/// What came of scoring.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// A score.
+    Scored(Scored),
+    /// There is nothing to compare with: which thing, as a sentence.
+    NoExpected(String),
+    /// It takes a program or a model, and has to be asked for.
+    Needs(Need),
+    /// The scorer does not fit what was expected: why, as a sentence. That says nothing about the run.
+    Unfit(String),
+}
+
+/// What a scorer says of a run that ended. Whether it ended, and how, is the business of whoever asks: a run in a system error is
+/// not scored. A run without an answer scores 0 here.
+pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
+    scorer.rule.score(scorer, case)
 }

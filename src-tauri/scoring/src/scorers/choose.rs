@@ -1,0 +1,48 @@
+//! **Pure.** Which scorers a task gets when its suite names none.
+use super::read::read;
+use super::scorer::{Fields, Items, Nltk, Numeric, Rule, Scorer, TextMetric};
+use touchstone_formats::value::Value;
+
+/// The scorers of a task: those that its suite names, else the usual ones. The sentences say what is wrong with what it names.
+pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<String>) {
+    let (scorers, warnings) = read(named);
+    if scorers.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
+}
+
+/// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts, `exact` for yes, no and null.
+/// Nothing when nothing is expected.
+pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
+    let scorer = match expected {
+        None => return Vec::new(),
+        Some(Value::List(_) | Value::Map(_)) => Scorer::plain("fields", Rule::Fields(Fields::default())),
+        Some(Value::Number(_)) => Scorer::plain("numeric", Rule::Numeric(Numeric::default())),
+        Some(Value::Text(_)) => Scorer::plain("text: f1", Rule::Text { metric: TextMetric::F1, nltk: Nltk::default() }),
+        Some(Value::Null | Value::Bool(_)) => Scorer::plain("exact", Rule::Exact),
+    };
+    vec![scorer]
+}
+
+/// The scorers that the published benchmark uses for the suites of its own layout: `kendall_tau` for ordered lists of names,
+/// `numeric` for single numbers, `exact` for everything else. They come before [`defaults`], and are named like any other.
+pub fn published(expected: Option<&Value>) -> Vec<Scorer> {
+    match expected {
+        Some(Value::List(rows)) if !rows.is_empty() && rows.iter().all(is_name) => {
+            vec![Scorer::plain("kendall_tau", Rule::KendallTau(Items::default()))]
+        }
+        Some(Value::Number(_)) => defaults(expected),
+        Some(_) => vec![Scorer::plain("exact", Rule::Exact)],
+        None => Vec::new(),
+    }
+}
+
+/// A single scalar, or an object of one: such rows are told apart, not compared.
+fn is_name(row: &Value) -> bool {
+    match row {
+        Value::Map(entries) => entries.len() == 1 && entries.iter().all(|(_, value)| is_scalar(value)),
+        other => is_scalar(other),
+    }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(value, Value::Number(_) | Value::Text(_))
+}

@@ -1,0 +1,258 @@
+//! **Pure.** The `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`. What cannot be read is left out with a
+//! sentence that says what to write; nothing is guessed.
+use super::options::Given;
+use super::scorer::{Fields, Items, Nltk, Numeric, Operation, Rule, Scorer, TextMetric};
+use touchstone_formats::nearest::nearest;
+use touchstone_formats::value::Value;
+
+/// A rule as suites know it.
+struct Known {
+    name: &'static str,
+    /// Names of its options, besides `threshold`.
+    options: &'static [&'static str],
+    /// The option that a single word after the name is, and the one that a single number is.
+    bare: (&'static str, &'static str),
+    /// What it is called, and what it is; a sentence when an option cannot be read.
+    build: fn(&Given<'_>) -> Result<(String, Rule), String>,
+}
+
+const KNOWN: [Known; 13] = [
+    Known { name: "exact", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::Exact)) },
+    Known {
+        name: "fields",
+        options: &["key", "tolerance", "relative", "ignore", "ordered", "strict"],
+        bare: ("key", "tolerance"),
+        build: fields,
+    },
+    Known {
+        name: "numeric",
+        options: &["cutoff", "relative", "field", "key"],
+        bare: ("field", "cutoff"),
+        build: numeric,
+    },
+    Known {
+        name: "prefix_list",
+        options: &["key"],
+        bare: ("key", ""),
+        build: |given| Ok((given.rule(), Rule::PrefixList(items(given)?))),
+    },
+    Known { name: "similar_list", options: &["cutoff", "key"], bare: ("key", "cutoff"), build: similar_list },
+    Known {
+        name: "kendall_tau",
+        options: &["key"],
+        bare: ("key", ""),
+        build: |given| Ok((given.rule(), Rule::KendallTau(items(given)?))),
+    },
+    Known { name: "text", options: &["metric", "nltk"], bare: ("metric", ""), build: text },
+    Known { name: "string_check", options: &["operation", "reference"], bare: ("operation", ""), build: string_check },
+    Known { name: "text_similarity", options: &["metric", "nltk"], bare: ("metric", ""), build: text_similarity },
+    Known { name: "tool_calls", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::ToolCalls)) },
+    Known { name: "api_calls", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::ApiCalls)) },
+    Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
+    Known { name: "judge", options: &["name", "model"], bare: ("name", ""), build: judge },
+];
+
+/// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of the scorers are all different.
+pub fn read(list: &[Value]) -> (Vec<Scorer>, Vec<String>) {
+    let mut scorers: Vec<Scorer> = Vec::new();
+    let mut warnings = Vec::new();
+    for item in list {
+        for (name, options) in named(item, &mut warnings) {
+            match scorer(&name, options, &mut warnings) {
+                Ok(scorer) => add(&mut scorers, scorer, &mut warnings),
+                Err(message) => warnings.push(message),
+            }
+        }
+    }
+    (scorers, warnings)
+}
+
+/// Names with their options: `fields`, `judge:relevance`, `text: f1`, or several keys of one map.
+fn named<'a>(item: &'a Value, warnings: &mut Vec<String>) -> Vec<(String, Option<&'a Value>)> {
+    match item {
+        Value::Text(name) => vec![(name.trim().to_owned(), None)],
+        Value::Map(entries) => {
+            let mut named: Vec<(String, Option<&Value>)> = Vec::new();
+            for (key, value) in entries {
+                let Some(key) = key.text() else {
+                    warnings.push("A name of a scorer has to be a text, such as `fields`.".to_owned());
+                    continue;
+                };
+                if let Some(of) = named.last().and_then(|(name, _)| option_of(name, key)) {
+                    warnings.push(format!(
+                        "`{key}` stands beside `{of}`, so nothing reads it. Indent it below, as in `{of}: {{ {key}: … }}`."
+                    ));
+                } else {
+                    named.push((key.trim().to_owned(), Some(value).filter(|value| **value != Value::Null)));
+                }
+            }
+            named
+        }
+        _ => {
+            warnings.push("A scorer has to be a name, such as `fields` or `text: f1`.".to_owned());
+            Vec::new()
+        }
+    }
+}
+
+/// The rule before it that a key is probably an option of.
+fn option_of(before: &str, key: &str) -> Option<&'static str> {
+    let is_rule = KNOWN.iter().any(|known| known.name == key);
+    let known = KNOWN.iter().find(|known| known.name == before)?;
+    (!is_rule && (key == "threshold" || known.options.contains(&key))).then_some(known.name)
+}
+
+fn scorer(written: &str, options: Option<&Value>, warnings: &mut Vec<String>) -> Result<Scorer, String> {
+    // `judge:relevance` and `text:f1` are one word in YAML.
+    let (name, word) = match written.split_once(':') {
+        Some((name, word)) if options.is_none() || name == "judge" => (name.trim_end(), Some(word.trim())),
+        _ => (written, None),
+    };
+    let known = KNOWN.iter().find(|known| known.name == name).ok_or_else(|| unknown(name))?;
+    let word = word.filter(|word| !word.is_empty()).map(Value::from);
+    let given = Given::new(known.name, known.bare, word.as_ref(), options)?;
+    let (shown, rule) = (known.build)(&given)?;
+    let threshold = given.share("threshold")?;
+    let of_judge = known.name == "judge";
+    for option in given.names().filter(|option| !of_judge && *option != "threshold" && !known.options.contains(option))
+    {
+        let near = nearest(option, known.options.iter().copied().chain(["threshold"]));
+        let advice = near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
+        warnings.push(format!("`{option}` is not an option of `{name}`, so nothing reads it. {advice}"));
+    }
+    Ok(Scorer {
+        name: shown,
+        rule,
+        threshold,
+        options: given.into_options(|name| of_judge || known.options.contains(&name)),
+    })
+}
+
+fn unknown(name: &str) -> String {
+    let near = nearest(name, KNOWN.iter().map(|known| known.name));
+    let advice = near.map_or_else(
+        || format!("Known are {}.", list(KNOWN.iter().map(|known| known.name))),
+        |near| format!("Did you mean `{near}`?"),
+    );
+    format!("`{name}` is not a scorer, so it is left out. {advice}")
+}
+
+fn say_options(known: &Known) -> String {
+    format!("It has {}.", list(known.options.iter().copied().chain(["threshold"])))
+}
+
+/// `a`, `b` and `c`, as code.
+pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}
+
+/// Adds a scorer under a name of its own, unless it is there.
+fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>) {
+    if scorers.iter().any(|other| other.rule == scorer.rule && other.threshold == scorer.threshold) {
+        warnings.push(format!("`{}` is there twice; once is enough.", scorer.name));
+        return;
+    }
+    let base = scorer.name.clone();
+    let mut count = 1;
+    while scorers.iter().any(|other| other.name == scorer.name) {
+        count += 1;
+        scorer.name = format!("{base} {count}");
+    }
+    scorers.push(scorer);
+}
+
+fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let (tolerance, percent) = given.distance("tolerance")?;
+    let rule = Fields {
+        key: given.words("key")?,
+        tolerance,
+        relative: percent || given.flag("relative")?,
+        ignore: given.words("ignore")?,
+        ordered: given.flag("ordered")?,
+        strict: given.flag("strict")?,
+    };
+    Ok((given.rule(), Rule::Fields(rule)))
+}
+
+fn numeric(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let (cutoff, percent) = given.distance("cutoff")?;
+    let relative = percent || given.flag("relative")?;
+    let fields = given.words("field")?;
+    let name = if fields.is_empty() { given.rule() } else { format!("{}: {}", given.rule(), fields.join(", ")) };
+    Ok((name, Rule::Numeric(Numeric { cutoff, relative, fields, key: given.words("key")? })))
+}
+
+fn items(given: &Given<'_>) -> Result<Items, String> {
+    Ok(Items { key: given.word("key")? })
+}
+
+fn similar_list(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let cutoff = given.whole("cutoff")?.unwrap_or(5);
+    Ok((given.rule(), Rule::SimilarList { items: items(given)?, cutoff }))
+}
+
+fn text(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let (metric, shown) = metric(given, &TextMetric::OF_TEXTS)?;
+    Ok((format!("text: {shown}"), Rule::Text { metric, nltk: nltk(given)? }))
+}
+
+fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let (metric, shown) = metric(given, &TextMetric::OF_SIMILARITY)?;
+    Ok((format!("text_similarity: {shown}"), Rule::TextSimilarity { metric, nltk: nltk(given)? }))
+}
+
+/// The measure that is named, however it is written: `rouge_l`, `rougeL`, `ROUGE-L`.
+fn metric(given: &Given<'_>, all: &[(&'static str, TextMetric)]) -> Result<(TextMetric, &'static str), String> {
+    let rule = given.rule();
+    let names = || list(all.iter().map(|(name, _)| *name));
+    let Some(word) = given.word("metric")? else {
+        return Err(format!("`{rule}` needs a measure, so it is left out. Write one of {}.", names()));
+    };
+    let plain = |word: &str| word.replace(['_', '-', ' '], "").to_lowercase();
+    let asked = plain(&word);
+    let found = all.iter().find(|(name, _)| plain(name) == asked || plain(name) == asked.replace("match", ""));
+    found.map(|(name, metric)| (*metric, *name)).ok_or_else(|| {
+        let near = nearest(&word, all.iter().map(|(name, _)| *name));
+        let advice =
+            near.map_or_else(|| format!("Write one of {}.", names()), |near| format!("Did you mean `{near}`?"));
+        format!("`{word}` is not a measure of `{rule}`, so it is left out. {advice}")
+    })
+}
+
+fn nltk(given: &Given<'_>) -> Result<Nltk, String> {
+    match given.word("nltk")?.as_deref() {
+        None | Some("3.10.4") => Ok(Nltk::New),
+        Some("3.9.1") => Ok(Nltk::Old),
+        Some(other) => Err(given.bad("nltk", other, "Write `3.10.4` or `3.9.1`.")),
+    }
+}
+
+fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let word = given.word("operation")?.unwrap_or_else(|| "eq".to_owned());
+    let operation = match word.as_str() {
+        "eq" => Operation::Eq,
+        "ne" => Operation::Ne,
+        "like" => Operation::Like,
+        "ilike" => Operation::Ilike,
+        other => return Err(given.bad("operation", other, "Write `eq`, `ne`, `like` or `ilike`.")),
+    };
+    Ok((format!("string_check: {word}"), Rule::StringCheck { operation, reference: given.word("reference")? }))
+}
+
+fn python(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let path = given.word("path")?.ok_or_else(|| {
+        "`python` needs a module, so it is left out. Write its path beside the suite: `python: scorer.py`.".to_owned()
+    })?;
+    Ok((format!("python: {path}"), Rule::Python { path }))
+}
+
+fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let name = given
+        .word("name")?
+        .ok_or_else(|| "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned())?;
+    Ok((format!("judge:{name}"), Rule::Judge { name }))
+}

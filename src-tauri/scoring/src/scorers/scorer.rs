@@ -1,0 +1,225 @@
+//! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
+use super::{Case, Outcome, Scored};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// A rule with its options.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scorer {
+    pub(super) name: String,
+    pub(super) rule: Rule,
+    /// Scores from here on are good enough; none is what the rule says.
+    pub(super) threshold: Option<f64>,
+    /// The options as they were read, in the order of their names.
+    pub(super) options: Vec<(String, Value)>,
+}
+
+/// Which way is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// 1 is best.
+    Higher,
+    /// 0 is best.
+    Lower,
+}
+
+/// What a scorer takes that is not at hand here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Need {
+    /// A program in the sandbox: a module, as its path beside the suite.
+    Program(String),
+    /// A model: the name of the judge.
+    Model(String),
+}
+
+/// How to score.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Rule {
+    Exact,
+    Fields(Fields),
+    Numeric(Numeric),
+    PrefixList(Items),
+    SimilarList { items: Items, cutoff: u32 },
+    KendallTau(Items),
+    Text { metric: TextMetric, nltk: Nltk },
+    StringCheck { operation: Operation, reference: Option<String> },
+    TextSimilarity { metric: TextMetric, nltk: Nltk },
+    ToolCalls,
+    ApiCalls,
+    Python { path: String },
+    Judge { name: String },
+}
+
+/// How `fields` compares.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Fields {
+    /// Fields that tell rows apart; none is what the suite says, or they are found.
+    pub key: Vec<String>,
+    /// How far numbers may be off.
+    pub tolerance: Option<f64>,
+    /// As a share of the expected number.
+    pub relative: bool,
+    /// Fields that never count.
+    pub ignore: Vec<String>,
+    /// The order of rows counts, too.
+    pub ordered: bool,
+    /// Fields that nobody expected count against the answer.
+    pub strict: bool,
+}
+
+/// How `numeric` compares.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Numeric {
+    /// Numbers that are further off score 0; none is [`super::numeric::CUTOFF`] of the expected number.
+    pub cutoff: Option<f64>,
+    /// The cutoff is a share of the expected number.
+    pub relative: bool,
+    /// Fields whose numbers are compared; none is all of them.
+    pub fields: Vec<String>,
+    /// Fields that tell rows apart.
+    pub key: Vec<String>,
+}
+
+/// What the items of a list are.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Items {
+    /// The field of each object that is the item; none is the first one.
+    pub key: Option<String>,
+}
+
+/// Measures of how alike two texts are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextMetric {
+    F1,
+    Bleu,
+    Gleu,
+    Meteor,
+    Rouge(u8),
+    RougeL,
+    Fuzzy,
+}
+
+/// Whose words and synonyms are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Nltk {
+    /// 3.10.4
+    #[default]
+    New,
+    /// 3.9.1
+    Old,
+}
+
+/// What `string_check` asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Operation {
+    #[default]
+    Eq,
+    Ne,
+    Like,
+    Ilike,
+}
+
+impl Scorer {
+    /// A rule without options.
+    pub(super) fn plain(name: &str, rule: Rule) -> Self {
+        Self { name: name.to_owned(), rule, threshold: None, options: Vec::new() }
+    }
+
+    /// As it is shown, and as suites write it: `fields`, `text: f1`. No two scorers of a task share it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Version of the rule. It grows whenever the same answer could get another score.
+    pub fn version(&self) -> u32 {
+        1
+    }
+
+    /// Which way is better.
+    pub fn better(&self) -> Better {
+        Better::Higher
+    }
+
+    /// Name, options and version in one text. Scores with the same one can be compared.
+    pub fn identity(&self) -> String {
+        let options = self.options.iter().map(|(name, value)| (Value::from(name.as_str()), value.clone())).collect();
+        format!("{} v{} {}", self.name, self.version(), json::write(&Value::Map(options), false))
+    }
+
+    /// What it takes that is not at hand here; none when [`super::score`] is all there is to it.
+    pub fn need(&self) -> Option<Need> {
+        match &self.rule {
+            Rule::Python { path } => Some(Need::Program(path.clone())),
+            Rule::Judge { name } => Some(Need::Model(name.clone())),
+            _ => None,
+        }
+    }
+
+    /// Its options as they were read.
+    pub fn options(&self) -> &[(String, Value)] {
+        &self.options
+    }
+
+    /// True for scorers of texts, which take the last message when there is no answer.
+    pub fn reads_texts(&self) -> bool {
+        matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. } | Rule::TextSimilarity { .. })
+    }
+
+    /// Whether a score is good enough. `all_right` is what counts when no threshold was given and the rule has none.
+    pub(super) fn passes(&self, score: f64, all_right: bool) -> bool {
+        match self.threshold {
+            Some(threshold) => score >= threshold,
+            None => all_right,
+        }
+    }
+}
+
+impl Rule {
+    pub(super) fn score(&self, scorer: &Scorer, case: &Case<'_>) -> Outcome {
+        let _ = self;
+        if let Some(need) = scorer.need() {
+            return Outcome::Needs(need);
+        }
+        if case.expected.is_none() {
+            return Outcome::NoExpected("There is no expected output.".to_owned());
+        }
+        if case.answer.is_none() {
+            return Outcome::Scored(Scored {
+                score: Some(0.0),
+                passed: Some(false),
+                reason: "no answer".to_owned(),
+                detail: Vec::new(),
+            });
+        }
+        Outcome::Unfit("This is not built yet.".to_owned())
+    }
+}
+
+impl TextMetric {
+    /// What `text` offers.
+    pub(super) const OF_TEXTS: [(&'static str, TextMetric); 10] = [
+        ("f1", TextMetric::F1),
+        ("bleu", TextMetric::Bleu),
+        ("gleu", TextMetric::Gleu),
+        ("meteor", TextMetric::Meteor),
+        ("rouge1", TextMetric::Rouge(1)),
+        ("rouge2", TextMetric::Rouge(2)),
+        ("rouge3", TextMetric::Rouge(3)),
+        ("rouge4", TextMetric::Rouge(4)),
+        ("rouge5", TextMetric::Rouge(5)),
+        ("rougeL", TextMetric::RougeL),
+    ];
+    /// What `text_similarity` offers.
+    pub(super) const OF_SIMILARITY: [(&'static str, TextMetric); 10] = [
+        ("fuzzy", TextMetric::Fuzzy),
+        ("bleu", TextMetric::Bleu),
+        ("gleu", TextMetric::Gleu),
+        ("meteor", TextMetric::Meteor),
+        ("rouge_1", TextMetric::Rouge(1)),
+        ("rouge_2", TextMetric::Rouge(2)),
+        ("rouge_3", TextMetric::Rouge(3)),
+        ("rouge_4", TextMetric::Rouge(4)),
+        ("rouge_5", TextMetric::Rouge(5)),
+        ("rouge_l", TextMetric::RougeL),
+    ];
+}
