@@ -161,9 +161,35 @@ pub struct Outline {
     pub model: Option<String>,
     /// All text that can be searched, one item after the other, each ended by a line feed.
     pub text: String,
+    /// The answer; none when there is none.
+    pub answer: Option<Kept>,
+    /// Tool calls in order: the name, and whether the call failed. One without a name has an empty one.
+    pub calls: Vec<(String, bool)>,
+    /// Where the last message of the model stands in `text`: its beginning and its end, in bytes.
+    pub said: Option<(u32, u32)>,
     /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
     pub items: Vec<TextItem>,
 }
+
+impl Outline {
+    /// The last message of the model; empty when there is none.
+    pub fn said(&self) -> &str {
+        let said = self.said.and_then(|(from, to)| self.text.get(from as usize..to as usize));
+        said.unwrap_or_default()
+    }
+}
+
+/// An answer as it is kept to be scored.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Kept {
+    /// As JSON with numbers as written; none when that is longer than [`LONGEST_ANSWER`].
+    pub json: Option<String>,
+    /// True when it is not strict JSON.
+    pub lenient: bool,
+}
+
+/// Longer answers, in bytes of JSON, are not kept in an [`Outline`].
+pub const LONGEST_ANSWER: usize = 8 << 20;
 
 /// A piece of searchable text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

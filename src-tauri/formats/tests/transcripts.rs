@@ -268,3 +268,32 @@ fn a_promptql_reply_becomes_messages_programs_and_artifacts() {
     assert_eq!((run.outline().standing, run.outline().turns), (Standing::Answered, 3));
     assert_eq!(run.facts[0].0, "output.thread_id");
 }
+
+#[test]
+fn an_outline_keeps_what_scorers_need_answer_calls_and_the_last_message() {
+    let text = "conversation:\n- user_message: hi\n- assistant_message: I look.\n- tool_call: { id: a, name: find, result: [] }\n\
+                - tool_call: { id: b, name: sort, error: no }\n- tool_call: { id: c, result: 1 }\n- assistant_message: |\n    Done,\n    at last.\n\
+                - user_message: thanks\n- assistant_message: null\nanswer:\n- id: 007\n  score: 84.10\n  big: 123456789012345678901234567890\n";
+    let outline = transcript::outline(text.as_bytes()).unwrap();
+    let kept = outline.answer.as_ref().unwrap();
+    assert_eq!(
+        kept.json.as_deref(),
+        Some(r#"[{"id":7,"score":84.10,"big":123456789012345678901234567890}]"#),
+        "numbers are as they were written, but for zeros that JSON does not allow"
+    );
+    assert!(!kept.lenient);
+    let calls: Vec<_> = outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
+    assert_eq!(calls, [("find", false), ("sort", true), ("", false)]);
+    assert_eq!(outline.said(), "Done,\nat last.");
+}
+
+#[test]
+fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
+    let fenced = "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    {'a': 1,}\n    ```\n";
+    let kept = transcript::outline(fenced.as_bytes()).unwrap().answer.unwrap();
+    assert_eq!((kept.json.as_deref(), kept.lenient), (Some(r#"{"a":1}"#), true));
+    let long = format!("output: {{}}\nanswer: {}\n", "x".repeat(touchstone_formats::run::LONGEST_ANSWER));
+    let outline = transcript::outline(long.as_bytes()).unwrap();
+    assert_eq!(outline.answer.map(|kept| kept.json), Some(None));
+    assert_eq!((outline.said, outline.calls.len()), (None, 0));
+}

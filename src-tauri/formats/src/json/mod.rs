@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+pub(crate) use write::write_within;
 pub use write::{length, write};
 
 use crate::error::{ReadError, text_of};

@@ -1,6 +1,7 @@
 //! **Pure.** JSON text of a [`Value`]. What JSON cannot say is said as text: `.inf`, `.nan`, `0x1F`.
+use crate::node::{Node, Shape};
 use crate::value::Value;
-use crate::yaml::scalars::is_number;
+use crate::yaml::scalars::{Scalar, is_number};
 
 /// JSON text; pretty means two spaces of indentation. Numbers are as written where JSON allows it: `+1`, `007`, `.5` and `1.`
 /// lose or gain a character and `0o17`, `0x1F`, `.inf`, `.nan` become text. Keys that are not text become their words.
@@ -15,6 +16,13 @@ pub fn length(value: &Value, pretty: bool) -> usize {
     let mut out = Length(0);
     put(&mut out, value, pretty.then_some(0));
     out.0
+}
+
+/// The same of a value that still borrows its file; none when the text would be longer than `most`.
+pub(crate) fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<String> {
+    let mut out = Within { text: String::new(), most };
+    put(&mut out, value, None);
+    (out.most > 0).then_some(out.text)
 }
 
 /// Where the text goes.
@@ -36,18 +44,33 @@ impl Out for Length {
     }
 }
 
-fn put<O: Out>(out: &mut O, value: &Value, indent: Option<usize>) {
-    match value {
-        Value::Null => out.add("null"),
-        Value::Bool(bool) => out.add(if *bool { "true" } else { "false" }),
-        Value::Number(text) if is_plain(text) => out.add(text),
-        Value::Number(text) => match number(text) {
+/// Text up to a length; `most` becomes 0 when it would be longer, and nothing is added any more.
+struct Within {
+    text: String,
+    most: usize,
+}
+
+impl Out for Within {
+    fn add(&mut self, text: &str) {
+        if self.text.len() + text.len() <= self.most {
+            self.text.push_str(text);
+        } else {
+            *self = Within { text: String::new(), most: 0 };
+        }
+    }
+}
+
+fn put<'t, O: Out, N: Node<'t>>(out: &mut O, value: N, indent: Option<usize>) {
+    match value.shape() {
+        Shape::Scalar(Scalar::Number(text)) if is_plain(text) => out.add(text),
+        Shape::Scalar(Scalar::Number(text)) => match number(text) {
             Some(number) => out.add(&number),
             None => quote(out, text),
         },
-        Value::Text(text) => quote(out, text),
-        Value::List(items) => put_all(out, ("[", "]"), items, indent, put),
-        Value::Map(entries) => put_all(out, ("{", "}"), entries, indent, |out, (key, value), inner| {
+        Shape::Scalar(Scalar::Text(text)) => quote(out, text),
+        Shape::Scalar(scalar) => out.add(scalar.words()),
+        Shape::List => put_all(out, ("[", "]"), value.items(), indent, put),
+        Shape::Map => put_all(out, ("{", "}"), value.entries(), indent, |out, (key, value), inner| {
             put_key(out, key);
             out.add(if inner.is_some() { ": " } else { ":" });
             put(out, value, inner);
@@ -58,20 +81,21 @@ fn put<O: Out>(out: &mut O, value: &Value, indent: Option<usize>) {
 fn put_all<O: Out, T>(
     out: &mut O,
     (open, close): (&str, &str),
-    all: &[T],
+    all: impl Iterator<Item = T>,
     indent: Option<usize>,
-    each: impl Fn(&mut O, &T, Option<usize>),
+    each: impl Fn(&mut O, T, Option<usize>),
 ) {
     let inner = indent.map(|indent| indent + 2);
     out.add(open);
-    for (at, one) in all.iter().enumerate() {
-        if at > 0 {
+    let mut empty = true;
+    for one in all {
+        if !std::mem::take(&mut empty) {
             out.add(",");
         }
         line(out, inner);
         each(out, one, inner);
     }
-    if !all.is_empty() {
+    if !empty {
         line(out, indent);
     }
     out.add(close);
@@ -89,12 +113,14 @@ fn line(out: &mut impl Out, indent: Option<usize>) {
     }
 }
 
-fn put_key(out: &mut impl Out, key: &Value) {
-    match key {
-        Value::Text(text) | Value::Number(text) => quote(out, text),
-        Value::Null => out.add("\"null\""),
-        Value::Bool(bool) => quote(out, if *bool { "true" } else { "false" }),
-        Value::List(_) | Value::Map(_) => quote(out, &write(key, false)),
+fn put_key<'t, N: Node<'t>>(out: &mut impl Out, key: N) {
+    match key.shape() {
+        Shape::Scalar(scalar) => quote(out, scalar.words()),
+        Shape::List | Shape::Map => {
+            let mut text = String::new();
+            put(&mut text, key, None);
+            quote(out, &text);
+        }
     }
 }
 

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::reason;
 use super::sink::{Head, Role, Sink};
 use crate::error::count;
+use crate::json;
 use crate::node::{Node, Shape, end_line};
-use crate::run::{Answer, Layout, Outline, Run, Standing, StepKind, TextItem};
+use crate::run::{Answer, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
 use crate::stamp;
 
 /// An outline that is being collected.
@@ -20,6 +21,8 @@ pub(crate) struct OutlineBuilder {
     error: Option<String>,
     /// True while the parts of an error come.
     in_error: bool,
+    /// While the parts of a message of the model come: whether its text has begun.
+    in_message: Option<bool>,
     failed: bool,
     /// Names of tools.
     tools: HashSet<String>,
@@ -83,6 +86,23 @@ impl OutlineBuilder {
         reason::first_line(self.outline.text.get(start..)?)
     }
 
+    /// What the model said runs from the first to the last message of a step.
+    fn say(&mut self, start: usize) {
+        let end = count(self.outline.text.trim_end_matches('\n').len().max(start));
+        self.outline.said = match (self.in_message, self.outline.said) {
+            (Some(true), Some((from, _))) => Some((from, end)),
+            _ => Some((count(start), end)),
+        };
+        self.in_message = Some(true);
+    }
+
+    fn answered<'t, N: Node<'t>>(&mut self, value: N, lenient: bool) {
+        self.answered = true;
+        self.begin(None);
+        value.write_words(&mut self.outline.text);
+        self.outline.answer = Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
+    }
+
     fn tool(&mut self, name: &str) {
         if !self.tools.contains(name) {
             self.tools.insert(name.to_owned());
@@ -104,6 +124,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
             self.outline.failed_calls += u32::from(head.failed == Some(true));
+            self.outline.calls.push((head.title.unwrap_or_default().to_owned(), head.failed == Some(true)));
             self.last_tool = head.title.map(|_| self.outline.text.len());
             if let Some(name) = head.title {
                 self.tool(name);
@@ -112,6 +133,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if let Some(title) = head.title {
             self.line(title);
         }
+        self.in_message = (head.kind == StepKind::Assistant).then_some(false);
         self.in_error = head.kind == StepKind::Error;
         if self.in_error {
             self.failed = true;
@@ -123,9 +145,12 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.outline.nudges += u32::from(head.nudge);
     }
 
-    fn part<N: Node<'t>>(&mut self, _label: &str, _role: Role, value: N) {
+    fn part<N: Node<'t>>(&mut self, label: &str, _role: Role, value: N) {
         let start = self.outline.text.len();
         value.write_words(&mut self.outline.text);
+        if self.in_message.is_some() && label == "message" {
+            self.say(start);
+        }
         if self.in_error && self.error.is_none() {
             self.error = reason::of(value).or_else(|| self.reason_at(start));
         }
@@ -145,15 +170,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
     }
 
     fn answer<N: Node<'t>>(&mut self, value: N, _source: &str) {
-        self.answered = true;
-        self.begin(None);
-        value.write_words(&mut self.outline.text);
+        self.answered(value, false);
     }
 
     fn found(&mut self, answer: Answer) {
-        self.answered = true;
-        self.begin(None);
-        (&answer.value).write_words(&mut self.outline.text);
+        self.answered(&answer.value, answer.lenient);
     }
 }
 
@@ -203,7 +224,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         for part in &step.parts {
             match &part.raw {
                 Some(raw) => builder.line(raw),
-                None => builder.part("", Role::Other, &part.value),
+                None => builder.part(&part.label, Role::Other, &part.value),
             }
         }
     }
@@ -211,7 +232,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         builder.fact(key, value);
     }
     if let Some(answer) = &run.answer {
-        builder.answer(&answer.value, "");
+        builder.answered(&answer.value, answer.lenient);
     }
     builder.finish(run.layout)
 }
