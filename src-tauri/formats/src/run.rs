@@ -1,5 +1,6 @@
 //! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
 //! shown is decided elsewhere.
+use crate::json;
 use crate::value::Value;
 
 /// A run as its files tell it.
@@ -186,6 +187,14 @@ pub struct Kept {
     pub json: Option<String>,
     /// True when it is not strict JSON.
     pub lenient: bool,
+}
+
+impl Kept {
+    /// The answer; none when it was too long to be kept.
+    pub fn value(&self) -> Option<Value> {
+        // Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.
+        json::read_as(self.json.as_deref()?, json::Mode::Embedded).ok()
+    }
 }
 
 /// Longer answers, in bytes of JSON, are not kept in an [`Outline`].

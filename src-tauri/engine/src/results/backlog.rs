@@ -33,6 +33,11 @@ impl Backlog {
         if units.is_empty() { take(&mut self.rest, &mut self.units, rest) } else { units }
     }
 
+    /// True when something waits that happened just now.
+    pub(crate) fn has_live(&self) -> bool {
+        self.live.iter().any(|id| self.units.contains_key(id))
+    }
+
     /// How many wait.
     pub(crate) fn len(&self) -> usize {
         self.units.len()

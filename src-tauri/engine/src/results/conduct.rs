@@ -8,6 +8,7 @@ use super::live::Live;
 use super::open;
 use super::pace::Pace;
 use super::reconcile::{Known, Step, reconcile};
+use super::renewing::Renewing;
 use super::reviews::Reviews;
 use super::roots::{FileId, Roots};
 use super::scan::{self, Survey};
@@ -81,6 +82,8 @@ pub(crate) struct Conductor {
     pub(crate) tally: Tally,
     pub(crate) chores: chores::Chores,
     pub(crate) reviews: Reviews,
+    /// Rows are being brought up to date with suites that changed.
+    pub(crate) renewing: Option<Renewing>,
     /// Files to be looked at again, and when.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
@@ -105,6 +108,7 @@ impl Conductor {
         Self {
             chores: chores::Chores::new(),
             reviews: Reviews::default(),
+            renewing: None,
             shared,
             writer,
             publish,
@@ -206,7 +210,8 @@ impl Conductor {
         if Instant::now() < self.resting_until {
             return self.resting_until;
         }
-        if !self.backlog.is_empty() || !self.reviews.is_settled() || self.chores.are_due() {
+        let settled = self.renewing.is_none() && self.reviews.is_settled();
+        if !self.backlog.is_empty() || !settled || self.chores.are_due() {
             return Instant::now();
         }
         let again = self.again.keys().next().copied();
@@ -297,6 +302,7 @@ impl Conductor {
             self.cut = survey.cut;
             self.tell_watching();
         }
+        self.shelving.look_beside(&self.shared.roots, &scopes);
         let steps = reconcile(&self.known, &scopes, &survey.found);
         let steps = self.shelve(steps);
         let steps = self.hold_back(steps);
@@ -385,6 +391,9 @@ impl Conductor {
         tracing::warn!(%error, "the index could not be written");
         let mended = if is_damage(error) { self.renew().and_then(|()| self.load()) } else { self.load() };
         self.backlog.clear();
+        if let Some(renewing) = &mut self.renewing {
+            renewing.again();
+        }
         if let Err(error) = mended {
             let hint =
                 "Free some space in the cache folder, or run `touchstone doctor`. It is tried again every few seconds.";

@@ -5,7 +5,7 @@ use super::ingest::{Eyes, look_at};
 use super::limits::Limits;
 use super::look::{Looked, Outcome};
 use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
-use super::record::{self, Written};
+use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::{PROMPT_NAMES, is_prompt_name};
 use super::suites::Shelving;
@@ -42,17 +42,23 @@ impl Conductor {
     pub(crate) fn work(&mut self) {
         // Suites come before the first runs, and later after the last of those that wait: bringing all rows up to date takes time.
         let tasks_now = self.shelving.is_new() || self.backlog.is_empty();
-        let refreshed = if tasks_now { self.refresh_tasks() } else { Ok(()) };
-        let units = self.backlog.next(LIVE, REST);
-        let done = refreshed.and_then(|()| match (units.is_empty(), self.reviews.is_settled()) {
-            (false, _) => self.enter(units),
-            // What people say is held against rows, so the rows come first.
-            (true, false) => self.review(),
-            (true, true) => self.chore(),
+        let published = if tasks_now { self.publish_tasks() } else { Ok(()) };
+        let done = published.and_then(|()| {
+            if self.renewing.is_some() && !self.backlog.has_live() {
+                return self.renew_rows();
+            }
+            let units = self.backlog.next(LIVE, REST);
+            match (units.is_empty(), self.reviews.is_settled()) {
+                (false, _) => self.enter(units),
+                // What people say is held against rows, so the rows come first.
+                (true, false) => self.review(),
+                (true, true) => self.chore(),
+            }
         });
+        let settled = self.shelving.is_settled() && self.renewing.is_none() && self.reviews.is_settled();
         if let Err(error) = done {
             self.recover(&error);
-        } else if self.backlog.is_empty() && self.shelving.is_settled() && self.reviews.is_settled() {
+        } else if self.backlog.is_empty() && settled {
             self.settle_phase();
         }
     }
@@ -60,10 +66,11 @@ impl Conductor {
     /// Looks at units and writes what they say.
     fn enter(&mut self, units: Vec<Unit>) -> Result<(), IndexError> {
         let Shared { roots, limits, inbox, .. } = self.shared.clone();
-        let eyes = Eyes { roots: &roots, limits: &limits, inbox: &inbox };
+        let tasks = self.shelving.tasks();
+        let eyes = Eyes { roots: &roots, limits: &limits, inbox: &inbox, tasks: &tasks };
         let mut open = Open::default();
-        let mut result = look_at(&eyes, units, |looked| {
-            self.put(looked, &mut open)?;
+        let mut result = look_at(&eyes, units, |looked, placed| {
+            self.put(looked, placed, &mut open)?;
             let long = open.since.is_some_and(|since| since.elapsed() > COMMIT_AFTER);
             if long || open.units.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
         });
@@ -77,7 +84,7 @@ impl Conductor {
         result
     }
 
-    fn put(&mut self, looked: Looked, open: &mut Open) -> Result<(), IndexError> {
+    fn put(&mut self, looked: Looked, placed: Placed, open: &mut Open) -> Result<(), IndexError> {
         if open.since.is_none() {
             self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
             open.since = Some(Instant::now());
@@ -86,7 +93,7 @@ impl Conductor {
             Outcome::Suite(text) => self.shelving.put(&self.shared.roots, &looked.unit.file, text),
             _ => self.shelving.remove(&looked.unit.file),
         }
-        open.written.push(record::put(&mut self.writer, &looked, &self.shelving.tasks(), &self.shared.roots.models)?);
+        open.written.push(record::put(&mut self.writer, &looked, placed)?);
         reviews::hold(&self.writer.sql, &self.shared.roots, &self.shared.limits, &looked.unit)?;
         open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
         Ok(())
@@ -136,7 +143,7 @@ impl Conductor {
 
     /// The first load is over when nothing waits any more.
     fn settle_phase(&mut self) {
-        if !self.backlog.is_empty() || !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
+        if !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
             return;
         }
         let (opened, tally) = (self.opened, self.tally);
@@ -206,34 +213,6 @@ impl Conductor {
         } else {
             self.shelving.remove(file);
         }
-    }
-
-    /// Brings rows up to date with suites that changed.
-    fn refresh_tasks(&mut self) -> Result<(), IndexError> {
-        let Some(hash) = self.shelving.publish() else { return Ok(()) };
-        let (tasks, problems) = self.shelving.counts();
-        self.shared.live.change(|standing| {
-            standing.counts.tasks = tasks;
-            standing.counts.suite_problems = problems;
-        });
-        self.tell_status();
-        if super::index::meta(&self.writer.sql, "tasks")? == hash {
-            return Ok(());
-        }
-        self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
-        let changed = record::apply_tasks(&self.writer.sql, &self.shelving.tasks()).and_then(|changed| {
-            load::put_meta(&self.writer.sql, "tasks", hash)?;
-            let generation = finish(&mut self.writer, !changed.is_empty())?;
-            Ok((generation, changed))
-        });
-        match changed {
-            Ok((generation, ids)) => self.tell(generation, ids, 0),
-            Err(error) => {
-                self.writer.sql.execute_batch("ROLLBACK")?;
-                return Err(error);
-            }
-        }
-        Ok(())
     }
 
     fn chore(&mut self) -> Result<(), IndexError> {

@@ -1,9 +1,11 @@
-//! Looks at many units with two threads and hands each on as it is ready. Owns the bounds: how many wait, and how many bytes.
+//! Looks at many units with two threads, measures them, and hands each on as it is ready. Owns the bounds: how many wait, and how many bytes.
 use super::inbox::Inbox;
 use super::limits::Limits;
 use super::look::{self, Looked};
 use super::reconcile::Unit;
+use super::record::{self, Placed};
 use super::roots::Roots;
+use super::suites::Tasks;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -23,16 +25,28 @@ pub(crate) struct Eyes<'a> {
     pub(crate) roots: &'a Roots,
     pub(crate) limits: &'a Limits,
     pub(crate) inbox: &'a Inbox,
+    pub(crate) tasks: &'a Tasks,
+}
+
+impl Eyes<'_> {
+    fn look(&self, unit: Unit) -> (Looked, Placed) {
+        let looked = look::look(self.roots, self.limits, unit);
+        let placed = record::place(&looked, self.tasks, &self.roots.models);
+        (looked, placed)
+    }
 }
 
 /// Looks at all units; stops early when the folder is being closed or the receiver fails.
 pub(crate) fn look_at<E>(
     eyes: &Eyes<'_>,
     units: Vec<Unit>,
-    mut take: impl FnMut(Looked) -> Result<(), E>,
+    mut take: impl FnMut(Looked, Placed) -> Result<(), E>,
 ) -> Result<(), E> {
     if units.len() < FEW {
-        return units.into_iter().try_for_each(|unit| take(look::look(eyes.roots, eyes.limits, unit)));
+        return units.into_iter().try_for_each(|unit| {
+            let (looked, placed) = eyes.look(unit);
+            take(looked, placed)
+        });
     }
     let (queue, budget) = (&Mutex::new(units.into_iter()), &Budget::default());
     std::thread::scope(|threads| {
@@ -49,9 +63,9 @@ pub(crate) fn look_at<E>(
         }
         drop(send);
         let mut result = Ok(());
-        for (looked, bytes) in receive {
+        for ((looked, placed), bytes) in receive {
             if result.is_ok() {
-                result = take(looked);
+                result = take(looked, placed);
             }
             if result.is_err() {
                 lock(queue).by_ref().for_each(drop);
@@ -62,7 +76,9 @@ pub(crate) fn look_at<E>(
     })
 }
 
-fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budget, send: &SyncSender<(Looked, u64)>) {
+type Seen = ((Looked, Placed), u64);
+
+fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budget, send: &SyncSender<Seen>) {
     loop {
         let Some(unit) = lock(queue).next() else { return };
         if eyes.inbox.is_stopping() {
@@ -70,7 +86,7 @@ fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budge
         }
         let bytes = unit.files.values().map(|found| found.stamp.size.min(eyes.limits.file_bytes)).sum();
         budget.take(bytes);
-        if send.send((look::look(eyes.roots, eyes.limits, unit), bytes)).is_err() {
+        if send.send((eyes.look(unit), bytes)).is_err() {
             return;
         }
     }

@@ -23,8 +23,11 @@ pub mod query;
 mod reconcile;
 mod record;
 pub(crate) mod reviews;
+
+mod renewing;
 pub mod roots;
 pub(crate) mod scan;
+pub mod scoring;
 mod seal;
 mod search;
 #[cfg(test)]

@@ -5,10 +5,12 @@ use super::layouts::{self, Coordinates};
 use super::look::{Looked, Outcome, Row, layout_name};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
+use super::scoring::measure::{Evidence, Measured, Place, measure};
+use super::scoring::write::{self, Columns};
 use super::suites::Tasks;
 use crate::rows::RunState;
 use rusqlite::{Connection, OptionalExtension as _, params};
-use touchstone_formats::run::{Layout, Standing};
+use touchstone_formats::run::{Outline, Standing};
 use touchstone_scoring::missing_calls;
 
 /// What a unit was or is, for counting.
@@ -39,21 +41,58 @@ struct Old {
     modified_ms: i64,
 }
 
+/// What the path, the suites and the scorers say of a unit that was looked at. Takes most of the time, and no index.
+#[derive(Debug, Default)]
+pub(crate) struct Placed {
+    place: Coordinates,
+    missing: String,
+    variation_name: Option<String>,
+    measured: Measured,
+}
+
+/// Finds the place of a run, and measures it.
+pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Placed {
+    let Outcome::Row(row) = &looked.outcome else { return Placed::default() };
+    let at = layouts::coordinates(&looked.unit, models);
+    let blank = Outline::default();
+    let outline = row.outline.as_ref().unwrap_or(&blank);
+    let layout = row.outline.as_ref().map_or("", |outline| layout_name(outline.layout));
+    let system = at.system.as_deref().or(outline.system.as_deref());
+    let place = Place {
+        task: at.task.as_deref(),
+        variation: at.variation,
+        variation_name: at.variation_name.as_deref(),
+        calls_tools: calls_tools(layout, system),
+    };
+    let evidence = Evidence {
+        state: state(row),
+        reason: row.reason.as_deref(),
+        answer: outline.answer.as_ref(),
+        said: outline.said(),
+        calls: &outline.calls,
+    };
+    let measured = measure(tasks, &place, &evidence);
+    let (missing, name) = from_suite(tasks, &place, &outline.tools);
+    let variation_name = name.or_else(|| at.variation_name.clone());
+    Placed { place: at, missing, variation_name, measured }
+}
+
 /// Puts one unit in place of what was known of it.
-pub(crate) fn put(
-    writer: &mut Writer,
-    looked: &Looked,
-    tasks: &Tasks,
-    models: &[String],
-) -> Result<Written, IndexError> {
+pub(crate) fn put(writer: &mut Writer, looked: &Looked, mut placed: Placed) -> Result<Written, IndexError> {
     let key = looked.unit.key();
     let old = old(&writer.sql, &key)?;
     let before = old.as_ref().map(|old| old.counted);
     let Outcome::Row(row) = &looked.outcome else {
         if let Some(old) = &old {
             remove(&writer.sql, old)?;
-            writer.sql.prepare_cached("DELETE FROM runs WHERE id = ?")?.execute([old.id])?;
-            writer.sql.prepare_cached("DELETE FROM files WHERE run = ?")?.execute([old.id])?;
+            for text in [
+                "DELETE FROM runs WHERE id = ?",
+                "DELETE FROM files WHERE run = ?",
+                "DELETE FROM scores WHERE run = ?",
+                "DELETE FROM answers WHERE run = ?",
+            ] {
+                writer.sql.prepare_cached(text)?.execute([old.id])?;
+            }
         }
         return Ok(Written { key, before, after: None, visible: before.is_some() });
     };
@@ -72,13 +111,15 @@ pub(crate) fn put(
         remove(&writer.sql, old)?;
     }
     let text_offset = writer.blob.append(row.outline.as_ref().map_or(&[][..], |outline| outline.text.as_bytes()))?;
-    let place = layouts::coordinates(&looked.unit, models);
+    write::fill_in(&writer.sql, &mut placed.measured)?;
+    let fresh = old.is_none();
     let id = put_row(
         &writer.sql,
-        &NewRow { id: old.map(|old| old.id), key: &key, unit: &looked.unit, row, place, text_offset },
-        tasks,
+        &NewRow { id: old.map(|old| old.id), key: &key, unit: &looked.unit, row, placed: &placed, text_offset },
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
+    write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
+    write::put_answer(&writer.sql, id, row.outline.as_ref(), fresh)?;
     put_files(&writer.sql, id, &looked.marks)?;
     let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
     Ok(Written { key, before, after: Some(after), visible: true })
@@ -123,38 +164,34 @@ struct NewRow<'a> {
     key: &'a str,
     unit: &'a UnitId,
     row: &'a Row,
-    place: Coordinates,
+    placed: &'a Placed,
     text_offset: u64,
 }
 
-fn put_row(sql: &Connection, new: &NewRow<'_>, tasks: &Tasks) -> Result<i64, IndexError> {
-    let NewRow { id, key, unit, row, place, text_offset } = new;
-    let blank = touchstone_formats::run::Outline::default();
+fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
+    let NewRow { id, key, unit, row, placed, text_offset } = new;
+    let Placed { place, missing, variation_name, measured } = placed;
+    let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
-    let layout = row.outline.as_ref().map(|outline| outline.layout);
-    let system = place.system.as_ref().or(outline.system.as_ref());
-    let model = place.model.as_ref().or(outline.model.as_ref());
-    let (missing, name) =
-        from_suite(tasks, place.task.as_deref(), place.variation, Calls { layout, system, tools: &outline.tools });
+    let scores = Columns::of(measured);
     let fault = row.fault.as_ref();
-    let has_answer = outline.items.iter().any(|item| item.step.is_none())
-        || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
+    let has_answer = outline.answer.is_some() || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens,
         cost, seconds, size, modified_ms, has_answer, content_hash, line, col, excerpt, advice,
-        text_offset, text_len, item_count, words_done)
-        VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,0)";
+        text_offset, text_len, item_count, words_done, scoring, scorer, score, passed, score_reason, class, fingerprint)
+        VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
         unit.file.shown(),
-        layout.map_or("", layout_name),
+        row.outline.as_ref().map_or("", |outline| layout_name(outline.layout)),
         place.task,
-        system,
-        model,
+        place.system.as_ref().or(outline.system.as_ref()),
+        place.model.as_ref().or(outline.model.as_ref()),
         place.variation,
-        name.or(place.variation_name.clone()),
+        variation_name,
         place.repeat,
         state_name(state(row)),
         order(state(row)),
@@ -179,6 +216,13 @@ fn put_row(sql: &Connection, new: &NewRow<'_>, tasks: &Tasks) -> Result<i64, Ind
         int(*text_offset),
         int(outline.text.len() as u64),
         int(row.pieces.len() as u64),
+        scores.scoring,
+        scores.scorer,
+        scores.score,
+        scores.passed,
+        scores.reason,
+        scores.class,
+        scores.fingerprint,
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
 }
@@ -212,57 +256,17 @@ fn put_files(sql: &Connection, id: i64, marks: &[(FileId, Mark)]) -> Result<(), 
     Ok(())
 }
 
-/// What is known of the calls of a run.
-#[derive(Clone, Copy)]
-pub(crate) struct Calls<'a> {
-    pub(crate) layout: Option<Layout>,
-    pub(crate) system: Option<&'a String>,
-    pub(crate) tools: &'a [String],
+/// A `PromptQL` run calls no tools; what it did instead is its plan.
+pub(crate) fn calls_tools(layout: &str, system: Option<&str>) -> bool {
+    !matches!(layout, "" | "prompt_ql") && system != Some("promptql")
 }
 
 /// What a suite adds to a run: the expected calls that never happened, as a JSON list, and the name of its variation.
-pub(crate) fn from_suite(
-    tasks: &Tasks,
-    task: Option<&str>,
-    variation: Option<u32>,
-    calls: Calls<'_>,
-) -> (String, Option<String>) {
-    let Some(task) = task.and_then(|task| tasks.get(task)) else { return ("[]".to_owned(), None) };
-    let name = variation.and_then(|n| task.variation_name(n as usize));
-    // A PromptQL run calls no tools; what it did instead is its plan.
-    let calls_tools =
-        calls.layout.is_some_and(|l| l != Layout::PromptQl) && calls.system.is_none_or(|s| s != "promptql");
-    let missing = if calls_tools { missing_calls(&task.suite.expected_tool_calls, calls.tools) } else { Vec::new() };
+pub(crate) fn from_suite(tasks: &Tasks, place: &Place<'_>, tools: &[String]) -> (String, Option<String>) {
+    let Some(task) = place.task.and_then(|task| tasks.get(task)) else { return ("[]".to_owned(), None) };
+    let name = place.variation.and_then(|n| task.variation_name(n as usize));
+    let missing = if place.calls_tools { missing_calls(&task.suite.expected_tool_calls, tools) } else { Vec::new() };
     (serde_json::to_string(&missing).unwrap_or_else(|_| "[]".to_owned()), name)
-}
-
-/// Brings what suites say up to date in rows that are there; returns the keys of those that changed.
-pub(crate) fn apply_tasks(sql: &Connection, tasks: &Tasks) -> Result<Vec<String>, IndexError> {
-    let mut select = sql.prepare_cached(
-        "SELECT id, key, task, variation, layout, system, tools, missing_calls, variation_name FROM runs WHERE task IS NOT NULL",
-    )?;
-    let mut update = sql.prepare_cached("UPDATE runs SET missing_calls = ?, variation_name = ? WHERE id = ?")?;
-    let mut rows = select.query([])?;
-    let mut changed = Vec::new();
-    while let Some(row) = rows.next()? {
-        let (layout, system): (String, Option<String>) = (row.get(4)?, row.get(5)?);
-        let layout = [Layout::ToolCalling, Layout::PromptQl, Layout::BenchmarkFolder]
-            .into_iter()
-            .find(|l| layout_name(*l) == layout);
-        // The name that a benchmark folder gives its variation comes from its files, not from a suite.
-        let own_name = if layout == Some(Layout::BenchmarkFolder) { row.get(8)? } else { None };
-        let tools: Vec<String> =
-            row.get_ref(6)?.as_str().unwrap_or_default().lines().filter(|l| !l.is_empty()).map(str::to_owned).collect();
-        let task: Option<String> = row.get(2)?;
-        let calls = Calls { layout, system: system.as_ref(), tools: &tools };
-        let (missing, name) = from_suite(tasks, task.as_deref(), row.get(3)?, calls);
-        let name: Option<String> = name.or(own_name);
-        if missing != row.get::<_, String>(7)? || name != row.get::<_, Option<String>>(8)? {
-            update.execute(params![missing, name, row.get::<_, i64>(0)?])?;
-            changed.push(row.get(1)?);
-        }
-    }
-    Ok(changed)
 }
 
 fn state(row: &Row) -> RunState {

@@ -85,16 +85,28 @@ CREATE TABLE scores (
   passed   INTEGER,
   reason   TEXT NOT NULL,
   detail   TEXT NOT NULL,                    -- JSON list of {name, value}
+  ask      INTEGER,                          -- of a program: what stands for the program, what was expected and the answer
   PRIMARY KEY (run, place)
 ) WITHOUT ROWID;
+CREATE INDEX scores_asked ON scores(ask) WHERE ask IS NOT NULL;
+
+-- Programs that were run: what stands for the question, and what was said.
+CREATE TABLE kept_scores (
+  ask    INTEGER PRIMARY KEY,
+  score  REAL,                               -- NULL: the program failed
+  passed INTEGER,
+  reason TEXT NOT NULL,
+  detail TEXT NOT NULL
+);
 
 -- What scorers need of a run besides the columns above, so that scoring again reads no transcript.
 CREATE TABLE answers (
-  run     INTEGER PRIMARY KEY,               -- runs.id
-  lenient INTEGER NOT NULL,
-  calls   TEXT NOT NULL,                     -- JSON list of [name, failed], in order
-  said    TEXT NOT NULL,                     -- the last message of the assistant, its beginning
-  answer  TEXT                               -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
+  run      INTEGER PRIMARY KEY,              -- runs.id
+  lenient  INTEGER,                          -- NULL: there is no answer
+  calls    TEXT NOT NULL,                    -- JSON list of [name, failed], in order
+  said_at  INTEGER NOT NULL,                 -- the last message of the assistant: its place in the text of the run
+  said_len INTEGER NOT NULL,
+  answer   TEXT                              -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
 );
 
 -- The files of what people say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.

@@ -2,12 +2,21 @@
 //! Owns reading them and what is wrong with them.
 use super::roots::{FileId, Roots};
 use super::scan::is_suite_name;
+use super::scoring::companions::{Companions, beside};
+use super::scoring::yardstick::Yardstick;
 use crate::rows::{Problem, ProblemKind};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_formats::suite::Expected;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
+use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// More problems of the files beside one suite are not told one by one.
+const MOST_PROBLEMS: usize = 20;
+/// What is shown of a line.
+const LONGEST_LINE: usize = 200;
 
 /// One task, and where it was read.
 #[derive(Debug)]
@@ -16,9 +25,22 @@ pub struct Task {
     pub suite: Arc<suite::Task>,
     /// The file of the suite, or its folder when it is a folder of loose prompts.
     pub file: FileId,
+    /// What the runs of each variation are measured against.
+    pub yardsticks: Vec<Yardstick>,
 }
 
 impl Task {
+    /// The place of a variation: by its number or, in layouts without numbers, by its name.
+    pub fn variation(&self, number: Option<u32>, name: Option<&str>) -> Option<usize> {
+        let variations = &self.suite.variations;
+        if let Some(number) = number {
+            return Some(number as usize).filter(|at| *at < variations.len());
+        }
+        let name = name?;
+        let name = name.strip_suffix(" (oracle)").unwrap_or(name);
+        variations.iter().position(|variation| variation.name.as_deref() == Some(name))
+    }
+
     /// What a variation is called.
     pub fn variation_name(&self, index: usize) -> Option<String> {
         let label = self.suite.variations.get(index)?.label();
@@ -80,16 +102,35 @@ impl Shelf {
     }
 }
 
+#[derive(Default)]
 struct Shelved {
     hash: u64,
-    tasks: Vec<Arc<Task>>,
+    suites: Vec<Arc<suite::Task>>,
+    /// What is wrong with the file itself.
     problems: Vec<Problem>,
+    fitted: Fitted,
+}
+
+/// What is made of a suite and of the files that it names.
+#[derive(Default)]
+struct Fitted {
+    tasks: Vec<Arc<Task>>,
+    companions: BTreeSet<FileId>,
+    /// What is wrong with those files.
+    problems: Vec<Problem>,
+}
+
+impl Shelved {
+    fn problems(&self) -> impl Iterator<Item = &Problem> {
+        self.problems.iter().chain(&self.fitted.problems)
+    }
 }
 
 /// The shelf, from the side of the one who fills it.
 pub(crate) struct Shelving {
     shelf: Arc<Shelf>,
     files: BTreeMap<FileId, Shelved>,
+    companions: Companions,
     tasks: Arc<Tasks>,
     changed: bool,
     /// Nobody has seen anything of it yet.
@@ -98,7 +139,8 @@ pub(crate) struct Shelving {
 
 impl Shelving {
     pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
-        Self { shelf, files: BTreeMap::new(), tasks: Arc::default(), changed: true, new: true }
+        let (files, companions) = (BTreeMap::new(), Companions::default());
+        Self { shelf, files, companions, tasks: Arc::default(), changed: true, new: true }
     }
 
     /// The tasks as they were when last published.
@@ -121,6 +163,12 @@ impl Shelving {
             })
         });
         self.keep(roots, file, hash, suite);
+        let Some(shelved) = self.files.get_mut(file) else { return };
+        for warning in shelved.suites.iter().flat_map(|task| scorers::read(&task.scorers).1) {
+            let at = place_of(bytes, &warning);
+            let (line, excerpt) = at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
+            shelved.problems.push(Problem { line, excerpt, ..blank(ProblemKind::SuiteWarning, roots, file, warning) });
+        }
     }
 
     /// Reads a folder of loose prompts.
@@ -135,28 +183,41 @@ impl Shelving {
     }
 
     fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
-        let (tasks, problems) = match suite {
+        let (suites, problems) = match suite {
             Ok(suite) => {
-                let tasks =
-                    suite.tasks.into_iter().map(|suite| Arc::new(Task { suite: Arc::new(suite), file: file.clone() }));
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
                     line: warning.line,
                     column: warning.column,
                     excerpt: warning.excerpt,
                     ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
                 });
-                (tasks.collect(), warnings.collect())
+                (suite.tasks.into_iter().map(Arc::new).collect(), warnings.collect())
             }
             Err(error) => (Vec::new(), vec![problem(roots.shown(file), error)]),
         };
-        self.files.insert(file.clone(), Shelved { hash, tasks, problems });
+        let fitted = fit(roots, file, &suites, &mut self.companions);
+        self.files.insert(file.clone(), Shelved { hash, suites, problems, fitted });
         self.changed = true;
+    }
+
+    /// Looks again at the files within the scopes that suites name: gold answers, and programs of scorers.
+    pub(crate) fn look_beside(&mut self, roots: &Roots, scopes: &[FileId]) {
+        let changed = self.companions.changed(roots, scopes);
+        if changed.is_empty() {
+            return;
+        }
+        for (file, shelved) in &mut self.files {
+            if !shelved.fitted.companions.is_disjoint(&changed) {
+                shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+                self.changed = true;
+            }
+        }
     }
 
     /// Notes why something that is named like a suite is none.
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
-        self.files.insert(file.clone(), Shelved { hash: 0, tasks: Vec::new(), problems: vec![problem] });
+        self.files.insert(file.clone(), Shelved { problems: vec![problem], ..Shelved::default() });
         self.changed = true;
     }
 
@@ -181,21 +242,68 @@ impl Shelving {
             return None;
         }
         self.new = false;
-        self.tasks = Arc::new(Tasks::of(self.files.values().flat_map(|shelved| shelved.tasks.iter().cloned())));
-        let mut problems: Vec<Problem> = self.files.values().flat_map(|shelved| shelved.problems.clone()).collect();
+        let all = || self.files.values();
+        self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
+        self.tasks = Arc::new(Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned())));
+        let mut problems: Vec<Problem> = all().flat_map(Shelved::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
-        let parts: Vec<String> =
-            self.files.iter().map(|(file, shelved)| format!("{file:?} {:x}\n", shelved.hash)).collect();
-        Some(if parts.is_empty() { 0 } else { xxh3_64(parts.concat().as_bytes()).cast_signed() })
+        let parts = self.files.iter().map(|(file, shelved)| {
+            let yardsticks = shelved.fitted.tasks.iter().flat_map(|task| &task.yardsticks);
+            let stand = yardsticks.flat_map(|one| [false, true].map(|folder| one.panel(folder).fingerprint));
+            format!("{file:?} {:x} {:?}\n", shelved.hash, stand.collect::<Vec<_>>())
+        });
+        let parts: String = parts.collect();
+        Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
     }
 
     /// How many tasks there are, and how many files with something wrong.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let wrong = self.files.values().filter(|shelved| !shelved.problems.is_empty()).count();
+        let wrong = self.files.values().filter(|shelved| shelved.problems().next().is_some()).count();
         (self.tasks.by_id.len() as u64, wrong as u64)
     }
+}
+
+/// Reads the files that the tasks of a suite name, and makes the tasks.
+fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &mut Companions) -> Fitted {
+    let mut fitted = Fitted::default();
+    for suite in suites {
+        let mut yardsticks = Vec::with_capacity(suite.variations.len());
+        for variation in &suite.variations {
+            let mut named = |path: &str| {
+                let at = beside(roots, file, path)?;
+                fitted.companions.insert(at.clone());
+                Some(at)
+            };
+            let gold = match &variation.expected {
+                Expected::File(path) => named(path).map(|gold| companions.gold(roots, &gold)),
+                Expected::Value(_) | Expected::None => None,
+            };
+            let mut program = |path: &str| match named(path) {
+                Some(program) => companions.program(roots, &program),
+                None => Err("it lies outside the input directory.".to_owned()),
+            };
+            yardsticks.push(Yardstick::new(suite, variation, gold, &mut program));
+        }
+        let unread = yardsticks.iter().flat_map(Yardstick::unread_programs);
+        let unread = unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
+        let mut messages: Vec<String> = yardsticks.iter().filter_map(|one| one.trouble.clone()).chain(unread).collect();
+        messages.dedup();
+        let blank = |message| blank(ProblemKind::SuiteWarning, roots, file, message);
+        fitted.problems.extend(messages.into_iter().take(MOST_PROBLEMS).map(blank));
+        fitted.tasks.push(Arc::new(Task { suite: Arc::clone(suite), file: file.clone(), yardsticks }));
+    }
+    fitted
+}
+
+/// The line of a suite that a warning about its scorers is about: the first from `scorers:` on that holds the word it begins with.
+fn place_of(bytes: &[u8], warning: &str) -> Option<(u32, String)> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let word = warning.strip_prefix('`')?.split('`').next()?;
+    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with("scorers"));
+    let (at, line) = lines.into_iter().find(|(_, line)| line.contains(word))?;
+    Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
 }
 
 /// The id of the task in a file.

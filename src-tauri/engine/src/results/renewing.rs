@@ -1,0 +1,64 @@
+//! The conductor's way of bringing rows up to date with suites that changed: a batch at a time, between everything else, each
+//! committed and told of. What it did not finish is finished at the next start, because only the end is noted.
+use super::conduct::Conductor;
+use super::enter::finish;
+use super::index::{IndexError, meta};
+use super::load;
+use super::scoring::renew;
+
+/// How far it has come.
+#[derive(Debug)]
+pub(crate) struct Renewing {
+    /// What stands for the tasks that rows will agree with.
+    tasks: i64,
+    /// The last row that was looked at.
+    after: i64,
+}
+
+impl Renewing {
+    /// From the first row on.
+    pub(crate) fn again(&mut self) {
+        self.after = 0;
+    }
+}
+
+impl Conductor {
+    /// Shows suites that changed to everyone; the rows follow.
+    pub(crate) fn publish_tasks(&mut self) -> Result<(), IndexError> {
+        let Some(tasks) = self.shelving.publish() else { return Ok(()) };
+        let (count, problems) = self.shelving.counts();
+        self.shared.live.change(|standing| {
+            standing.counts.tasks = count;
+            standing.counts.suite_problems = problems;
+        });
+        self.tell_status();
+        let agree = meta(&self.writer.sql, "tasks")? == tasks;
+        self.renewing = (!agree).then_some(Renewing { tasks, after: 0 });
+        Ok(())
+    }
+
+    /// Brings the next rows up to date.
+    pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
+        let Some(Renewing { tasks, after }) = self.renewing else { return Ok(()) };
+        let batch = renew::batch(&self.writer, &self.shelving.tasks(), after)?;
+        let (end, next) = (batch.end, batch.after);
+        if end || !batch.is_empty() {
+            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+            let written = batch.write(&self.writer).and_then(|changed| {
+                if end {
+                    load::put_meta(&self.writer.sql, "tasks", tasks)?;
+                }
+                Ok((finish(&mut self.writer, !changed.is_empty())?, changed))
+            });
+            match written {
+                Ok((generation, changed)) => self.tell(generation, changed, 0),
+                Err(error) => {
+                    self.writer.sql.execute_batch("ROLLBACK")?;
+                    return Err(error);
+                }
+            }
+        }
+        self.renewing = (!end).then_some(Renewing { tasks, after: next });
+        Ok(())
+    }
+}

@@ -1,0 +1,220 @@
+//! Measures runs again whose task changed, a batch at a time, from what the index holds: no transcript is read.
+use super::measure::{Evidence, Measured, Place, measure};
+use super::write::{self, Columns};
+use crate::results::blob::TextBlob;
+use crate::results::filter::state_named;
+use crate::results::index::{IndexError, Writer, meta};
+use crate::results::record;
+use crate::results::suites::Tasks;
+use crate::rows::RunState;
+use rusqlite::{OptionalExtension as _, Row, params};
+use std::time::{Duration, Instant};
+use touchstone_formats::run::Kept;
+
+/// Rows looked at in one batch.
+const ROWS: usize = 4_000;
+/// Runs measured before the clock is asked.
+const RUNS: usize = 32;
+/// A batch ends after this long, so that what changes on disk does not wait.
+const LONG: Duration = Duration::from_millis(100);
+
+/// What one batch found.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    /// The last row that was looked at.
+    pub(crate) after: i64,
+    /// There are no more rows.
+    pub(crate) end: bool,
+    /// How many rows were looked at.
+    pub(crate) seen: u64,
+    /// Rows that say something else now.
+    renewed: Vec<Renewed>,
+}
+
+#[derive(Debug)]
+struct Renewed {
+    id: i64,
+    key: String,
+    missing: String,
+    variation_name: Option<String>,
+    measured: Option<Measured>,
+}
+
+/// A row, as far as its task decides what it says.
+struct Candidate {
+    id: i64,
+    key: String,
+    task: String,
+    variation: Option<u32>,
+    /// The name that its files give its variation.
+    own_name: Option<String>,
+    variation_name: Option<String>,
+    layout: String,
+    system: Option<String>,
+    tools: Vec<String>,
+    missing: String,
+    fingerprint: Option<i64>,
+}
+
+impl Candidate {
+    fn place(&self) -> Place<'_> {
+        Place {
+            task: Some(&self.task),
+            variation: self.variation,
+            variation_name: self.own_name.as_deref(),
+            calls_tools: record::calls_tools(&self.layout, self.system.as_deref()),
+        }
+    }
+}
+
+/// Looks at the rows after one, and measures those that were measured against something else.
+pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch, IndexError> {
+    let began = Instant::now();
+    let mut batch = Batch { after, ..Batch::default() };
+    let mut texts = None;
+    let candidates = candidates(writer, after)?;
+    batch.end = candidates.len() < ROWS;
+    let mut measured = 0;
+    for candidate in candidates {
+        if measured >= RUNS && began.elapsed() > LONG {
+            batch.end = false;
+            break;
+        }
+        batch.after = candidate.id;
+        batch.seen += 1;
+        let place = candidate.place();
+        let stale = place.fingerprint(tasks) != candidate.fingerprint;
+        let (missing, name) = record::from_suite(tasks, &place, &candidate.tools);
+        let name = name.or(candidate.own_name.clone());
+        if !stale && missing == candidate.missing && name == candidate.variation_name {
+            continue;
+        }
+        let again = if stale { Some(again(writer, &mut texts, &candidate, tasks)?) } else { None };
+        measured += usize::from(stale);
+        batch.renewed.push(Renewed {
+            id: candidate.id,
+            key: candidate.key,
+            missing,
+            variation_name: name,
+            measured: again,
+        });
+    }
+    Ok(batch)
+}
+
+impl Batch {
+    /// True when nothing has to be written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.renewed.is_empty()
+    }
+
+    /// Writes what it found, inside the caller's transaction; returns the keys of the runs that changed.
+    pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
+        let sql = &writer.sql;
+        let mut keys = Vec::with_capacity(self.renewed.len());
+        for Renewed { id, key, missing, variation_name, measured } in self.renewed {
+            sql.prepare_cached("UPDATE runs SET missing_calls = ?, variation_name = ? WHERE id = ?")?
+                .execute(params![missing, variation_name, id])?;
+            if let Some(mut measured) = measured {
+                write::fill_in(sql, &mut measured)?;
+                Columns::of(&measured).put(sql, id)?;
+                write::put_scores(sql, id, &measured.scores, false)?;
+            }
+            keys.push(key);
+        }
+        Ok(keys)
+    }
+}
+
+fn candidates(writer: &Writer, after: i64) -> Result<Vec<Candidate>, IndexError> {
+    const SELECT: &str = "SELECT id, key, task, variation, variation_name, layout, system, tools, missing_calls, fingerprint \
+                          FROM runs WHERE id > ? AND task IS NOT NULL ORDER BY id LIMIT ?";
+    let mut select = writer.sql.prepare_cached(SELECT)?;
+    let rows = select.query_map(params![after, i64::try_from(ROWS).unwrap_or(i64::MAX)], candidate)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
+    let tools = row.get_ref(7)?.as_str().unwrap_or_default().lines().filter(|name| !name.is_empty());
+    let tools = tools.map(str::to_owned).collect();
+    let (variation, variation_name): (Option<u32>, Option<String>) = (row.get(3)?, row.get(4)?);
+    // Where files give their variation no number, they give it its name.
+    let own_name = variation_name.clone().filter(|_| variation.is_none());
+    Ok(Candidate {
+        id: row.get(0)?,
+        key: row.get(1)?,
+        task: row.get(2)?,
+        variation,
+        own_name,
+        variation_name,
+        layout: row.get(5)?,
+        system: row.get(6)?,
+        tools,
+        missing: row.get(8)?,
+        fingerprint: row.get(9)?,
+    })
+}
+
+/// Measures a run from what the index holds of it.
+fn again(
+    writer: &Writer,
+    texts: &mut Option<TextBlob>,
+    candidate: &Candidate,
+    tasks: &Tasks,
+) -> Result<Measured, IndexError> {
+    const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer \
+                          FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id = ?";
+    let mut select = writer.sql.prepare_cached(SELECT)?;
+    let found = select.query_row([candidate.id], held).optional()?;
+    let held = found.unwrap_or_default();
+    let said = held.said(writer, texts)?;
+    let evidence = Evidence {
+        state: held.state.unwrap_or(RunState::Other),
+        reason: held.reason.as_deref(),
+        answer: held.answer.as_ref(),
+        said: &said,
+        calls: &held.calls,
+    };
+    Ok(measure(tasks, &candidate.place(), &evidence))
+}
+
+/// What the index holds of a run to be measured.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) state: Option<RunState>,
+    pub(crate) reason: Option<String>,
+    pub(crate) answer: Option<Kept>,
+    pub(crate) calls: Vec<(String, bool)>,
+    said_at: u64,
+    said_len: usize,
+}
+
+fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
+    let state: String = row.get(0)?;
+    let (offset, at, len): (i64, Option<i64>, Option<i64>) = (row.get(2)?, row.get(5)?, row.get(6)?);
+    let (lenient, json): (Option<bool>, Option<String>) = (row.get(3)?, row.get(7)?);
+    let calls: Option<String> = row.get(4)?;
+    Ok(Held {
+        state: state_named(&state),
+        reason: row.get(1)?,
+        answer: lenient.map(|lenient| Kept { json, lenient }),
+        calls: calls.and_then(|calls| serde_json::from_str(&calls).ok()).unwrap_or_default(),
+        said_at: offset.cast_unsigned().saturating_add(at.unwrap_or(0).cast_unsigned()),
+        said_len: len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0),
+    })
+}
+
+impl Held {
+    /// The last message of the model.
+    fn said(&self, writer: &Writer, texts: &mut Option<TextBlob>) -> Result<String, IndexError> {
+        if self.said_len == 0 {
+            return Ok(String::new());
+        }
+        let blob = match texts {
+            Some(blob) => blob,
+            None => texts.insert(TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?),
+        };
+        let bytes = blob.read(self.said_at, self.said_len)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
