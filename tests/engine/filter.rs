@@ -60,6 +60,10 @@ fn what_is_not_understood_is_told_and_the_rest_applies() {
     state:eror,waiting → “eror” is no state. Write state:error.
     size: → Write a value after “size:”, without a space between: size:>1mb.
     ");
+    insta::assert_snapshot!(misread("class:wrong_anser review:maybe"), @r"
+    “wrong_anser” is no class. Write class:wrong_answer.
+    “maybe” is no review. Write one of right, partly, wrong, yes, no.
+    ");
     insta::assert_snapshot!(misread("state:nonsense"), @"“nonsense” is no state. Write one of answered, no_answer, waiting, error, writing, damaged, other.");
 }
 
@@ -87,15 +91,21 @@ const ROWS: &str = r#"
 CREATE TABLE runs(id INTEGER PRIMARY KEY, path TEXT, layout TEXT, task TEXT, system TEXT, model TEXT, variation INT,
   variation_name TEXT, repeat INT, state TEXT, turns INT, tool_calls INT, failed_calls INT, nudges INT, missing_calls TEXT,
   tools TEXT, tokens INT, cost REAL, seconds REAL, size INT, has_answer INT,
+  score REAL, passed INT, class TEXT, verdict TEXT, review_score REAL, scorer TEXT, scoring TEXT,
   state_order INT AS (CASE state WHEN 'other' THEN 6 ELSE 0 END));
 INSERT INTO runs VALUES
  (1,'a/refund-x.yaml','tool_calling','refund','tool_calling','o1',0,'last 20',1,'answered',5,3,0,0,'[]',
-  char(10)||'query_tickets'||char(10)||'python'||char(10),900,0.5,61,2000000,1),
- (2,'a/100%_sure.yaml','promptql','Refund','promptql','o3-mini',12,'all',2,'error',1,0,0,0,'["yes","say \"x\""]','',NULL,NULL,NULL,10,0),
- (3,'b/broken.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'damaged',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0),
- (4,'b/notes.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'other',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0),
+  char(10)||'query_tickets'||char(10)||'python'||char(10),900,0.5,61,2000000,1,
+  0.35,0,'wrong_answer','partly',NULL,'fields','scored'),
+ (2,'a/100%_sure.yaml','promptql','Refund','promptql','o3-mini',12,'all',2,'error',1,0,0,0,'["yes","say \"x\""]','',NULL,NULL,NULL,10,0,
+  NULL,NULL,'timeout',NULL,0.5,'text: f1','error'),
+ (3,'b/broken.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'damaged',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0,
+  NULL,NULL,NULL,NULL,NULL,NULL,NULL),
+ (4,'b/notes.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'other',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0,
+  NULL,NULL,NULL,NULL,NULL,NULL,NULL),
  (5,'c/d.yaml','tool_calling','ticket','tool_calling','o1',1,NULL,1,'waiting',9,9,2,2,'["query_a"]',
-  char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0);
+  char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0,
+  1,1,NULL,'right',NULL,'fields','scored');
 "#;
 
 fn passing(rows: &Connection, filter: &Filter) -> Vec<i64> {
@@ -156,6 +166,18 @@ fn each_token_lets_the_right_runs_pass() {
         ("seconds:>1m", vec![1]),
         ("size:>1mb", vec![1]),
         ("layout:promptql", vec![2]),
+        ("score:<0.5", vec![1]),
+        ("score:>=100%", vec![5]),
+        ("-score:<0.5", vec![2, 3, 5]),
+        ("passed:no", vec![1]),
+        ("-passed:yes", vec![1, 2, 3]),
+        ("class:wrong-answer,TIMEOUT", vec![1, 2]),
+        ("-class:timeout", vec![1, 3, 5]),
+        ("review:partly,wrong", vec![1]),
+        ("review:yes", vec![1, 2, 5]),
+        ("review:no", vec![3]),
+        ("scorer:fields", vec![1, 5]),
+        ("scorer:\"text: f1\" scoring:error", vec![2]),
         ("nonsense:here \"any text\" task:ticket", vec![5]),
     ] {
         assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
@@ -169,6 +191,7 @@ fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
     match key_rule(key).takes {
         Takes::Text => text.boxed(),
         Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec()).prop_map(Wanted::State).boxed(),
+        Takes::Word(words) => prop::sample::select(words.to_vec()).prop_map(Wanted::Word).boxed(),
         Takes::Flag => flag.boxed(),
         Takes::FlagOrText => prop_oneof![text, flag].boxed(),
         Takes::Number(_) => {

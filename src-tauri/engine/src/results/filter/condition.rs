@@ -74,6 +74,7 @@ fn fragment(key: Key, wanted: &Wanted, params: &mut Vec<Param>) -> &'static str 
             params.push(Param::Text(state_name(*state).to_owned()));
             "state = ?"
         }
+        Wanted::Word(word) => one_word(key, word, params),
         Wanted::Flag(yes) => flag(key, *yes),
         Wanted::Number(by, number) => {
             params.push(Param::Number(*number));
@@ -85,6 +86,7 @@ fn fragment(key: Key, wanted: &Wanted, params: &mut Vec<Param>) -> &'static str 
 /// Which fragment compares the number of this key. The parser gives numbers only to keys that take them.
 fn compare(key: Key, by: Comparison) -> &'static str {
     match key {
+        Key::Score => compare!("score", by),
         Key::Repeat => compare!("repeat", by),
         Key::Turns => compare!("turns", by),
         Key::Calls => compare!("tool_calls", by),
@@ -96,8 +98,24 @@ fn compare(key: Key, by: Comparison) -> &'static str {
     }
 }
 
+fn one_word(key: Key, word: &str, params: &mut Vec<Param>) -> &'static str {
+    match (key, word) {
+        (Key::Review, "yes") => return "verdict IS NOT NULL OR review_score IS NOT NULL",
+        (Key::Review, "no") => return "verdict IS NULL AND review_score IS NULL",
+        _ => params.push(Param::Text(word.to_owned())),
+    }
+    match key {
+        Key::Class => "class = ?",
+        Key::Scoring => "scoring = ?",
+        Key::Review => "verdict = ?",
+        _ => "? IS NULL",
+    }
+}
+
 fn flag(key: Key, yes: bool) -> &'static str {
     match (key, yes) {
+        (Key::Passed, true) => "passed <> 0",
+        (Key::Passed, false) => "passed = 0",
         (Key::Nudged, true) => "nudges > 0",
         (Key::Nudged, false) => "nudges = 0",
         (Key::Failed, true) => "failed_calls > 0",
@@ -126,6 +144,10 @@ fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
         Key::Model => {
             push(whole);
             "model LIKE ? ESCAPE '\\'"
+        }
+        Key::Scorer => {
+            push(whole);
+            "scorer LIKE ? ESCAPE '\\'"
         }
         Key::Layout => {
             push(whole);

@@ -12,6 +12,18 @@ pub enum Key {
     Model,
     /// State.
     State,
+    /// Score.
+    Score,
+    /// Whether that is good enough.
+    Passed,
+    /// What went wrong.
+    Class,
+    /// What a person says.
+    Review,
+    /// The scorer.
+    Scorer,
+    /// What came of scoring.
+    Scoring,
     /// Number or name of the variation.
     Variation,
     /// Repeat.
@@ -51,6 +63,8 @@ pub enum Takes {
     Text,
     /// One of [`STATES`].
     State,
+    /// One of these words.
+    Word(&'static [&'static str]),
     /// `yes` or `no`.
     Flag,
     /// `yes`, `no`, or text with stars.
@@ -74,6 +88,18 @@ pub struct KeyRule {
     pub example: &'static str,
 }
 
+const CLASSES: Takes = Takes::Word(&[
+    "wrong_answer",
+    "no_answer",
+    "missing_tool_call",
+    "tool_error",
+    "gave_up",
+    "system_error",
+    "timeout",
+]);
+const REVIEWS: Takes = Takes::Word(&["right", "partly", "wrong", "yes", "no"]);
+const SCORINGS: Takes = Takes::Word(&["scored", "error", "no_expected", "not_ended", "waiting", "failed"]);
+const SHARE: Takes = Takes::Number(&[("%", 0.01)]);
 const COUNT: Takes = Takes::Number(&[]);
 const TOKENS: Takes = Takes::Number(&[("k", 1e3), ("m", 1e6)]);
 const TIME: Takes = Takes::Number(&[("s", 1.0), ("m", 60.0), ("h", 3600.0)]);
@@ -84,11 +110,15 @@ const fn rule(key: Key, name: &'static str, takes: Takes, example: &'static str,
 }
 
 /// Every key, in the order they should be offered.
-pub const KEYS: [KeyRule; 19] = [
+pub const KEYS: [KeyRule; 25] = [
     rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
     rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
     rule(Key::State, "state", Takes::State, "state:error", "how the run ended"),
+    rule(Key::Score, "score", SHARE, "score:<0.5", "the score, from 0 to 1"),
+    rule(Key::Passed, "passed", Takes::Flag, "passed:no", "the score is good enough"),
+    rule(Key::Class, "class", CLASSES, "class:wrong_answer", "what went wrong"),
+    rule(Key::Review, "review", REVIEWS, "review:wrong", "what a person said of it"),
     rule(Key::Variation, "variation", Takes::Text, "variation:0", "number or name of the variation"),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
     rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
@@ -102,6 +132,8 @@ pub const KEYS: [KeyRule; 19] = [
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
     rule(Key::Seconds, "seconds", TIME, "seconds:>60", "wall time"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
+    rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
+    rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
     rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
     rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
 ];

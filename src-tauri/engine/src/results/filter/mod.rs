@@ -50,6 +50,8 @@ pub enum Wanted {
     Like(Pattern),
     /// A state.
     State(RunState),
+    /// One of the words that the key takes.
+    Word(&'static str),
     /// Yes or no.
     Flag(bool),
     /// A number on one side of another; finite and not negative.

@@ -153,7 +153,15 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     let bare = letters.iter().all(|letter| !letter.quoted);
     match rule.takes {
         Takes::Text => Ok(Wanted::Like(pattern(letters))),
-        Takes::State => state_named(&text).map(Wanted::State).ok_or_else(|| no_state(&text)),
+        Takes::State => state_named(&text).map(Wanted::State).ok_or_else(|| {
+            let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
+            no_word(rule, &text, &all)
+        }),
+        Takes::Word(words) => {
+            let word = text.to_ascii_lowercase().replace('-', "_");
+            let known = words.iter().find(|known| **known == word);
+            known.map(|known| Wanted::Word(known)).ok_or_else(|| no_word(rule, &text, words))
+        }
         Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| format!("Write {0}:yes or {0}:no.", rule.name)),
         Takes::FlagOrText => {
             Ok(flag(&text).filter(|_| bare).map_or_else(|| Wanted::Like(pattern(letters)), Wanted::Flag))
@@ -164,11 +172,12 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     }
 }
 
-fn no_state(text: &str) -> String {
-    let near = nearest(text, STATES.iter().map(|(_, name)| *name));
-    let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
-    let advice = near.map_or_else(|| format!("Write one of {}", all.join(", ")), |near| format!("Write state:{near}"));
-    format!("“{text}” is no state. {advice}.")
+fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {
+    let name = rule.name;
+    let near = nearest(text, words.iter().copied());
+    let advice =
+        near.map_or_else(|| format!("Write one of {}", words.join(", ")), |near| format!("Write {name}:{near}"));
+    format!("“{text}” is no {name}. {advice}.")
 }
 
 fn flag(text: &str) -> Option<bool> {

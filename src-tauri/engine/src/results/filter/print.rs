@@ -41,6 +41,7 @@ fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
             Ok(())
         }
         Wanted::State(state) => f.write_str(state_name(*state)),
+        Wanted::Word(word) => f.write_str(word),
         Wanted::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
         Wanted::Number(by, number) => {
             let sign = match by {

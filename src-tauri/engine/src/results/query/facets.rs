@@ -12,7 +12,21 @@ const MAX_VALUES: usize = 200;
 const MAX_VALUE: usize = 300;
 
 const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
-                   nudges > 0, failed_calls > 0, has_answer FROM runs";
+                   nudges > 0, failed_calls > 0, has_answer, scorer, class, scoring, verdict, passed, \
+                   verdict IS NOT NULL OR review_score IS NOT NULL FROM runs";
+
+/// Columns of the above that hold one text.
+const TEXTS: [(usize, Key); 9] = [
+    (0, Key::Task),
+    (1, Key::System),
+    (2, Key::Model),
+    (5, Key::Variation),
+    (6, Key::Layout),
+    (12, Key::Scorer),
+    (13, Key::Class),
+    (14, Key::Scoring),
+    (15, Key::Review),
+];
 
 #[derive(Default)]
 struct Counts {
@@ -45,13 +59,16 @@ impl Counts {
         if state == "other" {
             return Ok(());
         }
-        for (at, key) in [(0, Key::Task), (1, Key::System), (2, Key::Model), (5, Key::Variation), (6, Key::Layout)] {
+        for (at, key) in TEXTS {
             self.one(key, text(at)?.unwrap_or_default());
+        }
+        if let Some(passed) = row.get(16)? {
+            self.one(Key::Passed, if passed { "yes" } else { "no" });
         }
         if let Some(variation) = row.get::<_, Option<i64>>(4)? {
             self.one(Key::Variation, &variation.to_string());
         }
-        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer)] {
+        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer), (17, Key::Review)] {
             self.one(key, if row.get(at)? { "yes" } else { "no" });
         }
         count(&mut self.tools, text(7)?.unwrap_or_default());

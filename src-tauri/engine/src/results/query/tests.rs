@@ -3,7 +3,7 @@ use super::order::statement;
 use super::*;
 use crate::results::shelf::{Book, Shelf, paths, request};
 
-const COLUMNS: [Column; 14] = [
+const COLUMNS: [Column; 15] = [
     Column::Path,
     Column::Task,
     Column::System,
@@ -18,6 +18,7 @@ const COLUMNS: [Column; 14] = [
     Column::Seconds,
     Column::Size,
     Column::Modified,
+    Column::Score,
 ];
 
 fn book(path: &str, turns: i64, tokens: Option<i64>, state: usize) -> Book {
