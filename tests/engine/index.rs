@@ -190,6 +190,8 @@ enum Event {
     Remove(u8),
     RemoveDir(u8),
     MoveDir(u8, u8),
+    Suite(u8),
+    Gold(u8),
     Restart,
 }
 
@@ -200,13 +202,25 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (0..12u8).prop_map(Event::Remove),
         1 => (0..3u8).prop_map(Event::RemoveDir),
         1 => (0..3u8, 0..3u8).prop_map(|(from, to)| Event::MoveDir(from, to)),
+        2 => (0..5u8).prop_map(Event::Suite),
+        2 => (0..3u8).prop_map(Event::Gold),
         1 => Just(Event::Restart),
     ]
 }
 
 fn place(file: u8) -> String {
-    let name = ["a.yaml", "b_run_1.result", "b_run_1.history", "c.txt"][usize::from(file % 4)];
+    let name = ["t-x-o1-variation0.yaml", "b_run_1.result", "b_run_1.history", "c.txt"][usize::from(file % 4)];
     format!("results/d{}/{name}", file / 4)
+}
+
+/// A suite that expects what the runs say, something else, what a file says, or nothing; each of the tasks of three folders.
+fn suite(n: u8) -> &'static str {
+    match n {
+        1 => "expected_output: [{ n: 3 }]",
+        2 => "expected_output: [{ n: 4 }]\nscorers: [exact]",
+        3 => "ground_truth_path: ../gold.json",
+        _ => "expected_tool_calls: [never]",
+    }
 }
 
 fn happen(bench: Bench, event: &Event) -> Bench {
@@ -223,6 +237,14 @@ fn happen(bench: Bench, event: &Event) -> Bench {
         Event::Remove(file) => drop(fs_err::remove_file(bench.path(&place(*file)))),
         Event::RemoveDir(n) => drop(fs_err::remove_dir_all(dir(n))),
         Event::MoveDir(from, to) => drop(fs_err::rename(dir(from), dir(to))),
+        Event::Suite(0) => drop(fs_err::remove_dir_all(bench.path("tasks/d1"))),
+        Event::Suite(n) => {
+            for dir in 0..3 {
+                bench.write(&format!("tasks/d{dir}/t.yaml"), format!("tool_calling_prompt: x\n{}\n", suite(*n)));
+            }
+        }
+        Event::Gold(0) => drop(fs_err::remove_file(bench.path("tasks/gold.json"))),
+        Event::Gold(n) => bench.write("tasks/gold.json", format!("[{{\"n\": {}}}]", n + 2)),
         Event::Restart => return bench.reopen(),
     }
     bench
@@ -246,6 +268,10 @@ proptest! {
         anew.wait_ready(DEADLINE).unwrap();
         let fresh = rows(&anew);
         wait_until("both show the same", || (bench.rows() == fresh).then_some(()));
+        for row in &fresh {
+            let scores = |app: &touchstone_engine::app::App| app.run_scores(&row.id).unwrap();
+            prop_assert_eq!(scores(bench.app()), scores(&anew));
+        }
         for word in ["w1", "w2", "w3", "w4"] {
             prop_assert_eq!(bench.hits(word), crate::bench::hits(&anew, word));
         }

@@ -41,6 +41,7 @@ mod stats;
 mod wishes;
 
 pub use bulletin::Subscription;
+pub use scoring::FileScores;
 
 /// Where the program's own things are.
 #[derive(Debug, Clone)]

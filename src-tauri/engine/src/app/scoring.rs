@@ -1,21 +1,128 @@
 //! Scores of runs: what is known of them, and the scorers that have to be asked for.
 use super::App;
 use crate::error::{AppError, Code};
-use crate::rows::RunScores;
+use crate::results::scoring::awaited::{Awaited, awaited};
+use crate::results::scoring::read;
+use crate::results::scoring::write::Kept;
+use crate::rows::{Column, FailureClass, ListRequest, Misread, RunScore, RunScores, RunState, Sort, Span};
+use touchstone_formats::yaml;
+use touchstone_scoring::scorers::{self, Scorer};
+
+/// Runs that are read from the index at once.
+const PAGE: u32 = 500;
+
+/// Questions to programs that are held at once.
+const QUESTIONS: usize = 200;
+
+/// The scores of a run, as the command line prints them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FileScores {
+    /// File, relative to the output directory.
+    pub path: String,
+    /// How the run ended.
+    pub state: RunState,
+    /// What went wrong, when something did.
+    pub class: Option<FailureClass>,
+    /// One for each scorer; none when the task is not known, or nothing was expected.
+    pub scores: Vec<RunScore>,
+}
 
 impl App {
     /// What every scorer and a person say of a run.
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
+        let open = self.opened()?;
+        let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
+        let mut scores = scores.ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
         let (review, note) = self.review_of(id)?;
-        Ok(RunScores { scores: Vec::new(), class: None, review, notes: note.into_iter().collect() })
+        scores.review = review;
+        scores.notes.extend(note);
+        Ok(scores)
     }
 
     /// Runs the scorers that are programs, over the runs that pass a filter and wait for them; says how many it was.
-    pub fn run_scorers(&self, _filter: &str) -> Result<u64, AppError> {
-        Err(unbuilt())
+    pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let (mut done, mut after) = (0, None);
+        loop {
+            let (asked, next) = open.ask(|index| {
+                let (wanted, _) = open.lists.passing(index, filter)?;
+                awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
+            })?;
+            if !asked.is_empty() {
+                open.flow.keep_scores(run_programs(&asked)?);
+            }
+            done += asked.len() as u64;
+            if next.is_none() {
+                return Ok(done);
+            }
+            after = next;
+        }
+    }
+
+    /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task or, when some are named, by those.
+    /// Returns the tokens of the filter that were not understood.
+    pub fn each_scores<E: From<AppError>>(
+        &self,
+        filter: &str,
+        named: &[String],
+        mut each: impl FnMut(FileScores) -> Result<(), E>,
+    ) -> Result<Vec<Misread>, E> {
+        let scorers = named_scorers(named)?;
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let sort = Sort { column: Column::Path, descending: false };
+        let mut offset = 0;
+        loop {
+            let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
+            let (page, all) = open.ask(|index| {
+                let page = open.lists.list(index, &request)?;
+                let mut texts = None;
+                let mut all = Vec::with_capacity(page.rows.len());
+                for row in &page.rows {
+                    let scores = match &scorers {
+                        Some(scorers) => read::measured_by(index, &tasks, &row.id, scorers, &mut texts)?,
+                        None => read::scores(index, &tasks, &row.id)?.map(|known| known.scores).unwrap_or_default(),
+                    };
+                    all.push(scores);
+                }
+                Ok((page, all))
+            })?;
+            if page.rows.is_empty() {
+                return Ok(page.misread);
+            }
+            for (row, scores) in page.rows.into_iter().zip(all) {
+                each(FileScores { path: row.path, state: row.state, class: row.class, scores })?;
+            }
+            offset += PAGE;
+        }
     }
 }
 
-fn unbuilt() -> AppError {
-    AppError::new(Code::Failed, "This is not built yet.")
+/// What programs say to some questions, one for each.
+fn run_programs(_asked: &[Awaited]) -> Result<Vec<Kept>, AppError> {
+    Err(AppError::new(Code::Failed, "This is not built yet."))
+}
+
+/// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none when none is named.
+fn named_scorers(named: &[String]) -> Result<Option<Vec<Scorer>>, AppError> {
+    let unread = |name: &str, why: &str| {
+        AppError::new(Code::BadRequest, format!("The scorer “{name}” could not be read: {why}"))
+            .hint("Write it as in a suite: --scorer kendall_tau, --scorer \"text: f1\".")
+    };
+    let mut all: Vec<Scorer> = Vec::new();
+    for name in named {
+        let value = yaml::read(name).map_err(|error| unread(name, &error.message))?;
+        let (scorers, warnings) = scorers::read(&[value]);
+        if let Some(warning) = warnings.first() {
+            return Err(unread(name, warning));
+        }
+        all.extend(
+            scorers
+                .into_iter()
+                .filter(|scorer| all.iter().all(|other| other.name() != scorer.name()))
+                .collect::<Vec<_>>(),
+        );
+    }
+    Ok((!named.is_empty()).then_some(all))
 }

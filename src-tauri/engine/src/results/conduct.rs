@@ -238,6 +238,9 @@ impl Conductor {
 
     /// Looks where the hints point.
     fn follow(&mut self, hints: &Hints) {
+        if let Err(error) = self.keep_scores(&hints.kept) {
+            self.recover(&error);
+        }
         if let Some(watching) = &hints.watching {
             self.watching = watching.clone();
             self.tell_watching();

@@ -6,6 +6,7 @@ use super::ingest::STACK;
 use super::limits::Limits;
 use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
+use super::scoring::write::Kept;
 use super::suites::{Shelf, Shelving};
 use super::watch::{self, Watch};
 use crate::rows::Phase;
@@ -94,6 +95,11 @@ impl Flow {
                 hints.touched.insert(path);
             });
         }
+    }
+
+    /// Keeps what programs of scorers said, soon; the runs that waited for it are told of when it is there.
+    pub(crate) fn keep_scores(&self, kept: Vec<Kept>) {
+        self.inbox.add(|hints: &mut Hints| hints.kept.extend(kept));
     }
 
     /// Stops following and closes the index. What was read can still be asked until this is dropped.

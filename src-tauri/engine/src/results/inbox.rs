@@ -1,6 +1,7 @@
 //! What the conductor is asked to look at, gathered from everywhere that notices something. Adding is quick, because the
 //! system's queue of changes overflows when its reader is slow.
 use super::limits::Limits;
+use super::scoring::write::Kept;
 use crate::rows::Watching;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub(crate) struct Hints {
     pub(crate) new_dirs: HashSet<PathBuf>,
     /// A reader came upon a damaged index.
     pub(crate) doubt: bool,
+    /// What programs of scorers said.
+    pub(crate) kept: Vec<Kept>,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
 }

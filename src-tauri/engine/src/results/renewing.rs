@@ -2,9 +2,10 @@
 //! committed and told of. What it did not finish is finished at the next start, because only the end is noted.
 use super::conduct::Conductor;
 use super::enter::finish;
-use super::index::{IndexError, meta};
+use super::index::{IndexError, Writer, meta};
 use super::load;
 use super::scoring::renew;
+use super::scoring::write::{Kept, keep};
 
 /// How far it has come.
 #[derive(Debug)]
@@ -43,22 +44,48 @@ impl Conductor {
         let batch = renew::batch(&self.writer, &self.shelving.tasks(), after)?;
         let (end, next) = (batch.end, batch.after);
         if end || !batch.is_empty() {
-            self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
-            let written = batch.write(&self.writer).and_then(|changed| {
+            self.change(|writer| {
+                let changed = batch.write(writer)?;
                 if end {
-                    load::put_meta(&self.writer.sql, "tasks", tasks)?;
+                    load::put_meta(&writer.sql, "tasks", tasks)?;
                 }
-                Ok((finish(&mut self.writer, !changed.is_empty())?, changed))
-            });
-            match written {
-                Ok((generation, changed)) => self.tell(generation, changed, 0),
-                Err(error) => {
-                    self.writer.sql.execute_batch("ROLLBACK")?;
-                    return Err(error);
-                }
-            }
+                Ok(changed)
+            })?;
         }
         self.renewing = (!end).then_some(Renewing { tasks, after: next });
+        Ok(())
+    }
+
+    /// Keeps what programs of scorers said.
+    pub(crate) fn keep_scores(&mut self, kept: &[Kept]) -> Result<(), IndexError> {
+        if kept.is_empty() {
+            return Ok(());
+        }
+        self.change(|writer| {
+            let mut changed = Vec::new();
+            for one in kept {
+                changed.extend(keep(&writer.sql, one)?);
+            }
+            changed.sort_unstable();
+            changed.dedup();
+            Ok(changed)
+        })
+    }
+
+    /// Writes into rows that are there, commits, and tells of the runs that changed.
+    fn change(&mut self, write: impl FnOnce(&Writer) -> Result<Vec<String>, IndexError>) -> Result<(), IndexError> {
+        self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
+        let written = write(&self.writer).and_then(|changed| {
+            let generation = finish(&mut self.writer, !changed.is_empty())?;
+            Ok((generation, changed))
+        });
+        match written {
+            Ok((generation, changed)) => self.tell(generation, changed, 0),
+            Err(error) => {
+                self.writer.sql.execute_batch("ROLLBACK")?;
+                return Err(error);
+            }
+        }
         Ok(())
     }
 }

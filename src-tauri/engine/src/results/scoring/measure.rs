@@ -189,7 +189,10 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
             Some(Err(why)) => {
                 Score { says: standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), ask: None }
             }
-            None => Score { says: standing(ScoreStanding::Failed, format!("{path} was not found.")), ask: None },
+            None => Score {
+                says: standing(ScoreStanding::Failed, format!("{path} is only run for suites that name it.")),
+                ask: None,
+            },
         },
     }
 }

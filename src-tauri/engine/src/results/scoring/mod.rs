@@ -1,7 +1,10 @@
 //! Scores in the index: what each variation is measured against, what comes of it for a run, and keeping both in agreement with the
 //! files. Knows the scorers only by their names; the rules are in the scoring crate.
+pub(crate) mod awaited;
 pub(crate) mod companions;
+mod held;
 pub(crate) mod measure;
+pub(crate) mod read;
 pub(crate) mod renew;
 pub(crate) mod write;
 pub mod yardstick;

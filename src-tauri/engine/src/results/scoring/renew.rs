@@ -1,15 +1,13 @@
 //! Measures runs again whose task changed, a batch at a time, from what the index holds: no transcript is read.
-use super::measure::{Evidence, Measured, Place, measure};
+use super::held::Held;
+use super::measure::{Measured, Place, measure};
 use super::write::{self, Columns};
 use crate::results::blob::TextBlob;
-use crate::results::filter::state_named;
 use crate::results::index::{IndexError, Writer, meta};
 use crate::results::record;
 use crate::results::suites::Tasks;
-use crate::rows::RunState;
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{Row, params};
 use std::time::{Duration, Instant};
-use touchstone_formats::run::Kept;
 
 /// Rows looked at in one batch.
 const ROWS: usize = 4_000;
@@ -162,59 +160,8 @@ fn again(
     candidate: &Candidate,
     tasks: &Tasks,
 ) -> Result<Measured, IndexError> {
-    const SELECT: &str = "SELECT r.state, r.reason, r.text_offset, a.lenient, a.calls, a.said_at, a.said_len, a.answer \
-                          FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.id = ?";
-    let mut select = writer.sql.prepare_cached(SELECT)?;
-    let found = select.query_row([candidate.id], held).optional()?;
-    let held = found.unwrap_or_default();
-    let said = held.said(writer, texts)?;
-    let evidence = Evidence {
-        state: held.state.unwrap_or(RunState::Other),
-        reason: held.reason.as_deref(),
-        answer: held.answer.as_ref(),
-        said: &said,
-        calls: &held.calls,
-    };
-    Ok(measure(tasks, &candidate.place(), &evidence))
-}
-
-/// What the index holds of a run to be measured.
-#[derive(Default)]
-pub(crate) struct Held {
-    pub(crate) state: Option<RunState>,
-    pub(crate) reason: Option<String>,
-    pub(crate) answer: Option<Kept>,
-    pub(crate) calls: Vec<(String, bool)>,
-    said_at: u64,
-    said_len: usize,
-}
-
-fn held(row: &Row<'_>) -> rusqlite::Result<Held> {
-    let state: String = row.get(0)?;
-    let (offset, at, len): (i64, Option<i64>, Option<i64>) = (row.get(2)?, row.get(5)?, row.get(6)?);
-    let (lenient, json): (Option<bool>, Option<String>) = (row.get(3)?, row.get(7)?);
-    let calls: Option<String> = row.get(4)?;
-    Ok(Held {
-        state: state_named(&state),
-        reason: row.get(1)?,
-        answer: lenient.map(|lenient| Kept { json, lenient }),
-        calls: calls.and_then(|calls| serde_json::from_str(&calls).ok()).unwrap_or_default(),
-        said_at: offset.cast_unsigned().saturating_add(at.unwrap_or(0).cast_unsigned()),
-        said_len: len.and_then(|len| usize::try_from(len).ok()).unwrap_or(0),
-    })
-}
-
-impl Held {
-    /// The last message of the model.
-    fn said(&self, writer: &Writer, texts: &mut Option<TextBlob>) -> Result<String, IndexError> {
-        if self.said_len == 0 {
-            return Ok(String::new());
-        }
-        let blob = match texts {
-            Some(blob) => blob,
-            None => texts.insert(TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?),
-        };
-        let bytes = blob.read(self.said_at, self.said_len)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    }
+    let held = Held::load(&writer.sql, candidate.id)?;
+    let open = || Ok(TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?);
+    let said = held.said(texts, open)?;
+    Ok(measure(tasks, &candidate.place(), &held.evidence(&said)))
 }

@@ -87,13 +87,35 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
+    fn standing(&self) -> ScoreStanding {
+        if self.score.is_some() { ScoreStanding::Scored } else { ScoreStanding::Failed }
+    }
+
     fn fill(&self, score: &mut Score) {
         let says = &mut score.says;
-        says.standing = if self.score.is_some() { ScoreStanding::Scored } else { ScoreStanding::Failed };
+        says.standing = self.standing();
         (says.score, says.passed) = (self.score, self.passed);
         says.reason.clone_from(&self.reason);
         says.detail.clone_from(&self.detail);
     }
+}
+
+/// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs that changed.
+pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
+    const KEEP: &str = "INSERT OR REPLACE INTO kept_scores (ask, score, passed, reason, detail) VALUES (?,?,?,?,?)";
+    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ? WHERE ask = ?";
+    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, class = ? \
+                         WHERE id IN (SELECT run FROM scores WHERE ask = ? AND place = 0)";
+    let Kept { ask, score, passed, reason, detail } = kept;
+    let detail = serde_json::to_string(detail).unwrap_or_default();
+    sql.prepare_cached(KEEP)?.execute(params![ask, score, passed, reason, detail])?;
+    let standing = word(kept.standing());
+    sql.prepare_cached(FILL)?.execute(params![standing, score, passed, reason, detail, ask])?;
+    let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
+    sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, class, ask])?;
+    let mut select = sql.prepare_cached("SELECT key FROM runs WHERE id IN (SELECT run FROM scores WHERE ask = ?)")?;
+    let keys = select.query_map([ask], |row| row.get(0))?;
+    Ok(keys.collect::<Result<_, _>>()?)
 }
 
 fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
