@@ -24,6 +24,8 @@ mod text;
 mod tree;
 mod tree_value;
 
+pub(crate) use number::Number;
+
 pub use apply::{Side, apply, revert};
 pub use differences::{Difference, DifferenceKind};
 pub use options::{Dates, ExtraFields, Options, Tolerance};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A number of any size. Two are equal when they are the same number, however they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Number<'a> {
+pub(crate) enum Number<'a> {
     /// `.nan`, which here is equal to itself: both sides say the same.
     Nan,
     /// `.inf`, `-.inf`
@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 40;
 
 impl<'a> Number<'a> {
     /// The number a YAML or JSON reader would see; none for anything else.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    pub(crate) fn read(text: &'a str) -> Option<Self> {
         if let Some(digits) = text.strip_prefix("0x") {
             return of_radix(digits, 16);
         }
@@ -47,12 +47,12 @@ impl<'a> Number<'a> {
     }
 
     /// The number that a text is. Stricter than [`Number::read`], so that `007` and `0x1F` stay texts.
-    pub(super) fn of_text(text: &'a str) -> Option<Self> {
+    pub(crate) fn of_text(text: &'a str) -> Option<Self> {
         is_plain(text).then(|| Self::read(text)).flatten()
     }
 
     /// The same words for the same number: `143` for `143`, `143.0` and `1.43e2`.
-    pub(super) fn name(&self) -> Cow<'a, str> {
+    pub(crate) fn name(&self) -> Cow<'a, str> {
         match self {
             Number::Nan => Cow::Borrowed(".nan"),
             Number::Infinite { negative: false } => Cow::Borrowed(".inf"),
@@ -72,7 +72,7 @@ impl<'a> Number<'a> {
     }
 
     /// The nearest float, to say how near two numbers are.
-    pub(super) fn float(&self) -> f64 {
+    pub(crate) fn float(&self) -> f64 {
         match self {
             Number::Nan => f64::NAN,
             Number::Infinite { negative: false } => f64::INFINITY,

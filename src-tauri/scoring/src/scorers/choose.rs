@@ -1,6 +1,7 @@
 //! **Pure.** Which scorers a task gets when its suite names none.
 use super::read::read;
-use super::scorer::{Fields, Items, Nltk, Numeric, Rule, Scorer, TextMetric};
+use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
+use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
 /// The scorers of a task: those that its suite names, else the usual ones. The sentences say what is wrong with what it names.
@@ -16,7 +17,9 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
         None => return Vec::new(),
         Some(Value::List(_) | Value::Map(_)) => Scorer::plain("fields", Rule::Fields(Fields::default())),
         Some(Value::Number(_)) => Scorer::plain("numeric", Rule::Numeric(Numeric::default())),
-        Some(Value::Text(_)) => Scorer::plain("text: f1", Rule::Text { metric: TextMetric::F1, nltk: Nltk::default() }),
+        Some(Value::Text(_)) => {
+            Scorer::plain("text: f1", Rule::Text { likeness: Likeness::Words(Metric::F1), nltk: Nltk::default() })
+        }
         Some(Value::Null | Value::Bool(_)) => Scorer::plain("exact", Rule::Exact),
     };
     vec![scorer]

@@ -40,7 +40,7 @@ pub struct Ending<'a> {
     pub reason: Option<&'a str>,
     /// The last message of the assistant.
     pub said: &'a str,
-    /// True when the last message was scored as the answer ([`super::Scorer::reads_texts`]).
+    /// True when the last message, if there is one, was scored as the answer ([`super::Scorer::reads_texts`]).
     pub said_is_answer: bool,
     /// Tools that have to be called.
     pub expected_calls: &'a [String],
@@ -71,7 +71,7 @@ pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
         Some(Failure::GaveUp)
     } else if ending.expected_calls.iter().any(|name| ending.calls.iter().all(|(called, _)| called != name)) {
         Some(Failure::MissingToolCall)
-    } else if ending.said_is_answer {
+    } else if ending.said_is_answer && !ending.said.trim().is_empty() {
         (ending.passed == Some(false)).then_some(Failure::WrongAnswer)
     } else {
         Some(Failure::NoAnswer)
@@ -86,12 +86,221 @@ fn tools_failed(calls: &[(String, bool)]) -> bool {
 
 fn is_timeout(reason: &str) -> bool {
     let reason = reason.to_lowercase();
-    ["timeout", "timed out", "time out", "took too long", "deadline exceeded", "status 408", "status 504"]
-        .iter()
-        .any(|words| reason.contains(words))
+    [
+        "timeout",
+        "timed out",
+        "time out",
+        "took too long",
+        "reply came within",
+        "deadline exceeded",
+        "status 408",
+        "status 504",
+    ]
+    .iter()
+    .any(|words| reason.contains(words))
 }
 
-/// True when a message says that there will be no answer.
-pub fn gives_up(_said: &str) -> bool {
-    false
+/// How people and models say that they will not: whatever follows, when it is one of [`ACTS`] or comes soon before one.
+const CANNOT: [&str; 22] = [
+    "i cannot",
+    "i can not",
+    "i can't",
+    "we cannot",
+    "we can't",
+    "i could not",
+    "i couldn't",
+    "i am unable to",
+    "i'm unable to",
+    "i was unable to",
+    "i have been unable to",
+    "i've been unable to",
+    "i am not able to",
+    "i'm not able to",
+    "i was not able to",
+    "i wasn't able to",
+    "i won't be able to",
+    "i will not be able to",
+    "it is not possible to",
+    "it's not possible to",
+    "it was not possible to",
+    "it is impossible to",
+];
+
+/// What somebody was asked to do.
+const ACTS: [&str; 42] = [
+    "access",
+    "accomplish",
+    "answer",
+    "assist",
+    "calculate",
+    "complete",
+    "comply",
+    "compute",
+    "connect",
+    "continue",
+    "create",
+    "determine",
+    "do",
+    "execute",
+    "find",
+    "finish",
+    "fulfil",
+    "fulfill",
+    "generate",
+    "get",
+    "give",
+    "help",
+    "identify",
+    "list",
+    "locate",
+    "make",
+    "obtain",
+    "perform",
+    "proceed",
+    "process",
+    "produce",
+    "provide",
+    "query",
+    "reach",
+    "read",
+    "resolve",
+    "retrieve",
+    "return",
+    "run",
+    "solve",
+    "tell",
+    "verify",
+];
+
+/// Words of somebody who stops, whatever follows.
+const STOPS: [&str; 4] = ["give_up_and_restart", "i give up", "i have to give up", "i must give up"];
+
+/// How many words may stand before the act: `I cannot directly and reliably answer`.
+const BETWEEN: usize = 3;
+
+/// True when a message says that there will be no answer: `I was unable to retrieve the tickets`. Only a few ways of saying so are
+/// known. Code and quotations do not count.
+pub fn gives_up(said: &str) -> bool {
+    let said = spoken(said);
+    let at_word = |at: usize| !said[..at].ends_with(char::is_alphanumeric);
+    let stops = STOPS.iter().any(|words| said.match_indices(words).any(|(at, _)| at_word(at)));
+    stops
+        || CANNOT.iter().any(|words| {
+            said.match_indices(words).any(|(at, words)| {
+                let rest = &said[at + words.len()..];
+                // The sentence ends where the words do, or goes on with what was asked.
+                at_word(at) && !rest.starts_with(char::is_alphanumeric) && has_act(rest)
+            })
+        })
+}
+
+/// True when one of the next few words of a sentence is an act.
+fn has_act(rest: &str) -> bool {
+    let sentence = rest.split(['.', '!', '?', ';', '\n']).next().unwrap_or_default();
+    let words = sentence.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.take(BETWEEN + 1).any(|word| ACTS.contains(&word))
+}
+
+/// What is said, in small letters, without code and quotations.
+fn spoken(said: &str) -> String {
+    let mut in_code = false;
+    let mut lines = Vec::new();
+    for line in said.lines() {
+        let line = line.trim_start();
+        if line.starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code && !line.starts_with('>') {
+            lines.push(line.to_lowercase().replace('’', "'"));
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_says_there_will_be_no_answer_gives_up() {
+        for said in [
+            "I cannot answer this question with the tools that I have.",
+            "I’m unable to retrieve the tickets.",
+            "Unfortunately, I was not able to directly access the database.",
+            "Sorry!\nI couldn't find any of the projects.",
+            "After three tries I could not reliably determine the plan.",
+            "It is not possible to calculate the average without the closing times.",
+            "{\"return_type\": \"give_up_and_restart\"}",
+            "I give up.",
+        ] {
+            assert!(gives_up(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_message_that_only_sounds_like_it_does_not() {
+        for said in [
+            "",
+            "Here are the ten tickets, most urgent first.",
+            "I can't wait to hear what you think of it.",
+            "I cannot stress enough how urgent #143 is.",
+            "The customer says:\n> I cannot access my console.\nThat is a downtime.",
+            "```\nraise ValueError('I cannot complete this')\n```\nThe code is above.",
+            "Hawaii cannot answer. Mimi could not find it.",
+            "I cannot. Find the list below.",
+        ] {
+            assert!(!gives_up(said), "{said}");
+        }
+    }
+
+    fn ending(stop: Stop) -> Ending<'static> {
+        Ending { stop, said: "Done.", ..Ending::default() }
+    }
+
+    #[test]
+    fn what_can_be_seen_comes_before_what_was_said_and_that_before_what_did_not_happen() {
+        let call = |name: &str, failed| (name.to_owned(), failed);
+        let expected = ["tickets".to_owned(), "plans".to_owned()];
+        let gave_up = "I cannot complete the list.";
+        let both = [call("tickets", false), call("plans", false)];
+        let recovered = [call("tickets", true), call("tickets", false), call("plans", false)];
+        let last_failed = [call("plans", false), call("tickets", false), call("tickets", true)];
+        let never_worked = [call("plans", true), call("tickets", false)];
+        let none = Ending { expected_calls: &expected, ..ending(Stop::NoAnswer) };
+        for (ending, class) in [
+            (Ending { calls: &both, ..none }, Failure::NoAnswer),
+            (Ending { calls: &recovered, ..none }, Failure::NoAnswer),
+            (Ending { calls: &both[..1], ..none }, Failure::MissingToolCall),
+            (Ending { calls: &both[..1], said: gave_up, ..none }, Failure::GaveUp),
+            (Ending { calls: &last_failed, said: gave_up, ..none }, Failure::ToolError),
+            (Ending { calls: &never_worked, ..none }, Failure::ToolError),
+            (Ending { said_is_answer: true, passed: Some(false), calls: &both, ..none }, Failure::WrongAnswer),
+        ] {
+            assert_eq!(failure_class(&ending), Some(class), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn an_answer_is_right_or_wrong_and_nothing_else() {
+        let answered = ending(Stop::Answered);
+        let last_failed = [("tickets".to_owned(), true)];
+        let answered = Ending { calls: &last_failed, said: "I cannot answer.", ..answered };
+        assert_eq!(failure_class(&Ending { passed: Some(false), ..answered }), Some(Failure::WrongAnswer));
+        assert_eq!(failure_class(&Ending { passed: Some(true), ..answered }), None);
+        assert_eq!(failure_class(&Ending { passed: None, ..answered }), None);
+        let said = Ending { said_is_answer: true, passed: Some(true), ..ending(Stop::NoAnswer) };
+        assert_eq!(failure_class(&said), None);
+    }
+
+    #[test]
+    fn an_error_says_nothing_about_the_answer() {
+        for (reason, class) in [
+            (Some("Request timed out. (status 408)"), Failure::Timeout),
+            (Some("The run took too long: 600 s"), Failure::Timeout),
+            (Some("overloaded_error"), Failure::SystemError),
+            (None, Failure::SystemError),
+        ] {
+            let ending = Ending { reason, passed: Some(false), said: "I cannot answer.", ..ending(Stop::Error) };
+            assert_eq!(failure_class(&ending), Some(class), "{reason:?}");
+        }
+    }
 }

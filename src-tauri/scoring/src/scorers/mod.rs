@@ -1,16 +1,27 @@
 //! **Pure.** Scorers: from an answer and what was expected to a number from 0 to 1, with its reason. Owns which scorers there
 //! are, how suites name them, and which are taken when a suite names none; each rule has a file of its own.
+mod calls;
+mod canon;
 mod choose;
+mod exact;
 mod failure;
+mod fields;
+mod items;
+mod kendall;
+mod lists;
+mod numeric;
 mod options;
 mod read;
 mod scorer;
+mod texts;
+mod words;
 
 pub use choose::{choose, defaults, published};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::read;
 pub use scorer::{Better, Need, Scorer};
 
+use scorer::Rule;
 use touchstone_formats::value::Value;
 
 /// What is scored.
@@ -59,5 +70,30 @@ pub enum Outcome {
 /// What a scorer says of a run that ended. Whether it ended, and how, is the business of whoever asks: a run in a system error is
 /// not scored. A run without an answer scores 0 here.
 pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
-    scorer.rule.score(scorer, case)
+    match &scorer.rule {
+        Rule::Exact => exact::score(scorer, case),
+        Rule::Fields(rule) => fields::score(scorer, case, rule),
+        Rule::Numeric(rule) => numeric::score(scorer, case, rule),
+        Rule::PrefixList(items) => lists::prefix(scorer, case, items),
+        Rule::SimilarList { items, cutoff } => lists::similar(scorer, case, items, *cutoff),
+        Rule::KendallTau(items) => kendall::score(scorer, case, items),
+        Rule::Text { likeness, nltk } => texts::score(scorer, case, *likeness, *nltk),
+        Rule::StringCheck { operation, reference } => texts::check(scorer, case, *operation, reference.as_deref()),
+        Rule::ToolCalls => calls::score(scorer, case, "expected tool"),
+        Rule::ApiCalls => calls::score(scorer, case, "expected API"),
+        Rule::Python { path } if case.expected.is_some() && case.answer.is_some() => {
+            Outcome::Needs(Need::Program(path.clone()))
+        }
+        Rule::Python { .. } if case.expected.is_none() => no_expected(),
+        Rule::Python { .. } => no_answer(),
+        Rule::Judge { name } => Outcome::Needs(Need::Model(name.clone())),
+    }
+}
+
+fn no_expected() -> Outcome {
+    Outcome::NoExpected("There is no expected output.".to_owned())
+}
+
+fn no_answer() -> Outcome {
+    Outcome::Scored(Scored::nothing("no answer"))
 }

@@ -1,7 +1,8 @@
 //! **Pure.** The `scorers:` of a suite: `fields`, `text: f1`, `numeric: { cutoff: 5 }`. What cannot be read is left out with a
 //! sentence that says what to write; nothing is guessed.
 use super::options::Given;
-use super::scorer::{Fields, Items, Nltk, Numeric, Operation, Rule, Scorer, TextMetric};
+use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
+use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
@@ -196,50 +197,48 @@ fn similar_list(given: &Given<'_>) -> Result<(String, Rule), String> {
 }
 
 fn text(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let (metric, shown) = metric(given, &TextMetric::OF_TEXTS)?;
-    Ok((format!("text: {shown}"), Rule::Text { metric, nltk: nltk(given)? }))
+    let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+    let word = measure(given, &names)?;
+    let metric = Metric::from_name(&word).ok_or_else(|| no_measure(given, &word, &names))?;
+    let likeness = Likeness::Words(metric);
+    Ok((format!("text: {}", metric.name()), Rule::Text { likeness, nltk: nltk(given)? }))
 }
 
 fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let (metric, shown) = metric(given, &TextMetric::OF_SIMILARITY)?;
-    Ok((format!("text_similarity: {shown}"), Rule::TextSimilarity { metric, nltk: nltk(given)? }))
+    let metrics = Metric::ALL.iter().filter(|metric| **metric != Metric::F1).map(|metric| metric.name());
+    let names: Vec<&str> = std::iter::once("fuzzy").chain(metrics).collect();
+    let word = measure(given, &names)?;
+    let (name, likeness) = match Metric::from_name(&word) {
+        Some(metric) if metric != Metric::F1 => (metric.name(), Likeness::Words(metric)),
+        _ if matches!(&*word, "fuzzy" | "fuzzy_match") => ("fuzzy", Likeness::Letters),
+        _ => return Err(no_measure(given, &word, &names)),
+    };
+    Ok((format!("text_similarity: {name}"), Rule::Text { likeness, nltk: nltk(given)? }))
 }
 
-/// The measure that is named, however it is written: `rouge_l`, `rougeL`, `ROUGE-L`.
-fn metric(given: &Given<'_>, all: &[(&'static str, TextMetric)]) -> Result<(TextMetric, &'static str), String> {
-    let rule = given.rule();
-    let names = || list(all.iter().map(|(name, _)| *name));
-    let Some(word) = given.word("metric")? else {
-        return Err(format!("`{rule}` needs a measure, so it is left out. Write one of {}.", names()));
-    };
-    let plain = |word: &str| word.replace(['_', '-', ' '], "").to_lowercase();
-    let asked = plain(&word);
-    let found = all.iter().find(|(name, _)| plain(name) == asked || plain(name) == asked.replace("match", ""));
-    found.map(|(name, metric)| (*metric, *name)).ok_or_else(|| {
-        let near = nearest(&word, all.iter().map(|(name, _)| *name));
-        let advice =
-            near.map_or_else(|| format!("Write one of {}.", names()), |near| format!("Did you mean `{near}`?"));
-        format!("`{word}` is not a measure of `{rule}`, so it is left out. {advice}")
+fn measure(given: &Given<'_>, names: &[&str]) -> Result<String, String> {
+    given.word("metric")?.ok_or_else(|| {
+        format!("`{}` needs a measure, so it is left out. Write one of {}.", given.rule(), list(names.iter().copied()))
     })
 }
 
+fn no_measure(given: &Given<'_>, word: &str, names: &[&str]) -> String {
+    let advice = match nearest(word, names.iter().copied()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("Write one of {}.", list(names.iter().copied())),
+    };
+    format!("`{word}` is not a measure of `{}`, so it is left out. {advice}", given.rule())
+}
+
 fn nltk(given: &Given<'_>) -> Result<Nltk, String> {
-    match given.word("nltk")?.as_deref() {
-        None | Some("3.10.4") => Ok(Nltk::New),
-        Some("3.9.1") => Ok(Nltk::Old),
-        Some(other) => Err(given.bad("nltk", other, "Write `3.10.4` or `3.9.1`.")),
-    }
+    let Some(version) = given.word("nltk")? else { return Ok(Nltk::default()) };
+    Nltk::from_name(&version).ok_or_else(|| given.bad("nltk", &version, "Write `3.10.4` or `3.9.1`."))
 }
 
 fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let word = given.word("operation")?.unwrap_or_else(|| "eq".to_owned());
-    let operation = match word.as_str() {
-        "eq" => Operation::Eq,
-        "ne" => Operation::Ne,
-        "like" => Operation::Like,
-        "ilike" => Operation::Ilike,
-        other => return Err(given.bad("operation", other, "Write `eq`, `ne`, `like` or `ilike`.")),
-    };
+    let word = given.word("operation")?.unwrap_or_else(|| StringCheck::Eq.name().to_owned());
+    let operation = StringCheck::from_name(&word)
+        .ok_or_else(|| given.bad("operation", &word, "Write `eq`, `ne`, `like` or `ilike`."))?;
     Ok((format!("string_check: {word}"), Rule::StringCheck { operation, reference: given.word("reference")? }))
 }
 

@@ -1,5 +1,5 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
-use super::{Case, Outcome, Scored};
+use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -41,9 +41,8 @@ pub(super) enum Rule {
     PrefixList(Items),
     SimilarList { items: Items, cutoff: u32 },
     KendallTau(Items),
-    Text { metric: TextMetric, nltk: Nltk },
-    StringCheck { operation: Operation, reference: Option<String> },
-    TextSimilarity { metric: TextMetric, nltk: Nltk },
+    Text { likeness: Likeness, nltk: Nltk },
+    StringCheck { operation: StringCheck, reference: Option<String> },
     ToolCalls,
     ApiCalls,
     Python { path: String },
@@ -87,36 +86,13 @@ pub(super) struct Items {
     pub key: Option<String>,
 }
 
-/// Measures of how alike two texts are.
+/// How alike two texts are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TextMetric {
-    F1,
-    Bleu,
-    Gleu,
-    Meteor,
-    Rouge(u8),
-    RougeL,
-    Fuzzy,
-}
-
-/// Whose words and synonyms are used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Nltk {
-    /// 3.10.4
-    #[default]
-    New,
-    /// 3.9.1
-    Old,
-}
-
-/// What `string_check` asks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum Operation {
-    #[default]
-    Eq,
-    Ne,
-    Like,
-    Ilike,
+pub(super) enum Likeness {
+    /// Letter by letter.
+    Letters,
+    /// By a measure of words.
+    Words(Metric),
 }
 
 impl Scorer {
@@ -162,7 +138,7 @@ impl Scorer {
 
     /// True for scorers of texts, which take the last message when there is no answer.
     pub fn reads_texts(&self) -> bool {
-        matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. } | Rule::TextSimilarity { .. })
+        matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. })
     }
 
     /// Whether a score is good enough. `all_right` is what counts when no threshold was given and the rule has none.
@@ -172,54 +148,4 @@ impl Scorer {
             None => all_right,
         }
     }
-}
-
-impl Rule {
-    pub(super) fn score(&self, scorer: &Scorer, case: &Case<'_>) -> Outcome {
-        let _ = self;
-        if let Some(need) = scorer.need() {
-            return Outcome::Needs(need);
-        }
-        if case.expected.is_none() {
-            return Outcome::NoExpected("There is no expected output.".to_owned());
-        }
-        if case.answer.is_none() {
-            return Outcome::Scored(Scored {
-                score: Some(0.0),
-                passed: Some(false),
-                reason: "no answer".to_owned(),
-                detail: Vec::new(),
-            });
-        }
-        Outcome::Unfit("This is not built yet.".to_owned())
-    }
-}
-
-impl TextMetric {
-    /// What `text` offers.
-    pub(super) const OF_TEXTS: [(&'static str, TextMetric); 10] = [
-        ("f1", TextMetric::F1),
-        ("bleu", TextMetric::Bleu),
-        ("gleu", TextMetric::Gleu),
-        ("meteor", TextMetric::Meteor),
-        ("rouge1", TextMetric::Rouge(1)),
-        ("rouge2", TextMetric::Rouge(2)),
-        ("rouge3", TextMetric::Rouge(3)),
-        ("rouge4", TextMetric::Rouge(4)),
-        ("rouge5", TextMetric::Rouge(5)),
-        ("rougeL", TextMetric::RougeL),
-    ];
-    /// What `text_similarity` offers.
-    pub(super) const OF_SIMILARITY: [(&'static str, TextMetric); 10] = [
-        ("fuzzy", TextMetric::Fuzzy),
-        ("bleu", TextMetric::Bleu),
-        ("gleu", TextMetric::Gleu),
-        ("meteor", TextMetric::Meteor),
-        ("rouge_1", TextMetric::Rouge(1)),
-        ("rouge_2", TextMetric::Rouge(2)),
-        ("rouge_3", TextMetric::Rouge(3)),
-        ("rouge_4", TextMetric::Rouge(4)),
-        ("rouge_5", TextMetric::Rouge(5)),
-        ("rouge_l", TextMetric::RougeL),
-    ];
 }

@@ -1,0 +1,52 @@
+//! **Pure.** One text for every way to write the same value, so that values are compared, sorted and counted by it: numbers by
+//! value, keys in any order.
+use crate::diff::Number;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// The text of a value. A text and a number are two values, even when they read the same.
+pub(super) fn canonical(value: &Value) -> String {
+    let mut out = String::new();
+    put(&mut out, value);
+    out
+}
+
+/// What an item of a list is: like [`canonical`], but `"143"` and `143` are one item, because models write names either way.
+pub(super) fn item(value: &Value) -> String {
+    match value {
+        Value::Text(text) if Number::of_text(text).is_some_and(|number| number.name() == *text) => text.clone(),
+        value => canonical(value),
+    }
+}
+
+fn put(out: &mut String, value: &Value) {
+    match value {
+        Value::Number(text) => match Number::read(text) {
+            Some(number) => out.push_str(&number.name()),
+            None => out.push_str(text),
+        },
+        Value::List(items) => {
+            out.push('[');
+            for item in items {
+                put(out, item);
+                out.push(',');
+            }
+            out.push(']');
+        }
+        Value::Map(entries) => {
+            let mut fields: Vec<(String, String)> =
+                entries.iter().map(|(key, value)| (canonical(key), canonical(value))).collect();
+            fields.sort_unstable();
+            out.push('{');
+            for (key, value) in fields {
+                out.push_str(&key);
+                out.push(':');
+                out.push_str(&value);
+                out.push(',');
+            }
+            out.push('}');
+        }
+        // Texts are quoted, so none of them reads like something else.
+        plain => out.push_str(&json::write(plain, false)),
+    }
+}

@@ -1,0 +1,178 @@
+//! **Pure.** `fields`: how much of a structured answer is right, field by field.
+use super::read::list;
+use super::scorer::{Fields, Scorer};
+use super::words::{self, decimals, float};
+use super::{Case, Outcome, Scored};
+use crate::diff::{ExtraFields, Field, List, Node, Options, Sides, Tolerance, diff};
+use std::collections::BTreeSet;
+use touchstone_formats::value::Value;
+
+/// Most fields that a sentence names.
+const BESIDE: usize = 3;
+
+/// `right / (expected + extra)`: the share of the expected fields that are right, where every extra row counts like an expected row
+/// that is wrong.
+///
+/// A field is a value that is not made of others, in a row found by its key. A row that is missing is wrong in all of its fields. A
+/// field that nobody expected costs nothing, unless `strict`; a row that nobody expected costs as many fields as the expected rows of
+/// its list have on average, or as it has, when it has fewer. The order of rows does not matter, unless `ordered`: then the place of
+/// each row is one more field. It passes when everything is right.
+pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome {
+    let Some(expected) = case.expected else { return super::no_expected() };
+    let Some(answer) = case.answer else { return super::no_answer() };
+    let options = options(rule, case.key);
+    let found = diff(expected, answer, &options);
+    let mut tally = Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
+    tally.node(&found.root);
+    let (right, whole) = (float(tally.right), float(tally.expected));
+    let over = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
+    let score = over(right, whole + tally.extra).clamp(0.0, 1.0);
+    let precision = over(right, right + float(tally.changed) + tally.extra);
+    let recall = over(right, whole);
+    let f1 = if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 };
+    let other_order = !rule.ordered && is_reordered(&found.root);
+    let reason = if words::kind_word(expected) == words::kind_word(answer) || found.is_equal() {
+        found.summary() + if other_order { "; in another order, which does not count" } else { "" }
+    } else {
+        words::instead(&words::kind(expected), answer)
+    };
+    let verdict = Scored::new(score, scorer.passes(score, found.is_equal()), reason + &tally.aside())
+        .with("fields", format!("{} of {}", tally.right, tally.expected))
+        .with("extra", decimals(tally.extra, 2))
+        .with("precision", decimals(precision, 4))
+        .with("recall", decimals(recall, 4))
+        .with("f1", decimals(f1, 4));
+    Outcome::Scored(verdict)
+}
+
+/// How the two are compared, which is also how they have to be shown to see why.
+pub(super) fn options(rule: &Fields, key: Option<&str>) -> Options {
+    let named = || key.map(|key| vec![key.to_owned()]);
+    let tolerance = rule.tolerance.map(|limit| {
+        let (absolute, relative) = if rule.relative { (None, Some(limit)) } else { (Some(limit), None) };
+        Tolerance { absolute, relative }
+    });
+    Options {
+        key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or_else(named),
+        tolerance,
+        ignore_order: !rule.ordered,
+        ignore: rule.ignore.clone(),
+        extra_fields: if rule.strict { ExtraFields::Wrong } else { ExtraFields::Allowed },
+        ..Options::default()
+    }
+}
+
+struct Tally<'r> {
+    rule: &'r Fields,
+    right: usize,
+    expected: usize,
+    changed: usize,
+    extra: f64,
+    /// Fields that nobody expected and that cost nothing.
+    beside: BTreeSet<String>,
+}
+
+impl Tally<'_> {
+    /// What to say of fields that nobody expected.
+    fn aside(&self) -> String {
+        if self.beside.is_empty() {
+            return String::new();
+        }
+        let names = list(self.beside.iter().take(BESIDE).map(String::as_str));
+        let more = if self.beside.len() > BESIDE { ", …" } else { "" };
+        format!("; not expected, and not counted: {names}{more}")
+    }
+
+    fn node(&mut self, node: &Node) {
+        match node {
+            Node::Same(value) => {
+                let all = self.leaves(value) + if self.rule.ordered { rows(value) } else { 0 };
+                self.right += all;
+                self.expected += all;
+            }
+            Node::Leaf(leaf) if leaf.equal => {
+                self.right += 1;
+                self.expected += 1;
+            }
+            Node::Leaf(leaf) => {
+                self.expected += self.leaves(&leaf.expected);
+                self.changed += 1;
+                if self.rule.strict {
+                    self.extra += float(self.leaves(&leaf.actual).saturating_sub(1));
+                }
+            }
+            Node::Map(fields) => fields.iter().for_each(|field| self.field(field)),
+            Node::List(list) => self.list(list),
+        }
+    }
+
+    fn field(&mut self, field: &Field) {
+        if !field.counts {
+            let name = field
+                .key
+                .text()
+                .filter(|name| field.from.is_none() && !self.rule.ignore.iter().any(|other| other == name));
+            self.beside.extend(name.map(words::cut));
+            return;
+        }
+        match &field.sides {
+            Sides::Both(node) => self.node(node),
+            Sides::Missing(value) => self.expected += self.leaves(value),
+            Sides::Extra(value) => self.extra += float(self.leaves(value)),
+        }
+    }
+
+    fn list(&mut self, list: &List) {
+        let before = self.expected;
+        let mut extra = Vec::new();
+        for row in &list.rows {
+            match &row.sides {
+                Sides::Both(node) => {
+                    self.node(node);
+                    if self.rule.ordered {
+                        self.expected += 1;
+                        self.right += usize::from(!row.moved);
+                        self.changed += usize::from(row.moved);
+                    }
+                }
+                Sides::Missing(value) => self.expected += self.leaves(value) + usize::from(self.rule.ordered),
+                Sides::Extra(value) => extra.push(self.leaves(value)),
+            }
+        }
+        let rows = list.rows.len() - extra.len();
+        let usual = if rows == 0 { f64::INFINITY } else { float(self.expected - before) / float(rows) };
+        self.extra += extra.into_iter().map(|leaves| float(leaves.max(1)).min(usual)).sum::<f64>();
+    }
+
+    /// Values that are not made of others, without those that count for nothing.
+    fn leaves(&self, value: &Value) -> usize {
+        match value {
+            Value::List(items) if !items.is_empty() => items.iter().map(|item| self.leaves(item)).sum(),
+            Value::Map(entries) if !entries.is_empty() => {
+                let ignored =
+                    |key: &Value| key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key));
+                entries.iter().filter(|(key, _)| !ignored(key)).map(|(_, value)| self.leaves(value)).sum()
+            }
+            _ => 1,
+        }
+    }
+}
+
+/// True when rows that both sides have stand in another order, in a list that is not inside a row.
+fn is_reordered(node: &Node) -> bool {
+    match node {
+        Node::List(list) => {
+            let mut places: Vec<(usize, usize)> = list.rows.iter().filter_map(|row| row.from.zip(row.to)).collect();
+            places.sort_unstable();
+            !places.is_sorted_by_key(|(_, to)| *to)
+        }
+        Node::Map(fields) => fields.iter().any(|field| matches!(&field.sides, Sides::Both(node) if is_reordered(node))),
+        Node::Same(_) | Node::Leaf(_) => false,
+    }
+}
+
+/// Rows of all lists inside.
+fn rows(value: &Value) -> usize {
+    let inside = value.items().iter().chain(value.entries().iter().map(|(_, value)| value));
+    value.items().len() + inside.map(rows).sum::<usize>()
+}

@@ -1,0 +1,105 @@
+//! **Pure.** What the items of two lists are, and where each stands.
+use super::scorer::Items;
+use super::{Case, Outcome, Scored, canon, words};
+use std::collections::HashMap;
+use touchstone_formats::value::Value;
+
+/// Two lists of items. An item is a scalar, or the first value of an object: lists of rows are told apart by it.
+pub(super) struct Lists<'a> {
+    pub expected: Vec<Item<'a>>,
+    pub answer: Vec<Item<'a>>,
+    /// Set when objects of the answer begin with another field than those that were expected.
+    other_field: Option<(&'a str, &'a str)>,
+}
+
+/// An item, as it stands in a list.
+pub(super) struct Item<'a> {
+    /// The same for the same item.
+    pub id: String,
+    /// As it is written.
+    pub value: &'a Value,
+}
+
+impl<'a> Lists<'a> {
+    /// The items of an answer and of what was expected; an outcome when one of the two is no list.
+    pub(super) fn of(scorer: &str, case: &Case<'a>, items: &'a Items) -> Result<Self, Outcome> {
+        let Some(expected) = case.expected else { return Err(super::no_expected()) };
+        let Value::List(expected_rows) = expected else {
+            let kind = words::kind(expected);
+            return Err(Outcome::Unfit(format!("`{scorer}` compares lists, and {kind} is expected.")));
+        };
+        let Some(answer) = case.answer else { return Err(super::no_answer()) };
+        let Value::List(answer_rows) = answer else {
+            return Err(Outcome::Scored(Scored::nothing(words::instead("a list", answer))));
+        };
+        let key = items.key.as_deref().or(case.key);
+        let first_field = |rows: &'a [Value]| rows.iter().find_map(|row| field_of(row, key)?.text());
+        let fields = first_field(expected_rows).zip(first_field(answer_rows));
+        Ok(Self {
+            expected: expected_rows.iter().map(|row| Item::of(row, key)).collect(),
+            answer: answer_rows.iter().map(|row| Item::of(row, key)).collect(),
+            other_field: fields.filter(|(a, b)| a != b),
+        })
+    }
+
+    /// Items that both sides have, by the place of each: the n-th of the same go together.
+    pub(super) fn pairs(&self) -> Vec<Option<usize>> {
+        let mut places: HashMap<&str, Vec<usize>> = HashMap::new();
+        for (place, item) in self.answer.iter().enumerate().rev() {
+            places.entry(&item.id).or_default().push(place);
+        }
+        self.expected.iter().map(|item| places.get_mut(&*item.id)?.pop()).collect()
+    }
+
+    /// What to add to a reason when hardly anything was found.
+    pub(super) fn doubt(&self, common: usize) -> String {
+        match self.other_field {
+            Some((expected, came)) if common == 0 => {
+                format!("; `{}` was compared with `{}`", words::cut(came), words::cut(expected))
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+impl<'a> Item<'a> {
+    fn of(row: &'a Value, key: Option<&str>) -> Self {
+        let field = key.and_then(|key| row.get(key)).or_else(|| row.entries().first().map(|(_, value)| value));
+        let value = field.unwrap_or(row);
+        Self { id: canon::item(value), value }
+    }
+}
+
+/// The field of a row that is its item.
+fn field_of<'a>(row: &'a Value, key: Option<&str>) -> Option<&'a Value> {
+    let named = || row.entries().iter().find(|(name, _)| key.is_some() && name.text() == key);
+    named().or_else(|| row.entries().first()).map(|(name, _)| name)
+}
+
+/// How many of a list of places can stay where they are: the longest run that rises.
+pub(super) fn in_order(places: impl IntoIterator<Item = usize>) -> usize {
+    // The last place of the best run of each length.
+    let mut ends: Vec<usize> = Vec::new();
+    for place in places {
+        let at = ends.partition_point(|end| *end < place);
+        match ends.get_mut(at) {
+            Some(end) => *end = place,
+            None => ends.push(place),
+        }
+    }
+    ends.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_run_that_rises_is_in_order() {
+        for (places, longest) in
+            [(&[][..], 0), (&[5], 1), (&[0, 1, 2], 3), (&[2, 1, 0], 1), (&[1, 2, 0, 3], 3), (&[3, 0, 4, 1, 5, 2], 3)]
+        {
+            assert_eq!(in_order(places.iter().copied()), longest, "{places:?}");
+        }
+    }
+}

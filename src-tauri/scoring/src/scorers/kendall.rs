@@ -1,0 +1,106 @@
+//! **Pure.** `kendall_tau`: how well the order of a list agrees with the expected one, as the published benchmark counts it.
+use super::items::{Item, Lists, in_order};
+use super::scorer::{Items, Scorer};
+use super::words::{count, decimals, few, float, share};
+use super::{Case, Outcome, Scored};
+use std::collections::{HashMap, HashSet};
+
+/// What each missing and each extra item costs.
+const COST: f64 = 0.2;
+/// Scores above are 1.
+const NEARLY: f64 = 0.999;
+
+/// `max(0, τ-b) − 0.2` for each missing `− 0.2` for each extra item, within 0 to 1, and 1 above 0.999.
+///
+/// Only items that both lists have are ranked. An item that stands in a list more than once counts once, in its last place. Two lists
+/// with nothing or one thing in common have no order; then τ counts as 0, unless both hold the same: a list of one that is right is
+/// right.
+pub(super) fn score(scorer: &Scorer, case: &Case<'_>, items: &Items) -> Outcome {
+    let lists = match Lists::of(scorer.name(), case, items) {
+        Ok(lists) => lists,
+        Err(outcome) => return outcome,
+    };
+    let (expected, answer) = (last_places(&lists.expected), last_places(&lists.answer));
+    let missing = without(&lists.expected, &answer);
+    let extra = without(&lists.answer, &expected);
+    let mut common: Vec<(usize, usize)> =
+        expected.iter().filter_map(|(id, place)| Some((*place, *answer.get(id)?))).collect();
+    common.sort_unstable();
+    let ranks: Vec<usize> = common.into_iter().map(|(_, place)| place).collect();
+    let tau = tau(&ranks);
+    let same = missing.is_empty() && extra.is_empty();
+    let order = tau.unwrap_or(if same { 1.0 } else { 0.0 });
+    let score = (order.max(0.0) - float(missing.len()) * COST - float(extra.len()) * COST).clamp(0.0, 1.0);
+    let score = if score > NEARLY { 1.0 } else { score };
+    let right = in_order(ranks.iter().copied());
+    let mut parts = vec![match (expected.len(), answer.len()) {
+        (0, 0) => "an empty list, as expected".to_owned(),
+        (0, _) => "an empty list was expected".to_owned(),
+        (whole, _) => format!("{} in order", share(right, whole, "item")),
+    }];
+    for (items, what) in [(&missing, "missing"), (&extra, "extra")] {
+        if !items.is_empty() {
+            parts.push(format!("{} {what} ({})", items.len(), few(items.iter().map(|item| item.value))));
+        }
+    }
+    let repeated = lists.answer.len() - answer.len();
+    if repeated > 0 {
+        parts.push(format!("{} more than once", count(repeated, "item")));
+    }
+    if let Some(tau) = tau.filter(|_| right < ranks.len()) {
+        parts.push(format!("τ = {}", decimals(tau, 2)));
+    }
+    let verdict = Scored::new(score, scorer.passes(score, score >= 1.0), parts.join(", ") + &lists.doubt(ranks.len()))
+        .with("tau", tau.map_or_else(|| "–".to_owned(), |tau| decimals(tau, 4)))
+        .with("in order", format!("{right} of {}", expected.len()))
+        .with("missing", missing.len().to_string())
+        .with("extra", extra.len().to_string());
+    Outcome::Scored(verdict)
+}
+
+/// The last place of each item.
+fn last_places<'i>(items: &'i [Item<'_>]) -> HashMap<&'i str, usize> {
+    items.iter().enumerate().map(|(place, item)| (item.id.as_str(), place)).collect()
+}
+
+/// Items that are not among others, each once.
+fn without<'i, 'v>(items: &'i [Item<'v>], others: &HashMap<&str, usize>) -> Vec<&'i Item<'v>> {
+    let mut seen = HashSet::new();
+    items.iter().filter(|item| !others.contains_key(&*item.id) && seen.insert(item.id.as_str())).collect()
+}
+
+/// Kendall's τ-b of ranks that are all different, against their order; none below two.
+fn tau(ranks: &[usize]) -> Option<f64> {
+    let pairs = ranks.len() * ranks.len().saturating_sub(1) / 2;
+    if pairs == 0 {
+        return None;
+    }
+    let mut sorted = ranks.to_vec();
+    let discordant = inversions(&mut sorted, &mut Vec::new());
+    let surplus = float(pairs - discordant) - float(discordant);
+    // Divided in two steps, as scipy does, so that the last digit is the same.
+    let root = float(pairs).sqrt();
+    Some((surplus / root / root).clamp(-1.0, 1.0))
+}
+
+/// Sorts, and counts the pairs that stood the wrong way round.
+fn inversions(ranks: &mut [usize], spare: &mut Vec<usize>) -> usize {
+    if ranks.len() < 2 {
+        return 0;
+    }
+    let (left, right) = ranks.split_at_mut(ranks.len() / 2);
+    let mut found = inversions(left, spare) + inversions(right, spare);
+    spare.clear();
+    let (mut left, mut right) = (left.iter().peekable(), right.iter().peekable());
+    while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        if a <= b {
+            spare.extend(left.next());
+        } else {
+            found += left.len();
+            spare.extend(right.next());
+        }
+    }
+    spare.extend(left.chain(right));
+    ranks.copy_from_slice(spare);
+    found
+}

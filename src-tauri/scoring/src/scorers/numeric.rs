@@ -1,0 +1,338 @@
+//! **Pure.** `numeric`: how near numbers are.
+use super::scorer::{Numeric, Scorer};
+use super::words::{self, decimals, float, share};
+use super::{Case, Outcome, Scored};
+use crate::diff::{Alignment, List, Node, Number, Options, Sides, diff};
+use touchstone_formats::value::Value;
+
+/// What a number may be off when a suite says nothing: this share of the expected number.
+pub(super) const CUTOFF: f64 = 0.05;
+/// How often the score halves on the way to the cutoff.
+const HALVES: f64 = 5.0;
+
+/// 1 for the expected number, 0 from `cutoff` on, and in between `(2^(−5e/cutoff) − 2^−5) / (1 − 2^−5)` for a number that is `e` off: it
+/// halves with about every fifth of the way. The cutoff is in the unit of the number, or with `relative` a share of it; without one it
+/// is 5 % of the expected number. It passes when every number is right.
+///
+/// When a list or an object is expected, its numbers are compared field by field and the score is their mean: all of them, or those of
+/// `field`. Fields that tell rows apart, and others whose name ends in `id`, are names, not numbers. A number that is missing counts 0,
+/// and so does each number of an extra row. A text that is nothing but a number is that number.
+pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Numeric) -> Outcome {
+    let Some(expected) = case.expected else { return super::no_expected() };
+    match (number(expected), expected) {
+        (Some(wanted), _) => single(scorer, case, rule, &Written { value: expected, number: wanted }),
+        (None, Value::List(_) | Value::Map(_)) => several(scorer, case, rule, expected),
+        (None, other) => {
+            Outcome::Unfit(format!("`{}` compares numbers, and {} is expected.", scorer.name(), words::kind(other)))
+        }
+    }
+}
+
+fn single(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, wanted: &Written<'_>) -> Outcome {
+    let Some(answer) = case.answer else { return super::no_answer() };
+    let Some(given) = Written::of(answer) else {
+        return Outcome::Scored(Scored::nothing(words::instead(&format!("the number {}", wanted.words()), answer)));
+    };
+    let near = Near::of(wanted, &given, rule);
+    let as_text = if matches!(answer, Value::Text(_)) { ", as a text" } else { "" };
+    let reason = if near.right {
+        format!("{} as expected{as_text}", given.words())
+    } else {
+        format!("{} came instead of {}{as_text}: {}", given.words(), wanted.words(), near.words(wanted))
+    };
+    let verdict = Scored::new(near.points, scorer.passes(near.points, near.right), reason)
+        .with("expected", wanted.words())
+        .with("answer", given.words())
+        .with("off by", figure(near.off))
+        .with("cutoff", figure(near.cutoff));
+    Outcome::Scored(verdict)
+}
+
+/// How near a number is to the one that was expected.
+struct Near {
+    points: f64,
+    right: bool,
+    off: f64,
+    cutoff: f64,
+    above: bool,
+}
+
+impl Near {
+    fn of(wanted: &Written<'_>, came: &Written<'_>, rule: &Numeric) -> Self {
+        let (a, b) = (wanted.number.float(), came.number.float());
+        let relative = rule.relative || rule.cutoff.is_none();
+        let cutoff = rule.cutoff.unwrap_or(CUTOFF) * if relative { a.abs() } else { 1.0 };
+        let (off, right) = ((b - a).abs(), wanted.number == came.number);
+        let points = if right { 1.0 } else { decay(off / cutoff) };
+        Self { points, right, off, cutoff, above: b > a }
+    }
+
+    /// `2.8 above (0.12 %)`
+    fn words(&self, wanted: &Written<'_>) -> String {
+        if !self.off.is_finite() {
+            return "not near".to_owned();
+        }
+        let side = if self.above { "above" } else { "below" };
+        let percent = self.off / wanted.number.float().abs() * 100.0;
+        let percent = if percent.is_finite() { format!(" ({} %)", figure(percent)) } else { String::new() };
+        let beyond = if self.points > 0.0 { "" } else { ", beyond the cutoff" };
+        format!("{} {side}{percent}{beyond}", figure(self.off))
+    }
+}
+
+/// From 1 at 0 to 0 at 1 and beyond; anything that is no number is beyond.
+fn decay(way: f64) -> f64 {
+    if !(0.0..1.0).contains(&way) {
+        return 0.0;
+    }
+    let end = (-HALVES).exp2();
+    (((-HALVES * way).exp2() - end) / (1.0 - end)).clamp(0.0, 1.0)
+}
+
+fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -> Outcome {
+    let missing_answer = Value::Null;
+    let key = case.key.map(|key| vec![key.to_owned()]);
+    let options = Options {
+        key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or(key),
+        ignore_order: true,
+        ..Options::default()
+    };
+    let found = diff(expected, case.answer.unwrap_or(&missing_answer), &options);
+    let mut walk = Walk { rule, options: &options, pairs: Vec::new(), extra: 0 };
+    walk.node(&found.root, &Place::default());
+    if walk.pairs.is_empty() {
+        let what = match &rule.fields[..] {
+            [] => "no number is expected".to_owned(),
+            fields => format!("no number is expected in {}", super::read::list(fields.iter().map(String::as_str))),
+        };
+        return Outcome::Unfit(format!("`{}` compares numbers, and {what}.", scorer.name()));
+    }
+    let Some(answer) = case.answer else { return super::no_answer() };
+    if words::kind_word(expected) != words::kind_word(answer) {
+        return Outcome::Scored(Scored::nothing(words::instead(&words::kind(expected), answer)));
+    }
+    mean(scorer, rule, &walk)
+}
+
+fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {
+    let whole = walk.pairs.len() + walk.extra;
+    let (mut sum, mut right, mut missing) = (0.0, 0, 0);
+    let mut worst: Option<(&Pair<'_>, Near)> = None;
+    for pair in &walk.pairs {
+        let Some(came) = pair.came.as_ref() else {
+            missing += 1;
+            continue;
+        };
+        let near = Near::of(&pair.wanted, came, rule);
+        sum += near.points;
+        right += usize::from(near.right);
+        let is_worse = |(_, worst): &(&Pair<'_>, Near)| {
+            near.points < worst.points || (near.points <= worst.points && near.off > worst.off)
+        };
+        if !near.right && worst.as_ref().is_none_or(is_worse) {
+            worst = Some((pair, near));
+        }
+    }
+    let score = (sum / float(whole)).clamp(0.0, 1.0);
+    let mut parts = vec![format!("{} right", share(right, walk.pairs.len(), "number"))];
+    if missing > 0 {
+        parts.push(format!("{missing} missing"));
+    }
+    if walk.extra > 0 {
+        parts.push(format!("{} in extra rows", walk.extra));
+    }
+    if let Some((pair, near)) = &worst {
+        let came = pair.came.as_ref().map(Written::words).unwrap_or_default();
+        let label = if pair.label.is_empty() { String::new() } else { format!("{} ", pair.label) };
+        parts.push(format!("farthest: {label}{} → {came}, {}", pair.wanted.words(), near.words(&pair.wanted)));
+    }
+    let verdict = Scored::new(score, scorer.passes(score, right == whole), parts.join(", "))
+        .with("right", format!("{right} of {}", walk.pairs.len()))
+        .with("missing", missing.to_string())
+        .with("extra", walk.extra.to_string());
+    Outcome::Scored(match &worst {
+        Some((_, near)) => verdict.with("farthest off", figure(near.off)),
+        None => verdict,
+    })
+}
+
+/// An expected number with the one that stands in its place.
+struct Pair<'a> {
+    wanted: Written<'a>,
+    came: Option<Written<'a>>,
+    label: String,
+}
+
+/// Where in a value one is.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    field: Option<&'a str>,
+    row: Option<&'a str>,
+    /// Fields by which the row was found that this is.
+    keys: &'a [String],
+    /// Inside a field that was asked for.
+    asked: bool,
+}
+
+struct Walk<'a> {
+    rule: &'a Numeric,
+    options: &'a Options,
+    pairs: Vec<Pair<'a>>,
+    /// Numbers of rows that nobody expected.
+    extra: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn node(&mut self, node: &'a Node, place: &Place<'a>) {
+        match node {
+            Node::Same(value) => self.value(value, place, true),
+            Node::Leaf(leaf) => match self.wanted(&leaf.expected, place) {
+                Some(wanted) => self.add(wanted, Written::of(&leaf.actual), place),
+                None => self.value(&leaf.expected, place, false),
+            },
+            Node::Map(fields) => {
+                for field in fields {
+                    let Some(inside) = self.inside(place, &field.key) else { continue };
+                    match &field.sides {
+                        Sides::Both(node) => self.node(node, &inside),
+                        Sides::Missing(value) => self.value(value, &inside, false),
+                        Sides::Extra(_) => {}
+                    }
+                }
+            }
+            Node::List(list) => self.list(list, place),
+        }
+    }
+
+    fn list(&mut self, list: &'a List, place: &Place<'a>) {
+        if list.rows.iter().all(|row| is_plain(&row.sides)) {
+            return self.plain(list, place);
+        }
+        let keys: &[String] = if let Alignment::Key { fields, .. } = &list.alignment { fields } else { &[] };
+        for row in &list.rows {
+            let here = Place { row: row.name.as_deref().or(place.row), keys, ..*place };
+            match &row.sides {
+                Sides::Both(node) => self.node(node, &here),
+                Sides::Missing(value) => self.value(value, &here, false),
+                Sides::Extra(value) => {
+                    let before = self.pairs.len();
+                    self.value(value, &here, false);
+                    self.extra += self.pairs.len() - before;
+                    self.pairs.truncate(before);
+                }
+            }
+        }
+    }
+
+    /// A list that is no list of rows: each number goes with the one in its place.
+    fn plain(&mut self, list: &'a List, place: &Place<'a>) {
+        let (mut expected, mut actual) = (Vec::new(), Vec::new());
+        for row in &list.rows {
+            let (left, right) = match &row.sides {
+                Sides::Both(Node::Leaf(leaf)) => (Some(&leaf.expected), Some(&leaf.actual)),
+                Sides::Both(Node::Same(value)) => (Some(value), Some(value)),
+                Sides::Missing(value) => (Some(value), None),
+                Sides::Extra(value) => (None, Some(value)),
+                Sides::Both(_) => (None, None),
+            };
+            expected.extend(row.from.zip(left));
+            actual.extend(row.to.zip(right));
+        }
+        expected.sort_by_key(|(at, _)| *at);
+        actual.sort_by_key(|(at, _)| *at);
+        for (at, (_, value)) in expected.iter().enumerate() {
+            if let Some(wanted) = self.wanted(value, place) {
+                self.add(wanted, actual.get(at).and_then(|(_, value)| Written::of(value)), place);
+            }
+        }
+        let beyond = actual.iter().skip(expected.len());
+        self.extra += beyond.filter(|(_, value)| self.wanted(value, place).is_some()).count();
+    }
+
+    /// Numbers of a value that both sides have, or only the expected one.
+    fn value(&mut self, value: &'a Value, place: &Place<'a>, both: bool) {
+        if let Some(wanted) = self.wanted(value, place) {
+            let came = both.then(|| wanted.clone());
+            return self.add(wanted, came, place);
+        }
+        let rows = Place { keys: &[], ..*place };
+        value.items().iter().for_each(|item| self.value(item, &rows, both));
+        for (key, value) in value.entries() {
+            if let Some(inside) = self.inside(place, key) {
+                self.value(value, &inside, both);
+            }
+        }
+    }
+
+    /// A field of an object; none when it says which object it is, unless it was asked for.
+    fn inside(&self, place: &Place<'a>, key: &'a Value) -> Option<Place<'a>> {
+        let name = key.text();
+        let asked = place.asked || name.is_some_and(|name| self.rule.fields.iter().any(|field| field == name));
+        let is_name = name.is_some_and(|name| place.keys.iter().any(|key| key == name) || self.is_name(name));
+        (asked || !is_name).then_some(Place { field: name.or(place.field), row: place.row, keys: &[], asked })
+    }
+
+    fn is_name(&self, field: &str) -> bool {
+        let ends = ["_id", "-id", " id", "Id", "ID"].iter().any(|end| field.ends_with(end));
+        ends || field.eq_ignore_ascii_case("id") || self.options.key.iter().flatten().any(|key| key == field)
+    }
+
+    /// The number that is compared in a place; a text is one only where it was asked for.
+    fn wanted(&self, value: &'a Value, place: &Place<'a>) -> Option<Written<'a>> {
+        let counts = place.asked || (self.rule.fields.is_empty() && matches!(value, Value::Number(_)));
+        counts.then(|| Written::of(value)).flatten()
+    }
+
+    fn add(&mut self, wanted: Written<'a>, came: Option<Written<'a>>, place: &Place<'a>) {
+        let words = [place.row, place.field];
+        let label = words.into_iter().flatten().map(words::cut).collect::<Vec<_>>().join(" ");
+        self.pairs.push(Pair { wanted, came, label });
+    }
+}
+
+/// A number as it was written.
+#[derive(Clone)]
+struct Written<'a> {
+    value: &'a Value,
+    number: Number<'a>,
+}
+
+impl<'a> Written<'a> {
+    fn of(value: &'a Value) -> Option<Self> {
+        Some(Self { value, number: number(value)? })
+    }
+
+    fn words(&self) -> String {
+        words::shown(self.value)
+    }
+}
+
+/// The number that a value is, when it is nothing else.
+fn number(value: &Value) -> Option<Number<'_>> {
+    match value {
+        Value::Number(text) => Number::read(text),
+        Value::Text(text) => Number::of_text(text.trim()),
+        _ => None,
+    }
+}
+
+/// True for a row that is neither a list nor an object.
+fn is_plain(sides: &Sides) -> bool {
+    let plain = |value: &Value| !matches!(value, Value::List(_) | Value::Map(_));
+    match sides {
+        Sides::Both(Node::Leaf(leaf)) => plain(&leaf.expected) && plain(&leaf.actual),
+        Sides::Both(Node::Same(value)) | Sides::Missing(value) | Sides::Extra(value) => plain(value),
+        Sides::Both(Node::Map(_) | Node::List(_)) => false,
+    }
+}
+
+/// A number in a sentence: as many digits as tell something.
+fn figure(number: f64) -> String {
+    let size = number.abs();
+    match size {
+        _ if !size.is_finite() => number.to_string(),
+        _ if size >= 1000.0 => decimals(number, 2),
+        _ if size >= 0.01 || size == 0.0 => decimals(number, 4),
+        _ => format!("{number:.2e}"),
+    }
+}

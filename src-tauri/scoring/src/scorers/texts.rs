@@ -1,0 +1,110 @@
+//! **Pure.** `text`, `text_similarity` and `string_check`: how alike two texts are. The measures themselves are in [`crate::text`];
+//! here is which texts are taken, and what is said of the number.
+use super::scorer::{Likeness, Scorer};
+use super::words::{self, decimals};
+use super::{Case, Outcome, Scored};
+use crate::text::{Metric, Nltk, StringCheck, fuzzy, measure};
+use std::borrow::Cow;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Scores from here on pass when a suite says nothing, as in azure-ai-evaluation.
+const ENOUGH: f64 = 0.5;
+
+/// The measure itself, from 0 to 1. It passes from 0.5 on, unless the suite says otherwise.
+pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: Nltk) -> Outcome {
+    let Some(expected) = case.expected else { return super::no_expected() };
+    let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
+    let truth = words_of(expected);
+    let measured = match likeness {
+        Likeness::Letters => None,
+        Likeness::Words(metric) => Some(measure(metric, &text, &truth, nltk)),
+    };
+    let score = measured.map_or_else(|| fuzzy(&text, &truth), |measured| measured.score).clamp(0.0, 1.0);
+    let enough = scorer.threshold.unwrap_or(ENOUGH);
+    let passed = score >= enough;
+    let said = if text == truth {
+        "the same text".to_owned()
+    } else {
+        let needed = decimals(enough, 4);
+        let verdict = if passed { format!("{needed} is enough") } else { format!("{needed} is needed") };
+        format!("{}: {} ({verdict})", likeness.words(), decimals(score, 4))
+    };
+    let mut verdict = Scored::new(score, passed, said + from);
+    if let Some(overlap) = measured.and_then(|measured| measured.overlap) {
+        verdict = verdict.with("precision", decimals(overlap.precision, 4)).with("recall", decimals(overlap.recall, 4));
+    }
+    Outcome::Scored(verdict.with("threshold", decimals(enough, 4)))
+}
+
+/// 1 or 0: whether the answer is the reference (`eq`), is not (`ne`), contains it (`like`), or contains it in any case (`ilike`). Letter
+/// by letter: nothing is trimmed.
+pub(super) fn check(scorer: &Scorer, case: &Case<'_>, check: StringCheck, reference: Option<&str>) -> Outcome {
+    let reference = match (reference, case.expected) {
+        (Some(reference), _) => Cow::Borrowed(reference),
+        (None, Some(expected)) => words_of(expected),
+        (None, None) => return super::no_expected(),
+    };
+    let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
+    let passed = check.passes(&text, &reference);
+    let quoted = words::cut(&reference);
+    let said = match (check, passed) {
+        (StringCheck::Eq, true) | (StringCheck::Ne, false) => format!("it is “{quoted}”"),
+        (StringCheck::Eq, false) | (StringCheck::Ne, true) => {
+            format!("it is not “{quoted}”, but “{}”", words::cut(&text))
+        }
+        (StringCheck::Like, true) => format!("it contains “{quoted}”"),
+        (StringCheck::Like, false) if StringCheck::Ilike.passes(&text, &reference) => {
+            format!("it contains “{quoted}” only with other capitals")
+        }
+        (StringCheck::Like, false) => format!("it does not contain “{quoted}”"),
+        (StringCheck::Ilike, true) => format!("it contains “{quoted}”, capitals aside"),
+        (StringCheck::Ilike, false) => format!("it does not contain “{quoted}”, whatever the capitals"),
+    };
+    let score = if passed { 1.0 } else { 0.0 };
+    Outcome::Scored(Scored::new(score, scorer.passes(score, passed), said + from))
+}
+
+/// The text that is scored.
+struct Taken<'a> {
+    text: Cow<'a, str>,
+    /// What to say of where it was found.
+    from: &'static str,
+}
+
+/// The answer as a text; without one the last message, when there is any.
+fn taken<'a>(case: &Case<'a>) -> Option<Taken<'a>> {
+    match case.answer {
+        Some(answer @ (Value::List(_) | Value::Map(_))) => {
+            Some(Taken { text: words_of(answer), from: ", the answer taken as its JSON" })
+        }
+        Some(answer) => Some(Taken { text: words_of(answer), from: "" }),
+        None if case.said.trim().is_empty() => None,
+        None => Some(Taken { text: Cow::Borrowed(case.said), from: ", in the last message" }),
+    }
+}
+
+/// A value as a text: texts are themselves, numbers are as written, the rest is JSON.
+fn words_of(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Text(text) | Value::Number(text) => Cow::Borrowed(text),
+        other => Cow::Owned(json::write(other, false)),
+    }
+}
+
+impl Likeness {
+    /// What is measured.
+    fn words(self) -> &'static str {
+        match self {
+            Likeness::Letters => "letters in common, in the same order",
+            Likeness::Words(Metric::F1 | Metric::Rouge1) => "words in common",
+            Likeness::Words(Metric::Bleu | Metric::Gleu) => "runs of up to four words in common",
+            Likeness::Words(Metric::Meteor) => "words, their forms and synonyms in common",
+            Likeness::Words(Metric::Rouge2) => "pairs of words in common",
+            Likeness::Words(Metric::Rouge3) => "runs of three words in common",
+            Likeness::Words(Metric::Rouge4) => "runs of four words in common",
+            Likeness::Words(Metric::Rouge5) => "runs of five words in common",
+            Likeness::Words(Metric::RougeL) => "words in the same order",
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! How suites name scorers, and which are taken when they name none.
+use super::{scorer, value};
+use touchstone_formats::value::Value;
+use touchstone_scoring::scorers::{Better, Need, Scorer, choose, defaults, published, read};
+
+fn read_yaml(list: &str) -> (Vec<Scorer>, Vec<String>) {
+    match value(list) {
+        Value::List(items) => read(&items),
+        one => read(&[one]),
+    }
+}
+
+/// Names, and what is wrong.
+fn told(list: &str) -> String {
+    let (scorers, warnings) = read_yaml(list);
+    let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
+    let mut lines = vec![names.join(" | ")];
+    lines.extend(warnings);
+    lines.join("\n")
+}
+
+#[test]
+fn every_scorer_of_the_design_can_be_named() {
+    for (line, name) in [
+        ("exact", "exact"),
+        ("fields", "fields"),
+        ("fields: {key: ticket_id, tolerance: 0.1, threshold: 0.9}", "fields"),
+        ("fields: ticket_id", "fields"),
+        ("fields: {key: [ticket_id, plan], ignore: note, ordered: true, strict: true}", "fields"),
+        ("numeric", "numeric"),
+        ("numeric: 5", "numeric"),
+        ("numeric: 1%", "numeric"),
+        ("numeric: {cutoff: 5, relative: true, field: priority_score}", "numeric: priority_score"),
+        ("numeric: priority_score", "numeric: priority_score"),
+        ("prefix_list", "prefix_list"),
+        ("similar_list: 3", "similar_list"),
+        ("kendall_tau", "kendall_tau"),
+        ("kendall_tau: {key: ticket_id}", "kendall_tau"),
+        ("text: f1", "text: f1"),
+        ("\"text:f1\"", "text: f1"),
+        ("text: {metric: rougeL, threshold: .5, nltk: 3.9.1}", "text: rougeL"),
+        ("text: rouge5", "text: rouge5"),
+        ("string_check: ilike", "string_check: ilike"),
+        ("string_check: {op: like, reference: done}", "string_check: like"),
+        ("string_check", "string_check: eq"),
+        ("text_similarity: fuzzy", "text_similarity: fuzzy"),
+        ("text_similarity: {evaluation_metric: fuzzy_match, pass_threshold: 0.8}", "text_similarity: fuzzy"),
+        ("text_similarity: rouge_l", "text_similarity: rougeL"),
+        ("tool_calls", "tool_calls"),
+        ("api_calls", "api_calls"),
+        ("python: scorer.py", "python: scorer.py"),
+        ("python: {path: checks/scorer.py, threshold: 0.8}", "python: checks/scorer.py"),
+        ("judge:relevance", "judge:relevance"),
+        ("judge: relevance", "judge:relevance"),
+        ("judge:relevance: {model: anything, rounds: 3}", "judge:relevance"),
+    ] {
+        let found = scorer(line);
+        assert_eq!(found.name(), name, "{line}");
+        assert_eq!((found.version(), found.better()), (1, Better::Higher));
+    }
+}
+
+#[test]
+fn a_list_may_be_written_in_any_way_that_says_which_scorers_are_meant() {
+    for list in [
+        "[exact, text: f1, numeric: {cutoff: 5}]",
+        "- exact\n- text: f1\n- numeric:\n    cutoff: 5",
+        "exact:\ntext: f1\nnumeric: {cutoff: 5}",
+        "[{exact: }, {text: {metric: F1}}, {numeric: {cutoff: 5}}]",
+    ] {
+        assert_eq!(told(list), "exact | text: f1 | numeric", "{list}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_left_out_with_what_to_write() {
+    insta::assert_snapshot!(told("[feilds, exact]"), @r"
+    exact
+    `feilds` is not a scorer, so it is left out. Did you mean `fields`?
+    ");
+    insta::assert_snapshot!(told("accuracy"), @r"
+
+    `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, `tool_calls`, `api_calls`, `python` and `judge`.
+    ");
+    insta::assert_snapshot!(told("[text, text: cosine, text: rougl, text_similarity: f1]"), @r"
+
+    `text` needs a measure, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
+    `cosine` is not a measure of `text`, so it is left out. Write one of `f1`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
+    `rougl` is not a measure of `text`, so it is left out. Did you mean `rougeL`?
+    `f1` is not a measure of `text_similarity`, so it is left out. Write one of `fuzzy`, `bleu`, `gleu`, `meteor`, `rouge1`, `rouge2`, `rouge3`, `rouge4`, `rouge5` and `rougeL`.
+    ");
+    insta::assert_snapshot!(told("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @r"
+
+    `cutoff: wide` of `numeric` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
+    `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
+    `threshold: 80` of `fields` cannot be read, so the scorer is left out. Write a number from 0 to 1.
+    `cutoff: 1.5` of `similar_list` cannot be read, so the scorer is left out. Write a whole number from 0.
+    ");
+    insta::assert_snapshot!(told("[python, judge, 5, [exact], exact: 3, string_check: same, text: {metric: f1, nltk: 2}]"), @r"
+
+    `python` needs a module, so it is left out. Write its path beside the suite: `python: scorer.py`.
+    `judge` needs a name, so it is left out. Write it as `judge:relevance`.
+    A scorer has to be a name, such as `fields` or `text: f1`.
+    A scorer has to be a name, such as `fields` or `text: f1`.
+    `exact` takes nothing like `3`, so it is left out.
+    `operation: same` of `string_check` cannot be read, so the scorer is left out. Write `eq`, `ne`, `like` or `ilike`.
+    `nltk: 2` of `text` cannot be read, so the scorer is left out. Write `3.10.4` or `3.9.1`.
+    ");
+}
+
+#[test]
+fn what_is_only_misspelt_or_misplaced_is_said_and_the_scorer_kept() {
+    insta::assert_snapshot!(told("fields: {tolerence: 1, ids: [a]}"), @r"
+    fields
+    `ids` is not an option of `fields`, so nothing reads it. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict` and `threshold`.
+    `tolerence` is not an option of `fields`, so nothing reads it. Did you mean `tolerance`?
+    ");
+    insta::assert_snapshot!(told("- text: f1\n  threshold: 0.7"), @r"
+    text: f1
+    `threshold` stands beside `text`, so nothing reads it. Indent it below, as in `text: { threshold: … }`.
+    ");
+    insta::assert_snapshot!(told("[fields, fields: {tolerance: 1}, fields]"), @r"
+    fields | fields 2
+    `fields` is there twice; once is enough.
+    ");
+}
+
+#[test]
+fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
+    for (expected, usual, of_the_benchmark) in [
+        ("[{ticket_id: 143}, {ticket_id: 287}]", "fields", "kendall_tau"),
+        ("[143, 287]", "fields", "kendall_tau"),
+        ("[{ticket_id: 143, plan: free}]", "fields", "exact"),
+        ("[]", "fields", "exact"),
+        ("{mean: 5}", "fields", "exact"),
+        ("2301.8", "numeric", "numeric"),
+        ("Paris", "text: f1", "exact"),
+        ("true", "exact", "exact"),
+        ("null", "exact", "exact"),
+    ] {
+        let expected = value(expected);
+        let names = |scorers: &[Scorer]| scorers.iter().map(Scorer::name).collect::<Vec<_>>().join(" ");
+        assert_eq!(names(&defaults(Some(&expected))), usual, "{expected:?}");
+        assert_eq!(names(&published(Some(&expected))), of_the_benchmark, "{expected:?}");
+        assert_eq!(names(&choose(&[], Some(&expected)).0), usual);
+        assert_eq!(names(&choose(&["exact".into()], Some(&expected)).0), "exact");
+        let (scorers, warnings) = choose(&["exakt".into()], Some(&expected));
+        assert_eq!((names(&scorers).as_str(), warnings.len()), (usual, 1));
+    }
+    assert_eq!((defaults(None), published(None)), (vec![], vec![]));
+}
+
+#[test]
+fn scorers_with_other_options_have_another_identity() {
+    let identity = |line: &str| scorer(line).identity();
+    assert_eq!(identity("fields: {key: id, tolerance: 1}"), identity("fields: {tolerance: 1, key: id}"));
+    assert_eq!(identity("fields"), "fields v1 {}");
+    let all = [
+        "fields",
+        "fields: {key: id}",
+        "fields: {tolerance: 1}",
+        "fields: {tolerance: 1%}",
+        "fields: {threshold: 0.5}",
+        "numeric",
+        "numeric: 5",
+        "text: f1",
+        "text: {metric: f1, nltk: 3.9.1}",
+        "judge:relevance",
+        "judge:relevance: {model: a}",
+    ];
+    let identities: std::collections::BTreeSet<String> = all.iter().map(|line| identity(line)).collect();
+    assert_eq!(identities.len(), all.len());
+}
+
+#[test]
+fn scorers_that_take_a_program_or_a_model_say_so() {
+    assert_eq!(scorer("python: scorer.py").need(), Some(Need::Program("scorer.py".to_owned())));
+    assert_eq!(scorer("judge:relevance").need(), Some(Need::Model("relevance".to_owned())));
+    assert_eq!(scorer("fields").need(), None);
+}
