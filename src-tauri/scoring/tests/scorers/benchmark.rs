@@ -114,3 +114,25 @@ fn every_published_expected_output_has_the_scorer_that_the_benchmark_uses_and_is
     }
     eprintln!("{count} expected outputs are right by the scorers of the benchmark");
 }
+
+#[test]
+fn called_apis_score_as_computed_elsewhere() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/api_scores.jsonl");
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        return eprintln!("skipped: there is no {}", path.display());
+    };
+    let scorer = super::scorer("api_calls");
+    let all = rows(&text);
+    for row in &all {
+        let pairs = |key: &str| -> Vec<String> {
+            let pair = |pair: &Value| pair.items().iter().filter_map(Value::text).collect::<Vec<_>>().join("\n");
+            row.get(key).unwrap().items().iter().map(pair).collect()
+        };
+        let calls: Vec<(String, bool)> = pairs("called_pairs_first").into_iter().map(|name| (name, false)).collect();
+        let gold = pairs("gold");
+        let found = of(&scorer, &Case { expected_calls: &gold, calls: &calls, ..Case::default() });
+        let wanted = float(row.get("api_call_score").unwrap());
+        assert!((found.score.unwrap() - wanted).abs() < 1e-12, "{} instead of {wanted}", told(&found));
+    }
+    eprintln!("{} runs called what was counted elsewhere", all.len());
+}
