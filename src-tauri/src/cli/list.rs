@@ -21,7 +21,8 @@ pub(super) struct List {
     /// As in the window: `system:promptql state:error "free text"`
     #[arg(long, default_value = "")]
     filter: String,
-    /// By path, task, system, model, variation, repeat, state, turns, `tool_calls`, tokens, cost, seconds, size or modified; -KEY turns it round
+    /// By path, task, system, model, variation, repeat, state, score, turns, `tool_calls`, tokens, cost, seconds, size or modified;
+    /// -KEY turns it round
     #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
     sort: Sort,
     /// At most so many
@@ -65,11 +66,12 @@ fn eprintln_escaped(token: &str, message: &str) {
     let _ = writeln!(io::stderr(), "{}: {}", one_line(token), one_line(message));
 }
 
-/// The columns of the table for programs; what is not known is null. Scores come with the scorers.
+/// The columns of the table for programs; what is not known is null. The reason is that of the state, else that of the score.
 fn object(row: &RunRow) -> Value {
+    let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({
         "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
-        "repeat": row.repeat, "state": row.state, "score": null, "passed": null, "reason": row.reason, "turns": row.turns,
+        "repeat": row.repeat, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
     })
 }
@@ -78,6 +80,7 @@ fn heads() -> Vec<Head> {
     let head = |title: &'static str, right| Head { title: title.into(), right };
     vec![
         head("state", false),
+        head("score", true),
         head("turns", true),
         head("calls", true),
         head("tokens", true),
@@ -94,6 +97,7 @@ fn cells(row: &RunRow) -> Vec<String> {
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),
+        score(row.score, row.passed),
         row.turns.to_string(),
         row.tool_calls.to_string(),
         row.tokens.map(|n| n.to_string()).unwrap_or_default(),
@@ -101,6 +105,16 @@ fn cells(row: &RunRow) -> Vec<String> {
         row.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
         if reason.is_empty() { file.into_owned() } else { format!("{file}  ({reason})") },
     ]
+}
+
+/// A score with a mark that says whether it is good enough; nothing when there is none.
+pub(super) fn score(score: Option<f64>, passed: Option<bool>) -> String {
+    let mark = match passed {
+        Some(true) => " ✓",
+        Some(false) => " ✗",
+        None => "",
+    };
+    score.map(|score| format!("{score:.2}{mark}")).unwrap_or_default()
 }
 
 /// A state in the words of the window.

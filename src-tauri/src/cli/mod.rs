@@ -10,6 +10,7 @@ mod report;
 
 mod review;
 mod run;
+mod score;
 mod search;
 mod show;
 mod stats;
@@ -52,6 +53,8 @@ enum Command {
     Show(show::Show),
     /// Find a text in all transcripts
     Search(search::Search),
+    /// Score what is on disk, and fail when it is not good enough
+    Score(score::Score),
     /// Say what is owed: which runs would be made, which not, and why
     Plan(run::Plan),
     /// Make the runs that are owed
@@ -142,6 +145,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::List(list)) => list::run(&list, here),
         Some(Command::Show(show)) => show::run(&show, here),
         Some(Command::Search(search)) => search::run(&search, here),
+        Some(Command::Score(score)) => score::run(&score, here),
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),

@@ -5,6 +5,7 @@ use crate::results::scoring::awaited::{Awaited, awaited};
 use crate::results::scoring::read;
 use crate::results::scoring::write::Kept;
 use crate::rows::{Column, FailureClass, ListRequest, Misread, RunScore, RunScores, RunState, Sort, Span};
+use std::time::Duration;
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
 
@@ -13,6 +14,9 @@ const PAGE: u32 = 500;
 
 /// Questions to programs that are held at once.
 const QUESTIONS: usize = 200;
+
+/// How long keeping what they said may take.
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The scores of a run, as the command line prints them.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,8 @@ pub struct FileScores {
     pub class: Option<FailureClass>,
     /// One for each scorer; none when the task is not known, or nothing was expected.
     pub scores: Vec<RunScore>,
+    /// Why there are none.
+    pub nothing: Option<String>,
 }
 
 impl App {
@@ -49,8 +55,10 @@ impl App {
                 let (wanted, _) = open.lists.passing(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
-            if !asked.is_empty() {
-                open.flow.keep_scores(run_programs(&asked)?);
+            if !asked.is_empty() && !open.flow.keep_scores(run_programs(&asked)?, PATIENCE) {
+                return Err(
+                    AppError::new(Code::Failed, "What the scorers said could not be kept.").hint("Try it again.")
+                );
             }
             done += asked.len() as u64;
             if next.is_none() {
@@ -80,19 +88,21 @@ impl App {
                 let mut texts = None;
                 let mut all = Vec::with_capacity(page.rows.len());
                 for row in &page.rows {
-                    let scores = match &scorers {
-                        Some(scorers) => read::measured_by(index, &tasks, &row.id, scorers, &mut texts)?,
-                        None => read::scores(index, &tasks, &row.id)?.map(|known| known.scores).unwrap_or_default(),
-                    };
-                    all.push(scores);
+                    let known = read::scores(index, &tasks, &row.id)?;
+                    let (mut scores, notes) = known.map(|known| (known.scores, known.notes)).unwrap_or_default();
+                    if let Some(scorers) = &scorers {
+                        scores = read::measured_by(index, &tasks, &row.id, scorers, &mut texts)?;
+                    }
+                    let nothing = notes.into_iter().next().filter(|_| scores.is_empty());
+                    all.push((scores, nothing));
                 }
                 Ok((page, all))
             })?;
             if page.rows.is_empty() {
                 return Ok(page.misread);
             }
-            for (row, scores) in page.rows.into_iter().zip(all) {
-                each(FileScores { path: row.path, state: row.state, class: row.class, scores })?;
+            for (row, (scores, nothing)) in page.rows.into_iter().zip(all) {
+                each(FileScores { path: row.path, state: row.state, class: row.class, scores, nothing })?;
             }
             offset += PAGE;
         }

@@ -69,7 +69,9 @@ impl Conductor {
             changed.sort_unstable();
             changed.dedup();
             Ok(changed)
-        })
+        })?;
+        self.shared.live.change(|standing| standing.kept += kept.len() as u64);
+        Ok(())
     }
 
     /// Writes into rows that are there, commits, and tells of the runs that changed.

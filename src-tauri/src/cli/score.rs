@@ -1,0 +1,278 @@
+//! `score`: what the scorers say of the runs on disk, and whether that is enough. Nothing is run again and nothing is written.
+use super::{
+    Ended, Outcome, Stop, Where, folder,
+    list::score as shown,
+    terminal::{Columns, Head, Paint, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, BufWriter, Write};
+use touchstone_engine::app::FileScores;
+use touchstone_engine::rows::{RunScore, ScoreDetail, ScoreStanding};
+
+/// A reason is one sentence; longer ones are for `show`.
+const LONGEST_REASON: usize = 100;
+
+/// What `score` takes.
+#[derive(Debug, Args)]
+pub(super) struct Score {
+    #[command(flatten)]
+    place: Where,
+    /// By this scorer instead of those of the suites, written as in a suite: `kendall_tau`, `text: f1`
+    #[arg(long, value_name = "NAME")]
+    scorer: Vec<String>,
+    /// As in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "")]
+    filter: String,
+    /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%). The first scorer of each run counts
+    #[arg(long, value_name = "X", value_parser = least)]
+    fail_under: Option<Least>,
+    /// Print one JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// What has to be reached.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Least {
+    Mean(f64),
+    /// In percent.
+    Passed(f64),
+}
+
+fn least(word: &str) -> Result<Least, String> {
+    let (number, most) = word.strip_suffix('%').map_or((word, 1.0), |number| (number, 100.0));
+    let value: f64 = number.trim().parse().map_err(|_| "write a number such as 0.8, or 80%".to_owned())?;
+    if !(0.0..=most).contains(&value) {
+        return Err("scores are from 0 to 1, and shares from 0% to 100%".to_owned());
+    }
+    Ok(if word.ends_with('%') { Least::Passed(value) } else { Least::Mean(value) })
+}
+
+pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
+    let app = folder::ready(asked.place.clone(), here)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut columns = Columns::new(heads());
+    let mut counts = Counts::default();
+    let misread = app.each_scores(&asked.filter, &asked.scorer, |run| {
+        counts.add(&run);
+        if asked.json {
+            return lines(&run).iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Stop::from);
+        }
+        rows(&run).into_iter().for_each(|row| columns.row(row));
+        Ok(())
+    })?;
+    for token in &misread {
+        let _ = writeln!(io::stderr(), "{}: {}", one_line(&token.token), one_line(&token.message));
+    }
+    if !asked.json {
+        let paint = Paint(here.colour);
+        columns.write(&mut out, "", paint, &|n, text| if n < 2 { coloured(paint, text) } else { text.to_owned() })?;
+    }
+    out.flush()?;
+    // What programs read stays on standard output alone.
+    let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(out) };
+    for line in counts.lines() {
+        writeln!(says, "{line}")?;
+    }
+    says.flush()?;
+    let below = asked.fail_under.and_then(|least| counts.below(least));
+    if let Some(below) = &below {
+        let _ = writeln!(io::stderr(), "{below}");
+    }
+    let failed = below.is_some() || counts.first.error > 0 || counts.first.failed > 0 || !misread.is_empty();
+    Ok(if failed { Ended::WithFailures } else { Ended::Well })
+}
+
+/// What the first scorers say, and what each says.
+#[derive(Default)]
+struct Counts {
+    first: Tally,
+    nothing: u64,
+    by_scorer: BTreeMap<String, Tally>,
+}
+
+#[derive(Default)]
+struct Tally {
+    scored: u64,
+    sum: f64,
+    passed: u64,
+    error: u64,
+    not_ended: u64,
+    no_expected: u64,
+    waiting: u64,
+    failed: u64,
+}
+
+impl Tally {
+    fn add(&mut self, score: &RunScore) {
+        let count = match score.standing {
+            ScoreStanding::Scored => &mut self.scored,
+            ScoreStanding::Error => &mut self.error,
+            ScoreStanding::NotEnded => &mut self.not_ended,
+            ScoreStanding::NoExpected => &mut self.no_expected,
+            ScoreStanding::Waiting => &mut self.waiting,
+            ScoreStanding::Failed => &mut self.failed,
+        };
+        *count += 1;
+        self.sum += score.score.unwrap_or(0.0);
+        self.passed += u64::from(score.passed == Some(true));
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "there are never so many runs that a float is coarse")]
+    fn share(&self, of: f64) -> Option<f64> {
+        (self.scored > 0).then(|| of / self.scored as f64)
+    }
+
+    fn mean(&self) -> Option<f64> {
+        self.share(self.sum)
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "there are never so many runs that a float is coarse")]
+    fn percent(&self) -> Option<f64> {
+        self.share(100.0 * self.passed as f64)
+    }
+}
+
+impl Counts {
+    fn add(&mut self, run: &FileScores) {
+        match run.scores.first() {
+            Some(first) => self.first.add(first),
+            None => self.nothing += 1,
+        }
+        for score in &run.scores {
+            self.by_scorer.entry(score.scorer.clone()).or_default().add(score);
+        }
+    }
+
+    /// One line for each scorer, and one for what is counted apart.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (scorer, tally) in &self.by_scorer {
+            if let (Some(mean), Some(percent)) = (tally.mean(), tally.percent()) {
+                let Tally { scored, passed, .. } = tally;
+                let scorer = one_line(scorer);
+                lines.push(format!("{scorer}: mean {mean:.3} of {scored} runs, {passed} passed ({percent:.0} %)"));
+            }
+        }
+        let Tally { error, not_ended, no_expected, waiting, failed, .. } = self.first;
+        let apart = [
+            (error, "ended in a system error"),
+            (not_ended, "not ended"),
+            (no_expected + self.nothing, "with nothing to compare with"),
+            (waiting, "waiting for a program or a model"),
+            (failed, "that the scorer failed on"),
+        ];
+        let apart: Vec<String> =
+            apart.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        if !apart.is_empty() {
+            lines.push(format!("counted apart: {}", apart.join(", ")));
+        }
+        if lines.is_empty() {
+            lines.push("no runs".to_owned());
+        }
+        lines
+    }
+
+    /// Why it is not enough; nothing when it is.
+    fn below(&self, least: Least) -> Option<String> {
+        let scored = self.first.scored;
+        let (is, wanted) = match least {
+            Least::Mean(wanted) => (self.first.mean(), wanted),
+            Least::Passed(wanted) => (self.first.percent(), wanted),
+        };
+        match (is, least) {
+            (None, _) => Some("No run was scored, so there is nothing that could be enough.".to_owned()),
+            (Some(is), _) if is >= wanted => None,
+            (Some(is), Least::Mean(_)) => Some(format!("The mean score is {is:.4} ({scored} runs), below {wanted}.")),
+            (Some(is), Least::Passed(_)) => Some(format!("{is:.2} % of {scored} runs passed, below {wanted} %.")),
+        }
+    }
+}
+
+/// One object for each scorer of a run, or one that says why there is none.
+fn lines(run: &FileScores) -> Vec<Value> {
+    let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| json!({ "path": run.path, "scorer": scorer, "score": score, "passed": passed, "reason": reason, "detail": detail });
+    if run.scores.is_empty() {
+        return vec![line(Value::Null, Value::Null, Value::Null, json!(run.nothing), json!({}))];
+    }
+    let one = |score: &RunScore| {
+        line(json!(score.scorer), json!(score.score), json!(score.passed), json!(score.reason), detail(&score.detail))
+    };
+    run.scores.iter().map(one).collect()
+}
+
+/// Numbers as numbers, everything else as text.
+fn detail(detail: &[ScoreDetail]) -> Value {
+    let value = |text: &str| match serde_json::from_str::<Value>(text) {
+        Ok(number @ Value::Number(_)) => number,
+        _ => Value::from(text),
+    };
+    Value::Object(detail.iter().map(|one| (one.name.clone(), value(&one.value))).collect::<Map<_, _>>())
+}
+
+fn heads() -> Vec<Head> {
+    let head = |title: &'static str, right| Head { title: title.into(), right };
+    vec![head("score", true), head("", false), head("scorer", false), head("file", false)]
+}
+
+/// One row for each scorer of a run.
+fn rows(run: &FileScores) -> Vec<Vec<String>> {
+    let file = |reason: &str| {
+        let reason = one_line(reason);
+        let cut: String = reason.chars().take(LONGEST_REASON).collect();
+        let dots = if cut.len() < reason.len() { "…" } else { "" };
+        let path = one_line(&run.path);
+        if cut.is_empty() { path.into_owned() } else { format!("{path}  ({cut}{dots})") }
+    };
+    if run.scores.is_empty() {
+        return vec![vec![
+            String::new(),
+            String::new(),
+            String::new(),
+            file(run.nothing.as_deref().unwrap_or_default()),
+        ]];
+    }
+    let row = |score: &RunScore| {
+        let scorer = one_line(&score.scorer).into_owned();
+        vec![shown(score.score, None), word(score).to_owned(), scorer, file(&score.reason)]
+    };
+    run.scores.iter().map(row).collect()
+}
+
+fn word(score: &RunScore) -> &'static str {
+    match (score.standing, score.passed) {
+        (ScoreStanding::Scored, Some(true)) => "passed",
+        (ScoreStanding::Scored, Some(false)) => "not passed",
+        (ScoreStanding::Scored, None) => "scored",
+        (ScoreStanding::Error, _) => "error",
+        (ScoreStanding::NoExpected, _) => "no expected",
+        (ScoreStanding::NotEnded, _) => "not ended",
+        (ScoreStanding::Waiting, _) => "waiting",
+        (ScoreStanding::Failed, _) => "failed",
+    }
+}
+
+fn coloured(paint: Paint, word: &str) -> String {
+    match word {
+        "passed" => paint.green(word),
+        "not passed" | "error" | "failed" => paint.red(word),
+        "waiting" | "not ended" | "no expected" => paint.yellow(word),
+        _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_has_to_be_reached_is_a_score_or_a_share() {
+        assert_eq!((least("0.8"), least("80%")), (Ok(Least::Mean(0.8)), Ok(Least::Passed(80.0))));
+        for wrong in ["1.5", "-1", "101%", "much", "NaN", ""] {
+            assert!(least(wrong).is_err(), "{wrong}");
+        }
+    }
+}
