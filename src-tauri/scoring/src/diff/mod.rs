@@ -16,6 +16,7 @@ mod number;
 mod options;
 mod plain;
 mod sequence;
+mod settings;
 mod shown;
 mod side;
 mod summary;

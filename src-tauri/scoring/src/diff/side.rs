@@ -4,6 +4,7 @@ use super::budget::Budget;
 use super::shown::Kind;
 use super::text::{Stretch, each_stretch};
 use super::{Diff, Field, Leaf, List, Node, Piece, PieceKind, Row, Side, Sides, text};
+use std::borrow::Cow;
 use std::ops::Range;
 use touchstone_formats::value::Value;
 use touchstone_formats::yaml;
@@ -74,6 +75,16 @@ impl Columns {
             }
         }
         for pair in whole_text(&diff.root, &mut budget).unwrap_or_else(|| block(&diff.root, &mut budget)) {
+            columns.push(&pair);
+        }
+        columns
+    }
+
+    /// Writes a value as one side of nothing.
+    pub fn alone(value: &Value, kind: Kind) -> Self {
+        let mut columns = Columns::default();
+        let text = value.text().map_or_else(|| Cow::Owned(yaml::write(value)), Cow::Borrowed);
+        for pair in one(&text, kind) {
             columns.push(&pair);
         }
         columns

@@ -228,3 +228,34 @@ fn programs_get_everything() {
     "diff":{"kind":"changed","expected":"a b","actual":"a c","type_differs":false,"pieces":[{"kind":"same","text":"a "},{"kind":"removed","text":"b"},{"kind":"added","text":"c"}]}}]}},{"name":"#3","from":null,"to":3,"moved":false,"kind":"extra","actual":{"id":3}}]}}
     "##);
 }
+
+#[test]
+fn values_nested_as_deep_as_can_be_read_and_deeper_bring_nothing_to_a_stop() {
+    let nested = |depth: usize, inner: &str, list: bool| {
+        (0..depth).fold(Value::from(inner), |inner, at| {
+            if list && at % 2 == 0 { Value::List(vec![inner]) } else { Value::Map(vec![(Value::from("a"), inner)]) }
+        })
+    };
+    for depth in [1, 64, 127, 129, 1_000] {
+        for list in [true, false] {
+            let (one, other) = (nested(depth, "x", list), nested(depth, "y", list));
+            let options = Options::default();
+            let differs = diff(&one, &other, &options);
+            assert!(!differs.is_equal() && diff(&one, &one, &options).is_equal(), "{depth}");
+            assert_eq!(differs.coarse, depth > 128);
+            assert!(!differs.summary().is_empty());
+            assert!(!touchstone_scoring::diff::plain(&differs, &str::to_owned).is_empty());
+            assert!(matches!(differs.to_value(), Value::Map(_)));
+        }
+    }
+    // Without following it down, neither here nor when it is thrown away.
+    let mut far = nested(100_000, "x", true);
+    assert!(diff(&far, &Value::Null, &Options::default()).coarse);
+    loop {
+        far = match far {
+            Value::List(mut items) => items.pop().unwrap(),
+            Value::Map(mut entries) => entries.pop().unwrap().1,
+            _ => break,
+        };
+    }
+}
