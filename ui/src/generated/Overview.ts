@@ -16,9 +16,17 @@ generation: number,
  */
 columns: Array<OverviewColumn>, 
 /**
+ * How many more there would be: those with the fewest runs are left out.
+ */
+columns_left_out: number, 
+/**
  * How many rows there are.
  */
 total_rows: number, 
+/**
+ * How many tasks have a row.
+ */
+tasks: number, 
 /**
  * From the offset asked for.
  */
@@ -40,9 +48,18 @@ scored: number,
  */
 errors: number, 
 /**
- * How many are expected by the suites and not there.
+ * How many ended and have nothing to be compared with.
  */
-missing: number, 
+no_expected: number, 
+/**
+ * How many ended and wait for the scorer, which has to be asked for.
+ */
+unasked: number, 
+/**
+ * How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
+ * expected of it.
+ */
+missing: number | null, 
 /**
  * Tokens of the filter that were not understood.
  */

@@ -21,7 +21,7 @@ passed: number | null,
  */
 score: number | null, 
 /**
- * 95 % interval of it: bottom.
+ * 95 % interval of it: bottom. None for one run, and when the runs do not say how much others would differ.
  */
 low: number | null, 
 /**
@@ -29,9 +29,9 @@ low: number | null,
  */
 high: number | null, 
 /**
- * Repeats of the same variation disagree.
+ * How many variations have repeats that disagree.
  */
-flaky: boolean, 
+flaky: number, 
 /**
  * How many wait to be continued.
  */
@@ -49,7 +49,7 @@ errors: number,
  */
 damaged: number, 
 /**
- * How many ended and cannot be scored, for want of an expected output or because the scorer was not asked yet.
+ * How many ended and have no score, for want of an expected output or because the scorer was not asked yet.
  */
 unscored: number, 
 /**

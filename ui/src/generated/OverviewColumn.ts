@@ -14,6 +14,10 @@ system: string | null,
  */
 model: string | null, 
 /**
- * Everything in it.
+ * What narrows the list of runs down to it.
+ */
+filter: string, 
+/**
+ * Everything in it that belongs to a task.
  */
 cell: OverviewCell, };

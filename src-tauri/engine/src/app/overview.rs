@@ -1,15 +1,15 @@
 //! The overview, for whoever asks.
 use super::App;
-use crate::error::{AppError, Code};
+use crate::error::AppError;
 use crate::rows::{Overview, OverviewRequest};
 
 impl App {
     /// A part of the matrix of tasks against systems and models.
-    pub fn overview(&self, _request: &OverviewRequest) -> Result<Overview, AppError> {
-        Err(unbuilt())
+    pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
+        let open = self.opened()?;
+        let suites = open.flow.shelf.tasks();
+        let overview = open.ask(|index| open.lists.overview(index, &suites, request));
+        open.flow.live.stir();
+        overview
     }
-}
-
-fn unbuilt() -> AppError {
-    AppError::new(Code::Failed, "This is not built yet.")
 }

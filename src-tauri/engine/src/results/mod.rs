@@ -18,6 +18,7 @@ pub mod live;
 mod load;
 mod look;
 pub mod open;
+pub mod overview;
 mod pace;
 pub mod query;
 mod reconcile;

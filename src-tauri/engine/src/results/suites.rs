@@ -67,7 +67,7 @@ impl Tasks {
         self.by_id.values()
     }
 
-    fn of(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
+    pub(crate) fn of(tasks: impl Iterator<Item = Arc<Task>>) -> Self {
         let mut all = Self::default();
         for task in tasks {
             if let Some((folder, _)) = task.suite.id.rsplit_once('/') {

@@ -7,11 +7,13 @@
 //! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything, quotes keep what is inside as
 //! it is. A word that is no token is text to be found in the transcript.
 
+mod admits;
 mod condition;
 mod keys;
 mod parse;
 mod print;
 
+pub use admits::Slot;
 pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, Takes, key_rule, state_name, state_named};
 pub use print::typed;

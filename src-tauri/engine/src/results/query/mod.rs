@@ -6,6 +6,7 @@
 mod counted;
 mod facets;
 mod order;
+mod overview;
 mod remembered;
 mod row;
 mod run_set;

@@ -1,5 +1,6 @@
 //! **Pure.** What was worked out for one moment of the index. The next moment begins with nothing.
 use super::RunSet;
+use crate::results::overview::Matrix;
 use crate::rows::{Facets, Sort};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub(super) struct Remembered {
     pub(super) lists: Recent<(String, Sort), Vec<i64>>,
     /// Values that occur.
     pub(super) facets: Option<Arc<Facets>>,
+    /// Overviews, by filter and scorer.
+    pub(super) matrices: Recent<(String, Option<String>), Matrix>,
 }
 
 impl Remembered {

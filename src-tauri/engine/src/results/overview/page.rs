@@ -1,0 +1,134 @@
+//! **Pure.** A part of a matrix as the page sees it: which rows there are under which folds, and their cells.
+use super::doubt::Few;
+use super::tally::{Tally, sum};
+use super::{Loose, Matrix, Place, TaskRows, VariationRow};
+use crate::results::filter::typed;
+use crate::rows::{Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow};
+use std::collections::HashSet;
+
+/// A part has at most this many rows.
+const MAX_ROWS: u32 = 500;
+
+/// A row that is in sight.
+enum Line<'a> {
+    Task(&'a TaskRows, bool),
+    Variation(&'a TaskRows, &'a VariationRow),
+    Loose(&'a Loose),
+}
+
+impl Matrix {
+    /// The rows that are asked for, with all heads.
+    pub fn page(&self, request: &OverviewRequest, generation: u64, misread: Vec<Misread>) -> Overview {
+        let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
+        let folded = |task: &TaskRows| request.folded != except.contains(task.id.as_str());
+        let lines = self.tasks.iter().map(|task| (task, task.variations.len() < 2 || folded(task)));
+        let total: usize = lines.clone().map(|(task, folded)| 1 + if folded { 0 } else { task.variations.len() }).sum();
+        let lines = lines.flat_map(|(task, folded)| {
+            let shown = if folded { &[][..] } else { &task.variations[..] };
+            std::iter::once(Line::Task(task, folded)).chain(shown.iter().map(move |row| Line::Variation(task, row)))
+        });
+        let lines = lines.chain(self.loose.as_ref().map(Line::Loose));
+        let (offset, limit) = (request.span.offset as usize, request.span.limit.min(MAX_ROWS) as usize);
+        Overview {
+            generation,
+            columns: self.heads(),
+            columns_left_out: u32::try_from(self.columns_left_out).unwrap_or(u32::MAX),
+            total_rows: total as u64 + u64::from(self.loose.is_some()),
+            tasks: self.tasks.len() as u64,
+            rows: lines.skip(offset).take(limit).map(|line| self.row(&line)).collect(),
+            scorers: self.scorers.clone(),
+            runs: self.totals.runs,
+            scored: self.totals.scored,
+            errors: self.totals.errors,
+            no_expected: self.totals.no_expected,
+            unasked: self.totals.unasked,
+            missing: self.totals.missing,
+            misread,
+        }
+    }
+
+    fn heads(&self) -> Vec<OverviewColumn> {
+        let head = |column: &super::Column| OverviewColumn {
+            system: column.system.clone(),
+            model: column.model.clone(),
+            filter: format!(
+                "{} {}",
+                asked("system", column.system.as_deref()),
+                asked("model", column.model.as_deref())
+            ),
+            cell: column.cell.clone(),
+        };
+        self.columns.iter().map(head).collect()
+    }
+
+    fn row(&self, line: &Line<'_>) -> OverviewRow {
+        match line {
+            Line::Task(task, folded) => OverviewRow {
+                kind: OverviewKind::Task,
+                task: Some(task.id.clone()),
+                variation: None,
+                label: task.label.clone(),
+                variations: u32::try_from(task.variations.len()).unwrap_or(u32::MAX),
+                folded: *folded && task.variations.len() > 1,
+                filter: of_task(task),
+                runs: task.variations.iter().map(VariationRow::runs).sum(),
+                cells: self.cells(|column| whole(task, column)),
+            },
+            Line::Variation(task, row) => OverviewRow {
+                kind: OverviewKind::Variation,
+                task: Some(task.id.clone()),
+                variation: if let Place::Numbered(number) = &row.place { Some(*number) } else { None },
+                label: row.label.clone(),
+                variations: 0,
+                folded: false,
+                filter: format!("{} {}", of_task(task), of_variation(row)),
+                runs: row.runs(),
+                cells: self.cells(|column| row.tallies.get(column).map(Tally::cell)),
+            },
+            Line::Loose(loose) => OverviewRow {
+                kind: OverviewKind::Loose,
+                task: None,
+                variation: None,
+                label: None,
+                variations: 0,
+                folded: false,
+                filter: asked("task", None),
+                runs: loose.runs,
+                cells: self.cells(|column| loose.tallies.get(column).map(Tally::cell)),
+            },
+        }
+    }
+
+    fn cells(&self, cell: impl Fn(usize) -> Option<OverviewCell>) -> Vec<Option<OverviewCell>> {
+        (0..self.columns.len()).map(cell).collect()
+    }
+}
+
+/// The cell of a task: of its only variation, or of all, whose runs are alike.
+fn whole(task: &TaskRows, column: usize) -> Option<OverviewCell> {
+    if let [only] = task.variations.as_slice() {
+        return only.tallies.get(column).map(Tally::cell);
+    }
+    let mut there =
+        task.variations.iter().enumerate().filter_map(|(at, row)| Some((at, row.tallies.get(column)?))).peekable();
+    there.peek()?;
+    Some(sum(there, Few::Cell))
+}
+
+fn of_task(task: &TaskRows) -> String {
+    format!("task:{}", task.names.iter().map(|name| typed(name)).collect::<Vec<_>>().join(","))
+}
+
+fn of_variation(row: &VariationRow) -> String {
+    match (&row.place, &row.label) {
+        (Place::Numbered(number), Some(name)) if row.by_name => format!("variation:{number},{}", typed(name)),
+        (Place::Numbered(number), _) => format!("variation:{number}"),
+        (Place::Named(name), _) => format!("variation:{}", typed(name)),
+        (Place::Unknown, _) => asked("variation", None),
+    }
+}
+
+/// The token for a value; for none, the one that only runs without a value pass.
+fn asked(key: &str, value: Option<&str>) -> String {
+    value.map_or_else(|| format!("-{key}:*"), |value| format!("{key}:{}", typed(value)))
+}
