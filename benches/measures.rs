@@ -12,7 +12,10 @@ pub(crate) const LARGE: [&str; 7] = ["floor", "cold", "warm", "search", "open-5m
 /// On 100,000 transcripts.
 pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
 
-const LONG: Duration = Duration::from_mins(5);
+pub(crate) const LONG: Duration = Duration::from_mins(5);
+
+/// On the folder of the overview.
+pub(crate) const MATRIX: [&str; 1] = ["overview"];
 
 /// Runs one measurement and prints its lines.
 pub(crate) fn run(name: &str, dir: &Path) {
@@ -25,6 +28,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "open-5mb" => open_large(dir),
         "new-file" => new_files(dir, false),
         "new-file-busy" => new_files(dir, true),
+        "overview" => crate::matrix::run(dir),
         _ => println!("no measurement is called {name}"),
     }
     println!("  peak memory {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());
@@ -239,7 +243,7 @@ fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunPage {
 }
 
 /// A program of its own cache, over one folder.
-struct Home {
+pub(crate) struct Home {
     folder: PathBuf,
     cache: PathBuf,
 }
@@ -250,7 +254,7 @@ impl Home {
     }
 
     /// One whose index is complete already, made when it is not there.
-    fn filled(folder: &Path) -> Self {
+    pub(crate) fn filled(folder: &Path) -> Self {
         let home = Self::new(folder, "warm");
         if !home.cache.join("complete").exists() {
             let app = home.open();
@@ -262,7 +266,7 @@ impl Home {
         home
     }
 
-    fn open(&self) -> App {
+    pub(crate) fn open(&self) -> App {
         let config = AppConfig {
             cache_dir: self.cache.clone(),
             state_dir: self.cache.join("state"),
@@ -283,11 +287,11 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-fn ms(time: Duration) -> String {
+pub(crate) fn ms(time: Duration) -> String {
     format!("{:.1} ms", time.as_secs_f64() * 1000.0)
 }
 
-fn spread(times: &mut [Duration]) -> String {
+pub(crate) fn spread(times: &mut [Duration]) -> String {
     times.sort();
     let at = |part: usize| {
         times.get((times.len() * part / 100).min(times.len().saturating_sub(1))).copied().unwrap_or_default()

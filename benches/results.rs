@@ -10,6 +10,7 @@
 )]
 mod corpus;
 mod floor;
+mod matrix;
 mod measures;
 
 use std::path::{Path, PathBuf};
@@ -25,12 +26,14 @@ fn main() {
         return;
     }
     let wanted = |name: &str| args.is_empty() || args.iter().any(|a| name.contains(a.as_str()));
-    let large = write(&root, corpus::LARGE);
-    for round in 1..=3 {
-        println!("# 10,000 transcripts, round {round}");
-        for name in measures::LARGE {
-            if wanted(name) {
-                child(name, &large);
+    if measures::LARGE.iter().any(|name| wanted(name)) {
+        let large = write(&root, corpus::LARGE);
+        for round in 1..=3 {
+            println!("# 10,000 transcripts, round {round}");
+            for name in measures::LARGE {
+                if wanted(name) {
+                    child(name, &large);
+                }
             }
         }
     }
@@ -42,6 +45,11 @@ fn main() {
                 child(name, &many);
             }
         }
+    }
+    for name in measures::MATRIX.iter().filter(|name| wanted(name)) {
+        let folder = corpus::matrix::write(&root);
+        println!("# 200 tasks × 5 variations × 12 columns × 8 repeats");
+        child(name, &folder.unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display())));
     }
 }
 

@@ -1,0 +1,68 @@
+//! A folder as the overview has it: 200 tasks of 5 variations, made by 12 systems with models, 8 times each.
+use super::Dice;
+use fs_err as fs;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+const TASKS: usize = 200;
+const VARIATIONS: usize = 5;
+const REPEATS: usize = 8;
+const SYSTEMS: [&str; 3] = ["promptql", "tool_calling", "tool_calling_python"];
+const MODELS: [&str; 4] = ["claude", "o1", "o3-mini", "replay"];
+const ROWS: u64 = 6;
+
+/// Writes suites with expected outputs, and 96,000 runs that are right in part, unless they are there already.
+pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
+    let dir = root.join(format!("matrix{TASKS}x{VARIATIONS}x12x{REPEATS}"));
+    let done = dir.join(".complete");
+    if done.exists() {
+        return Ok(dir);
+    }
+    let mut dice = Dice::new(20_260_202);
+    fs::create_dir_all(dir.join("tasks"))?;
+    for task in 0..TASKS {
+        let results = dir.join(format!("results/group{}", task / 20));
+        fs::create_dir_all(&results)?;
+        fs::create_dir_all(dir.join(format!("tasks/group{}", task / 20)))?;
+        fs::write(dir.join(format!("tasks/group{}/task{task:03}.yaml", task / 20)), suite())?;
+        for variation in 0..VARIATIONS {
+            for (system, model) in SYSTEMS.iter().flat_map(|system| MODELS.map(|model| (system, model))) {
+                for repeat in 1..=REPEATS {
+                    let run = if repeat > 1 { format!("-run{repeat}") } else { String::new() };
+                    let name = format!("task{task:03}-{system}-{model}-variation{variation}{run}.yaml");
+                    fs::write(results.join(name), transcript(&mut dice))?;
+                }
+            }
+        }
+    }
+    fs::write(done, b"")?;
+    Ok(dir)
+}
+
+fn suite() -> String {
+    let mut text = format!(
+        "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\nresult_artifact_key: ticket_id\nrepeat: {REPEATS}\nvariations:\n"
+    );
+    for variation in 0..VARIATIONS {
+        let _ = writeln!(text, "  - name: last {variation}\n    parameters: {{n: {variation}}}\n    expected_output:");
+        for row in 0..ROWS {
+            let _ = writeln!(text, "      - ticket_id: {row}\n        priority: {}", row * 7);
+        }
+    }
+    text
+}
+
+fn transcript(dice: &mut Dice) -> String {
+    let mut text = String::from("conversation:\n  - user_message: list tickets\n");
+    if dice.below(50) == 0 {
+        text.push_str("  - error: rate limit reached\n");
+        return text;
+    }
+    text.push_str("  - assistant_message: done\nanswer:\n");
+    for row in 0..ROWS {
+        let wrong = u64::from(dice.below(8) == 0);
+        let _ = writeln!(text, "  - ticket_id: {row}\n    priority: {}", row * 7 + wrong);
+    }
+    text
+}

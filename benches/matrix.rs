@@ -1,0 +1,114 @@
+//! Measures the overview: the first one of an index, and parts of one that is remembered.
+use crate::corpus::Dice;
+use crate::measures::{Home, LONG, ms, spread};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use touchstone_engine::app::App;
+use touchstone_engine::results::filter::Filter;
+use touchstone_engine::results::overview::Matrix;
+use touchstone_engine::results::query::ScoredRun;
+use touchstone_engine::rows::{Overview, OverviewRequest, RunState, ScoreStanding, Span};
+
+/// Rows that the page asks for at a time.
+const PAGE: u32 = 60;
+
+/// On the folder of the overview.
+pub(crate) fn run(dir: &Path) {
+    let home = Home::filled(dir);
+    let app = home.open();
+    app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+    for filter in ["", "system:tool_calling", "model:o1 task:group1/*", "state:answered"] {
+        let started = Instant::now();
+        let first = overview(&app, filter, false, &[], 0);
+        let took = started.elapsed();
+        println!(
+            "overview: {filter:?}: {} runs ({} scored) in {} rows × {} columns: first {}",
+            first.runs,
+            first.scored,
+            first.total_rows,
+            first.columns.len(),
+            ms(took)
+        );
+    }
+    let mut dice = Dice::new(3);
+    let mut times: Vec<Duration> = (0..200)
+        .map(|_| {
+            let offset = u32::try_from(dice.below(1_100)).unwrap_or(0);
+            let started = Instant::now();
+            overview(&app, "", false, &[], offset);
+            started.elapsed()
+        })
+        .collect();
+    println!("overview: {PAGE} rows anywhere: {}", spread(&mut times));
+    let mut folds: Vec<Duration> = (0..100)
+        .map(|n| {
+            let started = Instant::now();
+            overview(&app, "", true, &[format!("group{}/task{:03}", n / 20, n)], n);
+            started.elapsed()
+        })
+        .collect();
+    println!("overview: another fold: {}", spread(&mut folds));
+    let json = serde_json::to_string(&overview(&app, "", false, &[], 600)).map_or(0, |text| text.len());
+    println!("overview: {PAGE} rows are {} KB on their way to the page", json / 1000);
+    counting();
+}
+
+/// The same without the index: scores that are no noughts and ones cost the most.
+fn counting() {
+    let mut dice = Dice::new(5);
+    let runs: Vec<ScoredRun> = (0..96_000).map(|n| scored(n, &mut dice)).collect();
+    let started = Instant::now();
+    let matrix = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new());
+    println!("overview: {} scored runs counted in {}", runs.len(), ms(started.elapsed()));
+    let mut times: Vec<Duration> = (0..100)
+        .map(|n| {
+            let started = Instant::now();
+            matrix.page(&request("", false, &[], n * 11), 1, Vec::new());
+            started.elapsed()
+        })
+        .collect();
+    println!("overview: {PAGE} rows with intervals: {}", spread(&mut times));
+}
+
+fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
+    let (repeat, column, variation, task) = (n % 8, n / 8 % 12, n / 96 % 5, n / 480);
+    let score = f64::from(u32::try_from(dice.below(1_000)).unwrap_or(0)) / 1_000.0;
+    let path = format!("task{task}-{}-{}-variation{variation}-run{}.yaml", column / 4, column % 4, repeat + 1);
+    ScoredRun {
+        id: format!("{n:016x}"),
+        path,
+        task: Some(format!("task{task:03}")),
+        variation: u32::try_from(variation).ok(),
+        variation_name: None,
+        repeat: u32::try_from(repeat).unwrap_or(0) + 1,
+        system: Some(format!("system{}", column / 4)),
+        model: Some(format!("model{}", column % 4)),
+        state: RunState::Answered,
+        layout: "tool_calling".to_owned(),
+        turns: 3,
+        tool_calls: 2,
+        nudges: 0,
+        tokens: None,
+        cost: None,
+        seconds: None,
+        scoring: Some(ScoreStanding::Scored),
+        scorer: Some("fields".to_owned()),
+        score: Some(score),
+        passed: Some(score >= 0.5),
+        score_reason: None,
+        class: None,
+        fingerprint: None,
+        verdict: None,
+        review_score: None,
+    }
+}
+
+fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> OverviewRequest {
+    let span = Span { offset, limit: PAGE };
+    OverviewRequest { filter: filter.to_owned(), scorer: None, folded, except: except.to_vec(), span }
+}
+
+fn overview(app: &App, filter: &str, folded: bool, except: &[String], offset: u32) -> Overview {
+    app.overview(&request(filter, folded, except, offset)).unwrap_or_else(|e| panic!("{e}"))
+}
