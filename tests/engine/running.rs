@@ -1,4 +1,5 @@
 //! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
+mod cells;
 mod endings;
 mod events;
 mod lost;

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 mod bulletin;
+mod cells;
 mod comparing;
 mod diffing;
 mod doctor;

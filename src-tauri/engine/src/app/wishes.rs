@@ -1,5 +1,5 @@
 //! Which runs a request means, and what there is to choose from. Owns gathering tasks, models and files; decides nothing about them.
-use super::{App, OpenFolder};
+use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::results::query;
@@ -15,7 +15,7 @@ use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
 
 /// Runs that are planned at once at most.
-const MOST_RUNS: usize = 200_000;
+pub(super) const MOST_RUNS: usize = 200_000;
 
 /// Runs of a matrix, and what cannot be one of it.
 pub(super) struct Wished {
@@ -131,6 +131,9 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
     if !request.runs.is_empty() {
         return named(open, setup, &request.runs);
     }
+    if !request.cells.is_empty() {
+        return cells::wished(open, setup, &request.cells);
+    }
     for name in &request.models {
         if setup.model(name).is_none() {
             return Err(super::keys::no_model(setup, name));
@@ -227,7 +230,7 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
     Ok(Slot { path: row.path, ..Slot::new(known, at) })
 }
 
-fn refused(path: String, why: String) -> Planned {
+pub(super) fn refused(path: String, why: String) -> Planned {
     let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
     Planned { slot, decision: Decision::refused(why) }

@@ -68,6 +68,8 @@ pub struct Trouble {
 pub struct LaunchRequest {
     /// Ids of runs of the list; when there are any, only these, and the matrix below is not used.
     pub runs: Vec<String>,
+    /// Cells of the overview; when there are any, only their runs: those that are there, and those that the suites expect.
+    pub cells: Vec<LaunchCell>,
     /// Ids of tasks, or patterns with `*`; none means all.
     pub tasks: Vec<String>,
     /// Systems.
@@ -88,6 +90,21 @@ pub struct LaunchRequest {
     pub max_cost: Option<f64>,
     /// Only one part of it, for several machines.
     pub shard: Option<Shard>,
+}
+
+/// The runs of a task or of one of its variations, by one system with one model.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(deny_unknown_fields)]
+pub struct LaunchCell {
+    /// Id of the task.
+    pub task: String,
+    /// Variation, from 0; none means all.
+    pub variation: Option<u32>,
+    /// System.
+    pub system: String,
+    /// Model.
+    pub model: String,
 }
 
 /// One part of many.

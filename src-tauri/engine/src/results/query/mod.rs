@@ -190,6 +190,13 @@ pub(crate) fn row_by_key(index: &Reader<'_>, key: &str) -> Result<Option<RunRow>
     Ok(index.prepare_cached(row::BY_KEY)?.query_row([key], row::read_row).optional()?)
 }
 
+/// The rows of all runs of a task by one system with one model.
+pub(crate) fn rows_of(index: &Reader<'_>, task: &str, system: &str, model: &str) -> Result<Vec<RunRow>, IndexError> {
+    let mut query = index.prepare_cached(row::BY_PLACE)?;
+    let rows = query.query_map([task, system, model], row::read_row)?.collect::<Result<_, _>>()?;
+    Ok(rows)
+}
+
 /// What past runs took: task, system, model, turns, tokens, dollars.
 pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
 

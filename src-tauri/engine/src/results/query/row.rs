@@ -18,6 +18,8 @@ macro_rules! select {
 
 pub(super) const BY_ID: &str = select!("FROM runs WHERE id = ?");
 pub(super) const BY_KEY: &str = select!("FROM runs WHERE key = ?");
+pub(super) const BY_PLACE: &str =
+    select!("FROM runs WHERE task = ? AND system = ? AND model = ? AND state_order < 6 ORDER BY path");
 
 /// Reasons can quote what a provider sent, and a file can claim any model; a list shows their beginning.
 const MAX_REASON: usize = 1_000;
