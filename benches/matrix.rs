@@ -106,7 +106,7 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
 
 fn request(filter: &str, folded: bool, except: &[String], offset: u32) -> OverviewRequest {
     let span = Span { offset, limit: PAGE };
-    OverviewRequest { filter: filter.to_owned(), scorer: None, folded, except: except.to_vec(), span }
+    OverviewRequest { filter: filter.to_owned(), scorer: None, folded, except: except.to_vec(), find: None, span }
 }
 
 fn overview(app: &App, filter: &str, folded: bool, except: &[String], offset: u32) -> Overview {

@@ -6,6 +6,7 @@ import { choice, OPTIONS } from "./launch.test-env";
 const names = fc.uniqueArray(fc.string({ unit: "binary" }), { maxLength: 4 });
 export const draft: fc.Arbitrary<Draft> = fc.record({
   runs: fc.uniqueArray(fc.stringMatching(/^[a-z0-9]{1,12}$/), { maxLength: 4 }),
+  cells: fc.uniqueArray(fc.record({ task: fc.string({ unit: "binary", minLength: 1 }), variation: fc.option(fc.nat(999_999)), system: fc.string({ unit: fc.constantFrom("a", "|", "%", "7C", "é"), minLength: 1 }), model: fc.string({ unit: "binary", minLength: 1 }) }), { maxLength: 3, selector: (cell) => JSON.stringify(cell) }),
   find: fc.string({ unit: "binary" }),
   tasks: names,
   systems: names,
@@ -40,8 +41,17 @@ describe("a draft in the address", () => {
 describe("a request", () => {
   it("of just some runs has no matrix, and one of a matrix names no runs", () => {
     const whole: Draft = { ...BLANK, tasks: ["t"], systems: ["s"], models: ["m"], variations: [2, 0], repeats: 3, startOver: true, concurrency: 8 };
-    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
-    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
+    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], cells: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
+    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], cells: [], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
+  });
+  it("of just some cells has no matrix either, and runs that are named go before cells", () => {
+    const cell = { task: "a|b", variation: null, system: "s", model: "m" };
+    const cells = draftOf([], { cells: [cell], tasks: ["t"], systems: ["s"], models: ["m"] });
+    expect(requestOf(cells, OPTIONS)).toMatchObject({ runs: [], cells: [cell], tasks: [], systems: [], models: [] });
+    expect(requestOf({ ...cells, runs: ["r1"] }, OPTIONS)).toMatchObject({ runs: ["r1"], cells: [] });
+    expect(lacking(cells)).toBeNull();
+    expect(withSoleChoices(cells, OPTIONS)).toEqual(cells);
+    expect(written(draftOf([], { cells: [cell] }))).toBe("cell=s%7Cm%7C%7Ca%7Cb");
   });
   it("carries the limit of the workspace file, unless another was written", () => {
     expect(requestOf(BLANK, { max_cost: 5 }).max_cost).toBe(5);

@@ -2,9 +2,20 @@
 import type { LaunchOptions } from "./generated/LaunchOptions";
 import type { LaunchRequest } from "./generated/LaunchRequest";
 
+/** A cell of the overview: the runs of a task or of one of its variations. */
+export interface DraftCell {
+  task: string;
+  /** From 0; null means all. */
+  variation: number | null;
+  system: string;
+  model: string;
+}
+
 export interface Draft {
   /** Just these runs; then the matrix is not used. */
   runs: readonly string[];
+  /** Just the runs of these cells; then the matrix is not used either. */
+  cells: readonly DraftCell[];
   /** Narrows the list of tasks on screen; says nothing about what is run. */
   find: string;
   /** None means all. */
@@ -20,7 +31,7 @@ export interface Draft {
   maxCost: number | null;
 }
 
-export const BLANK: Draft = { runs: [], find: "", tasks: [], systems: [], models: [], variations: [], repeats: null, startOver: false, anyway: false, concurrency: null, maxCost: null };
+export const BLANK: Draft = { runs: [], cells: [], find: "", tasks: [], systems: [], models: [], variations: [], repeats: null, startOver: false, anyway: false, concurrency: null, maxCost: null };
 
 export const MOST_REPEATS = 1_000;
 export const MOST_AT_ONCE = 1_000;
@@ -40,11 +51,23 @@ export function dollars(word: string | null): number | null {
   return value > 0 ? value : null;
 }
 
+// A bar between the parts; the task comes last, and may hold bars itself.
+const inCell = (word: string) => word.replace(/[%|]/g, (sign) => (sign === "|" ? "%7C" : "%25"));
+const outOfCell = (word: string) => word.replace(/%7C|%25/g, (code) => (code === "%7C" ? "|" : "%"));
+const writeCell = ({ task, variation, system, model }: DraftCell) => [inCell(system), inCell(model), variation ?? "", task].join("|");
+function readCell(word: string): DraftCell[] {
+  const [system = "", model = "", variation = "", ...task] = word.split("|");
+  const name = task.join("|");
+  if (system === "" || model === "" || name === "" || !/^\d{0,6}$/.test(variation)) return [];
+  return [{ task: name, variation: variation === "" ? null : Number(variation), system: outOfCell(system), model: outOfCell(model) }];
+}
+
 /** Reads what an address says; what makes no sense is left out. */
 export function readDraft(asked: URLSearchParams): Draft {
   const commas = (key: string) => (asked.get(key) ?? "").split(",").filter((word) => word !== "");
   return {
     runs: once(commas("runs")),
+    cells: once(asked.getAll("cell")).flatMap(readCell),
     find: asked.get("find") ?? "",
     tasks: once(asked.getAll("task")),
     systems: once(asked.getAll("system")),
@@ -64,6 +87,7 @@ export function writeDraft(draft: Draft, asked: URLSearchParams): void {
     if (value !== null && value !== "") asked.set(key, String(value));
   };
   put("runs", draft.runs.join(","));
+  for (const cell of draft.cells) asked.append("cell", writeCell(cell));
   put("find", draft.find);
   for (const task of draft.tasks) asked.append("task", task);
   for (const system of draft.systems) asked.append("system", system);
@@ -79,9 +103,12 @@ export function writeDraft(draft: Draft, asked: URLSearchParams): void {
 /** Just these runs, with everything else as usual. */
 export const draftOf = (runs: readonly string[], change: Partial<Draft> = {}): Draft => ({ ...BLANK, ...change, runs });
 
+/** Whether it names what is to be run, one by one. */
+export const isNamed = (draft: Draft): boolean => draft.runs.length > 0 || draft.cells.length > 0;
+
 /** Why a draft is no request yet, as the next thing to choose; null when it is one. */
 export function lacking(draft: Draft): string | null {
-  if (draft.runs.length > 0) return null;
+  if (isNamed(draft)) return null;
   if (draft.systems.length === 0 && draft.models.length === 0) return "Choose a system and a model.";
   if (draft.systems.length === 0) return "Choose a system.";
   return draft.models.length === 0 ? "Choose a model." : null;
@@ -92,9 +119,11 @@ export function lacking(draft: Draft): string | null {
  * holds.
  */
 export function requestOf(draft: Draft, options: Pick<LaunchOptions, "max_cost">): LaunchRequest {
-  const matrix = draft.runs.length === 0;
+  const matrix = !isNamed(draft);
   return {
     runs: [...draft.runs],
+    // Runs that are named go before cells.
+    cells: draft.runs.length > 0 ? [] : [...draft.cells],
     tasks: matrix ? [...draft.tasks] : [],
     systems: matrix ? [...draft.systems] : [],
     models: matrix ? [...draft.models] : [],
@@ -110,7 +139,7 @@ export function requestOf(draft: Draft, options: Pick<LaunchOptions, "max_cost">
 
 /** A sheet nobody touched is filled with what there is no choice about. */
 export function withSoleChoices(draft: Draft, options: LaunchOptions): Draft {
-  if (draft.runs.length > 0) return draft;
+  if (isNamed(draft)) return draft;
   const sole = (list: LaunchOptions["models"]) => {
     const usable = list.filter((choice) => choice.why_not === null);
     return usable.length === 1 ? usable.map((choice) => choice.name) : [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accept, complete, freeText, only, pieces, quote, soughtIn, toggle, tokens, unquote } from "./filter";
+import { accept, both, complete, freeText, only, pieces, quote, soughtIn, toggle, tokens, unquote } from "./filter";
 import type { Facets } from "./generated/Facets";
 
 const FACETS: Facets = {
@@ -58,6 +58,26 @@ describe("a value", () => {
   it("takes the place of another of its key", () => {
     expect(toggle("model:o1 x", "model", "o3-mini")).toBe("x model:o3-mini");
     expect(toggle("model:o1,o3-mini", "model", "o1")).toBe("model:o1");
+  });
+});
+
+describe("two filters together", () => {
+  it.each([
+    ["", "task:a", "task:a"],
+    ["model:o1 ", "task:a", "model:o1 task:a"],
+    ["model:o1", "", "model:o1"],
+    ['"still typing', "task:a", '"still typing" task:a'],
+    ['"typed" x', "task:a", '"typed" x task:a'],
+    ['"a\\" b', "task:a", '"a\\" b" task:a'],
+    ['"a\\', "task:a", '"a\\\\" task:a'],
+  ])("%s and %s", (one, other, wanted) => expect(both(one, other)).toBe(wanted));
+  it("ask for the tokens of both, whatever was typed", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom("a", ":", '"', "\\", " ", "-") }), (text) => {
+        const values = (typed: string) => tokens(typed).map((token) => token.value);
+        expect(values(both(text, "task:b"))).toEqual([...values(text), "b"]);
+      }),
+    );
   });
 });
 

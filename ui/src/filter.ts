@@ -62,6 +62,18 @@ export function toggle(text: string, key: string, value: string): string {
   return (only(text, key, value) ? typed : [...typed, `${key}:${quote(value)}`]).join(" ");
 }
 
+/** A filter that asks for both. A quote that is still open ends with its own part. */
+export function both(one: string, other: string): string {
+  let open = false;
+  let dangling = false;
+  for (let at = 0; at < one.length; at++) {
+    if (open && one[at] === "\\") dangling = ++at === one.length;
+    else if (one[at] === '"') open = !open;
+  }
+  const closed = open ? `${one}${dangling ? "\\" : ""}"` : one;
+  return [closed.trim(), other.trim()].filter((part) => part !== "").join(" ");
+}
+
 /** The words of it that are looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
 export const freeText = (text: string, keys: readonly string[], misread: readonly string[]): string[] =>
   tokens(text).filter((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key)))).map((token) => token.value);

@@ -28,6 +28,10 @@ total_rows: number,
  */
 tasks: number, 
 /**
+ * Where the row of the task is that was looked for.
+ */
+found: number | null, 
+/**
  * From the offset asked for.
  */
 rows: Array<OverviewRow>, 

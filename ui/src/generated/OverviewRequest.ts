@@ -22,6 +22,10 @@ folded: boolean,
  */
 except: Array<string>, 
 /**
+ * A task whose row is looked for.
+ */
+find: string | null, 
+/**
  * Which rows, once the folded ones are left out.
  */
 span: Span, };

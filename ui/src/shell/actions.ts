@@ -19,6 +19,8 @@ export interface Frame {
   palette: () => void;
   sheet: () => void;
   runs: () => Route;
+  /** Where a run was opened from: the list, or the overview. */
+  listed: () => Route;
 }
 
 const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
@@ -42,7 +44,8 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
     to("settings", "Settings, models and keys, doctor", ["g s"], () => ({ place: "settings" })),
-    { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.runs()) },
+    { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.listed()) },
+    { id: "listed", title: "Back to where the run was opened from", group: "Places", quiet: true, when: frame.open, run: () => router.go(frame.listed()) },
     { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
     { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },
     theme("system"),

@@ -15,6 +15,8 @@ pub struct OverviewRequest {
     pub folded: bool,
     /// Tasks for which that is the other way round.
     pub except: Vec<String>,
+    /// A task whose row is looked for.
+    pub find: Option<String>,
     /// Which rows, once the folded ones are left out.
     pub span: Span,
 }
@@ -33,6 +35,8 @@ pub struct Overview {
     pub total_rows: u64,
     /// How many tasks have a row.
     pub tasks: u64,
+    /// Where the row of the task is that was looked for.
+    pub found: Option<u64>,
     /// From the offset asked for.
     pub rows: Vec<OverviewRow>,
     /// Scorers that occur, for choosing one.

@@ -14,6 +14,8 @@ export interface Table {
   copy: () => void;
   /** Puts the selection, or the run under the cursor, on the launch sheet. */
   again: () => void;
+  /** Puts the runs of the selection beside each other. */
+  compare: () => void;
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
@@ -61,6 +63,7 @@ export function moves(table: Table): Action[] {
     go("extend-up", "Select up", ["Shift+ArrowUp"], () => picks.cursor - 1, true),
     { id: "unpick", title: "Unselect everything", group, keys: ["Escape"], when: () => picks.size > 0, run: () => picks.clear() },
     { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
+    { id: "compare-runs", title: "Compare the selection", group, keys: ["c"], when: some, run: () => table.compare() },
     { id: "run-again", title: "Run the selection again…", group, keys: ["r"], when: () => picks.size > 0 || row() !== undefined, run: () => table.again() },
     at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
   ];

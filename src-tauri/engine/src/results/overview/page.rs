@@ -22,7 +22,10 @@ impl Matrix {
         let except: HashSet<&str> = request.except.iter().map(String::as_str).collect();
         let folded = |task: &TaskRows| request.folded != except.contains(task.id.as_str());
         let lines = self.tasks.iter().map(|task| (task, task.variations.len() < 2 || folded(task)));
-        let total: usize = lines.clone().map(|(task, folded)| 1 + if folded { 0 } else { task.variations.len() }).sum();
+        let height = |(task, folded): (&TaskRows, bool)| 1 + if folded { 0 } else { task.variations.len() };
+        let total: usize = lines.clone().map(height).sum();
+        let sought = self.tasks.iter().position(|task| request.find.as_ref() == Some(&task.id));
+        let found: Option<usize> = sought.map(|at| lines.clone().take(at).map(height).sum());
         let lines = lines.flat_map(|(task, folded)| {
             let shown = if folded { &[][..] } else { &task.variations[..] };
             std::iter::once(Line::Task(task, folded)).chain(shown.iter().map(move |row| Line::Variation(task, row)))
@@ -35,6 +38,7 @@ impl Matrix {
             columns_left_out: u32::try_from(self.columns_left_out).unwrap_or(u32::MAX),
             total_rows: total as u64 + u64::from(self.loose.is_some()),
             tasks: self.tasks.len() as u64,
+            found: found.map(|at| at as u64),
             rows: lines.skip(offset).take(limit).map(|line| self.row(&line)).collect(),
             scorers: self.scorers.clone(),
             runs: self.totals.runs,

@@ -92,6 +92,7 @@ fn request(folded: bool, except: &[&str], offset: u32, limit: u32) -> OverviewRe
         scorer: None,
         folded,
         except: except.iter().map(|task| (*task).to_owned()).collect(),
+        find: None,
         span: Span { offset, limit },
     }
 }
@@ -317,6 +318,18 @@ fn folded_tasks_have_one_row_and_those_with_one_variation_never_more() {
     assert_eq!(names(false, &["a"], 0, 99), "5: ▸ a,b,c,  0 ,  1 ");
     assert_eq!(names(false, &[], 2, 2), "7:   1 ,b");
     assert_eq!(names(false, &[], 90, 5), "7: ");
+}
+
+#[test]
+fn the_row_of_a_task_is_found_under_any_folds() {
+    let runs = ["a/0 s m 1: 1", "a/1 s m 1: 1", "b/0 s m 1: 1", "c/0 s m 1: 1", "c/1 s m 1: 1"];
+    let matrix = matrix(&runs, &Arc::default(), "");
+    let found = |task: &str, folded| {
+        let request = OverviewRequest { find: Some(task.to_owned()), ..request(folded, &[], 0, 1) };
+        matrix.page(&request, 1, Vec::new()).found
+    };
+    assert_eq!([found("a", false), found("b", false), found("c", false)], [Some(0), Some(3), Some(4)]);
+    assert_eq!([found("c", true), found("never there", true)], [Some(2), None]);
 }
 
 #[test]

@@ -1,0 +1,128 @@
+// What a cell says: as a tone, as marks, as a sentence. Pure.
+import { both } from "../../filter";
+import { count, counted } from "../../format";
+import type { OverviewCell } from "../../generated/OverviewCell";
+import type { OverviewColumn } from "../../generated/OverviewColumn";
+import type { OverviewRow } from "../../generated/OverviewRow";
+import type { IconName } from "../../parts/Icon.svelte";
+import { visibleLine } from "../../parts/visible/visible";
+import { runRoute, type RunRoute } from "../../route";
+
+export type Tone = "right" | "part" | "wrong";
+export const TONES: Record<Tone, { word: string; icon: IconName }> = {
+  right: { word: "right", icon: "check" },
+  part: { word: "part right", icon: "half" },
+  wrong: { word: "wrong", icon: "cross" },
+};
+
+/** Less than this is wrong, when nobody decides what is good enough; and nearly all of it is right. */
+const WRONG_BELOW = 0.5;
+const RIGHT_FROM = 0.95;
+
+/** How good it is, in one word; null without a score. Right when every run passed. */
+export function toneOf(cell: OverviewCell): Tone | null {
+  if (cell.score === null) return null;
+  if (cell.passed === null) return cell.score >= RIGHT_FROM ? "right" : cell.score < WRONG_BELOW ? "wrong" : "part";
+  if (cell.passed === cell.scored) return "right";
+  return cell.passed === 0 && cell.score < WRONG_BELOW ? "wrong" : "part";
+}
+
+export interface Mark {
+  icon: IconName;
+  tone: "err" | "wrong" | "busy" | "part" | "muted";
+  count: number;
+  /** What is counted, with the number. */
+  text: string;
+}
+
+/** What there is besides scores, in order of how much it matters. */
+export function marksOf(cell: OverviewCell): Mark[] {
+  const all: Mark[] = [
+    { icon: "diamond", tone: "err", count: cell.errors, text: counted(cell.errors, "error") },
+    { icon: "torn", tone: "wrong", count: cell.damaged, text: `${count(cell.damaged)} damaged` },
+    { icon: "pen", tone: "busy", count: cell.running, text: `${count(cell.running)} running` },
+    { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} waiting` },
+    { icon: "dash", tone: "part", count: cell.unscored, text: `${count(cell.unscored)} not scored` },
+    { icon: "gap", tone: "muted", count: cell.missing, text: `${count(cell.missing)} missing` },
+  ];
+  return all.filter((mark) => mark.count > 0);
+}
+
+export const score = (value: number): string => value.toFixed(2);
+/** `2/3`: how many passed of those that were scored. */
+export const passedOf = (cell: OverviewCell): string => (cell.passed === null ? (cell.scored > 1 ? `n ${count(cell.scored)}` : "") : `${count(cell.passed)}/${count(cell.scored)}`);
+
+/** Everything a cell says, as a sentence: `3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error`. */
+export function sentence(cell: OverviewCell | null, whole: boolean): string {
+  if (cell === null) return "No run, and none is expected";
+  const scores: string[] = [];
+  if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
+  if (cell.score !== null) {
+    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${score(cell.low)}–${score(cell.high)})`;
+    scores.push(`${cell.scored === 1 ? "score" : "mean"} ${score(cell.score)}${interval}`);
+  }
+  if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");
+  const others = marksOf(cell).map((mark) => mark.text);
+  if (cell.reviewed > 0) others.push(`${count(cell.reviewed)} reviewed`);
+  const head = cell.runs === 0 ? "No run" : counted(cell.runs, "run");
+  if (scores.length === 0) return others.length === 0 ? head : `${head}: ${others.join(", ")}`;
+  return [`${head}: ${scores.join(", ")}`, ...(others.length === 0 ? [] : [others.join(", ")])].join("; ");
+}
+
+interface Named {
+  system: string | null;
+  model: string | null;
+}
+/** A system with a model, in words. */
+export const columnName = ({ system, model }: Named): string => visibleLine([system ?? "no system", model ?? "no model"].join(" · "));
+
+/** A task or variation, in words. */
+export function rowName(row: OverviewRow): string {
+  if (row.kind === "loose") return "Runs without a task";
+  const task = visibleLine((row.kind === "task" ? row.label : null) ?? row.task ?? "");
+  return row.kind === "variation" ? `${task} · ${variationName(row)}` : task;
+}
+export const variationName = (row: OverviewRow): string => (row.label === null ? (row.variation === null ? "no variation" : `variation ${row.variation}`) : visibleLine(row.label));
+
+/** What stays the same while rows and columns come and go. */
+export const keyOf = {
+  row: (row: OverviewRow): string => JSON.stringify([row.kind, row.task, row.variation ?? row.label]),
+  column: ({ system, model }: Named): string => JSON.stringify([system, model]),
+  cell: (row: string, column: string): string => `${row} ${column}`,
+};
+
+/** A cell that is selected, with what can be done with it. */
+export interface Pick {
+  key: string;
+  task: string | null;
+  variation: number | null;
+  system: string | null;
+  model: string | null;
+  /** The worst run. */
+  run: string | null;
+  runs: number;
+  /** What narrows the list down to it. */
+  filter: string;
+  name: string;
+  /** Whether its runs can be said by where they stand: loose runs and variations without a number cannot. */
+  launchable: boolean;
+}
+
+export function pickOf(row: OverviewRow, column: OverviewColumn, cell: OverviewCell | null, q: string): Pick {
+  const stands = row.kind === "task" || (row.kind === "variation" && row.variation !== null);
+  return {
+    key: keyOf.cell(keyOf.row(row), keyOf.column(column)),
+    task: row.task,
+    variation: row.kind === "variation" ? row.variation : null,
+    system: column.system,
+    model: column.model,
+    run: cell?.run ?? null,
+    runs: cell?.runs ?? 0,
+    filter: both(q, both(row.filter, column.filter)),
+    name: `${rowName(row)} · ${columnName(column)}`,
+    launchable: stands && column.system !== null && column.model !== null,
+  };
+}
+
+/** The worst run of a cell; its neighbours are the other runs of it, worst first. */
+export const runOf = (pick: Pick): RunRoute | null => (pick.run === null ? null : { ...runRoute(pick.run), q: pick.filter, sort: { column: "score", descending: false } });

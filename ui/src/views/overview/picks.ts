@@ -1,0 +1,71 @@
+// Which cells are selected, and where the cursor is. Cells are known by what they stand for, so that a selection survives folds and filters.
+import { createSubscriber } from "svelte/reactivity";
+import type { Pick } from "./cells";
+
+/** Row and column; -1 is the head of either. */
+export interface At {
+  row: number;
+  column: number;
+}
+
+export class CellPicks {
+  readonly #picked = new Map<string, Pick>();
+  #cursor: At = { row: 0, column: 0 };
+  #anchor: At = { row: 0, column: 0 };
+  /** What the row under the cursor stands for. */
+  #key: string | null = null;
+  #update: () => void = () => undefined;
+  readonly #subscribe = createSubscriber((update) => {
+    this.#update = update;
+  });
+
+  get size(): number {
+    this.#subscribe();
+    return this.#picked.size;
+  }
+  get all(): Pick[] {
+    this.#subscribe();
+    return [...this.#picked.values()];
+  }
+  has(key: string): boolean {
+    this.#subscribe();
+    return this.#picked.has(key);
+  }
+  get cursor(): At {
+    this.#subscribe();
+    return this.#cursor;
+  }
+  get key(): string | null {
+    this.#subscribe();
+    return this.#key;
+  }
+  /** Where a range begins. */
+  get anchor(): At {
+    return this.#anchor;
+  }
+
+  move(to: At, key: string | null, keepAnchor = false): void {
+    if (!keepAnchor) this.#anchor = to;
+    if (to.row === this.#cursor.row && to.column === this.#cursor.column && key === this.#key) return;
+    this.#cursor = to;
+    this.#key = key;
+    this.#update();
+  }
+
+  toggle(pick: Pick): void {
+    if (!this.#picked.delete(pick.key)) this.#picked.set(pick.key, pick);
+    this.#update();
+  }
+
+  only(these: readonly Pick[], more = false): void {
+    if (!more) this.#picked.clear();
+    for (const pick of these) this.#picked.set(pick.key, pick);
+    this.#update();
+  }
+
+  clear(): void {
+    if (this.#picked.size === 0) return;
+    this.#picked.clear();
+    this.#update();
+  }
+}
