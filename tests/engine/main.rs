@@ -25,6 +25,7 @@ mod real_folders;
 mod reviewing;
 mod running;
 mod sandbox;
+mod scores;
 mod scripted;
 mod search;
 mod sql_postgres;
