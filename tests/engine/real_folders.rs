@@ -1,6 +1,9 @@
 //! Rules over whole folders: the sample data, and real benchmark runs where they lie beside the project.
 use crate::bench::{Bench, beside_the_project};
-use touchstone_engine::rows::{RunState, RunView, Span, StepKind};
+use touchstone_engine::rows::{FailureClass, RunState, RunView, ScoreStanding, Span, StepKind};
+
+/// What the published benchmark gives its runs, computed elsewhere (`scripts/order-oracle.py runs`).
+const PUBLISHED: &str = include_str!("../../src-tauri/scoring/tests/scorers/runs.jsonl");
 
 fn opened(bench: &Bench) -> Vec<RunView> {
     bench.rows().iter().map(|row| bench.app().open_run(&row.id).unwrap()).collect()
@@ -52,4 +55,62 @@ fn real_benchmark_folders_are_runs_with_their_tasks_answers_and_expected_output(
     let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap();
     println!("cases: {} runs, {} tasks, {} problems", views.len(), bench.status().counts.tasks, problems.total);
     assert_eq!(problems.total, 0, "{:?}", problems.problems);
+}
+
+#[test]
+fn real_benchmark_runs_are_scored_in_the_list_as_the_published_benchmark_scores_them() {
+    let golden = beside_the_project("../shared/golden/benchmark");
+    if !golden.exists() {
+        println!("cases: 0 (the real benchmark folder is not there)");
+        return;
+    }
+    let bench = Bench::new().open_at(golden.to_str().unwrap());
+    let rows = bench.rows();
+    let all: Vec<serde_json::Value> = PUBLISHED.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for published in &all {
+        let path = published["run"].as_str().unwrap();
+        let row = rows.iter().find(|row| row.path == path).unwrap_or_else(|| panic!("{path} is not in the list"));
+        let wanted = published["score"].as_f64().unwrap();
+        assert_eq!((row.scoring, row.scorer.as_deref()), (Some(ScoreStanding::Scored), Some("kendall_tau")), "{path}");
+        let score = row.score.unwrap();
+        assert!((score - wanted).abs() < 1e-12, "{path}: {score} instead of {wanted}");
+        let scores = bench.app().run_scores(&row.id).unwrap();
+        assert_eq!(scores.scores.iter().map(|one| one.scorer.as_str()).collect::<Vec<_>>(), ["kendall_tau", "fields"]);
+        assert!(scores.scores.iter().all(|one| !one.reason.is_empty()), "{path}: a score without its reason");
+        let class = match (row.state, row.passed) {
+            (_, Some(true)) => None,
+            (RunState::Answered, _) => Some(FailureClass::WrongAnswer),
+            _ => row.class,
+        };
+        assert_eq!(row.class, class, "{path}");
+        println!("{score:.4}  {path}  {}", row.score_reason.as_deref().unwrap_or_default());
+    }
+    println!("cases: {} runs scored as published", all.len());
+    assert_eq!(rows.iter().filter(|row| row.scoring.is_some()).count(), all.len());
+}
+
+#[test]
+fn every_run_of_the_sample_data_is_scored_or_says_why_not() {
+    let bench = Bench::new().open_at(beside_the_project("demo").to_str().unwrap());
+    let rows = bench.rows();
+    for row in &rows {
+        let standing = row.scoring.unwrap_or_else(|| panic!("{} is not scored", row.path));
+        let expected = match row.state {
+            // Some variations of the sample data are there to be asked only.
+            RunState::Answered | RunState::NoAnswer if standing == ScoreStanding::NoExpected => standing,
+            RunState::Answered | RunState::NoAnswer => ScoreStanding::Scored,
+            RunState::Error => ScoreStanding::Error,
+            _ => ScoreStanding::NotEnded,
+        };
+        assert_eq!(standing, expected, "{}: {:?}", row.path, row.score_reason);
+        println!(
+            "{:<24} {:>5}  {}  {}",
+            format!("{:?}", row.state),
+            row.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
+            row.path,
+            row.score_reason.as_deref().unwrap_or_default()
+        );
+    }
+    let passed = |wanted| rows.iter().filter(|row| row.passed == Some(wanted)).count();
+    assert!(passed(true) > 5 && passed(false) > 5, "{} right, {} not", passed(true), passed(false));
 }
