@@ -85,6 +85,7 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
         system: Some(format!("system{}", column / 4)),
         model: Some(format!("model{}", column % 4)),
         state: RunState::Answered,
+        reason: None,
         layout: "tool_calling".to_owned(),
         turns: 3,
         tool_calls: 2,

@@ -8,7 +8,7 @@ use touchstone_formats::suite;
 /// More repeats than these are a slip of the keyboard, as for launches.
 const MOST_REPEATS: u32 = 1_000;
 
-/// Counts what is missing into the cells; returns how much it is, or none when the filter asks for more than where runs stand.
+/// Counts what is missing into the rows; returns how much it is, or none when the filter asks for more than where runs stand.
 pub(super) fn count_missing(
     gathered: &mut Gathered,
     columns: &[Column],
@@ -20,7 +20,7 @@ pub(super) fn count_missing(
     }
     let mut missing = 0;
     for task in suites.all() {
-        for (column, Column { system, model, .. }) in columns.iter().enumerate() {
+        for (column, Column { system, model, .. }) in (0..).zip(columns) {
             let (Some(system), Some(model)) = (system, model) else { continue };
             if is_asked(&task.suite, system) {
                 missing += of_column(gathered, task, column, (system, model), filter);
@@ -35,13 +35,7 @@ fn is_asked(task: &suite::Task, system: &str) -> bool {
     task.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty())
 }
 
-fn of_column(
-    gathered: &mut Gathered,
-    task: &Task,
-    column: usize,
-    (system, model): (&str, &str),
-    filter: &Filter,
-) -> u64 {
+fn of_column(gathered: &mut Gathered, task: &Task, column: u16, (system, model): (&str, &str), filter: &Filter) -> u64 {
     let id = task.suite.id.as_str();
     let names = gathered.names(id);
     let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();
@@ -50,18 +44,21 @@ fn of_column(
     for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
         let name = task.variation_name(index);
         let admitted = |repeat: &u32| {
-            let slot =
+            let place =
                 Slot { task: &names, system, model, variation, variation_name: name.as_deref(), repeat: *repeat };
-            filter.admits(&slot)
+            filter.admits(&place)
         };
         let wanted: Vec<u32> = repeats.clone().filter(admitted).collect();
         if wanted.is_empty() {
             continue;
         }
-        let tally = gathered.row(task, variation, name).at(column);
-        let lacking = wanted.iter().filter(|repeat| !tally.repeats.contains(repeat)).count();
-        tally.counts.missing = u32::try_from(lacking).unwrap_or(u32::MAX);
-        missing += lacking as u64;
+        let row = gathered.row(task, variation, name);
+        let there = row.facts.of(column);
+        let lacking = wanted.iter().filter(|repeat| !there.iter().any(|fact| fact.repeat == **repeat)).count();
+        if lacking > 0 {
+            row.missing.push((column, u32::try_from(lacking).unwrap_or(u32::MAX)));
+            missing += lacking as u64;
+        }
     }
     missing
 }

@@ -1,14 +1,12 @@
 //! **Pure.** Puts runs where they belong: which column, which task, which variation.
-use super::tally::{score_of, sum};
-use super::{
-    Column, Loose, MOST_COLUMNS, Matrix, Place, Tallies, TaskRows, Totals, VariationRow, doubt::Few, expected,
-};
+use super::{Column, Fact, Facts, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow, cell, expected};
 use crate::results::filter::Filter;
 use crate::results::query::ScoredRun;
 use crate::results::suites::{Task, Tasks};
 use crate::rows::{OverviewCell, RunState, ScoreStanding};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use touchstone_scoring::standing::End;
 
 /// Rows while they are filled.
 #[derive(Default)]
@@ -42,26 +40,46 @@ impl Gathered {
     }
 
     /// The row of a variation that a suite has.
-    pub(super) fn row(&mut self, task: &Task, variation: u32, name: Option<String>) -> &mut Tallies {
+    pub(super) fn row(&mut self, task: &Task, variation: u32, name: Option<String>) -> &mut VariationRow {
         let at = self.task(&task.suite.id, task.suite.name.as_ref());
         let place = Place::Numbered(variation);
-        let row = self.tasks[at].rows.entry(place.clone());
-        &mut row.or_insert_with(|| VariationRow::new(place, name)).tallies
+        self.tasks[at].rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place, name))
+    }
+
+    /// Once every run is in, runs are found by their column.
+    fn close(&mut self) {
+        for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
+            row.facts.close();
+        }
     }
 
     fn rows(self) -> Vec<TaskRows> {
-        let mut tasks: Vec<TaskRows> = self
-            .tasks
-            .into_iter()
-            .map(|task| TaskRows {
-                names: if task.names.is_empty() { vec![task.id.clone()] } else { task.names.into_iter().collect() },
-                id: task.id,
-                label: task.label,
-                variations: task.rows.into_values().map(VariationRow::closed).collect(),
-            })
-            .collect();
+        let rows = |task: GatheredTask| TaskRows {
+            names: if task.names.is_empty() { vec![task.id.clone()] } else { task.names.into_iter().collect() },
+            id: task.id,
+            label: task.label,
+            variations: task.rows.into_values().collect(),
+        };
+        let mut tasks: Vec<TaskRows> = self.tasks.into_iter().map(rows).collect();
         tasks.sort_by(|one, other| one.id.cmp(&other.id));
         tasks
+    }
+}
+
+impl Facts {
+    fn add(&mut self, run: &ScoredRun, column: u16) {
+        self.0.push(Fact {
+            column,
+            end: run.counted().end,
+            repeat: run.repeat,
+            reviewed: run.verdict.is_some() || run.review_score.is_some(),
+            id: run.id.as_str().into(),
+        });
+    }
+
+    fn close(&mut self) {
+        self.0.sort_by_key(|fact| fact.column);
+        self.0.shrink_to_fit();
     }
 }
 
@@ -70,18 +88,17 @@ impl Matrix {
     pub fn of(runs: &[ScoredRun], suites: &Arc<Tasks>, filter: &Filter, scorers: Vec<String>) -> Self {
         let runs = || runs.iter().filter(|run| run.state != RunState::Other);
         let (mut columns, columns_left_out) = columns(runs().filter(|run| run.task.is_some()));
-        let at: HashMap<_, _> = columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| ((column.system.as_deref(), column.model.as_deref()), at))
-            .collect();
+        let named = |column: &Column| (column.system.clone(), column.model.clone());
+        let names: Vec<(Option<String>, Option<String>)> = columns.iter().map(named).collect();
+        let at: HashMap<_, u16> =
+            names.iter().map(|(system, model)| (system.as_deref(), model.as_deref())).zip(0..).collect();
         let mut gathered = Gathered::default();
         let mut known: HashMap<&str, (usize, Option<&Arc<Task>>)> = HashMap::new();
         let mut loose = Loose::default();
         let mut totals = Totals::default();
         for run in runs() {
             totals.add(run);
-            let column = at.get(&(run.system.as_deref(), run.model.as_deref()));
+            let column = at.get(&(run.system.as_deref(), run.model.as_deref())).copied();
             let Some(name) = &run.task else {
                 loose.add(run, column);
                 continue;
@@ -98,28 +115,25 @@ impl Matrix {
             let rows = &mut gathered.tasks[task].rows;
             let row = rows.entry(place).or_insert_with_key(|place| VariationRow::new(place.clone(), label()));
             row.by_name |= run.variation.is_none();
-            row.tallies.at(*column).add(run);
+            row.facts.add(run, column);
         }
+        gathered.close();
+        loose.facts.close();
         totals.missing = expected::count_missing(&mut gathered, &columns, suites, filter);
         let tasks = gathered.rows();
-        sum_up(&mut columns, &tasks);
+        for (at, column) in (0..).zip(&mut columns) {
+            column.cell = cell::of_column(&tasks, at);
+        }
         let loose = (loose.runs > 0).then_some(loose);
         Self { suites: Arc::clone(suites), columns, columns_left_out, tasks, loose, scorers, totals }
     }
 }
 
-impl VariationRow {
-    fn closed(mut self) -> Self {
-        self.tallies.0.iter_mut().for_each(|(_, tally)| tally.close());
-        self
-    }
-}
-
 impl Loose {
-    fn add(&mut self, run: &ScoredRun, column: Option<&usize>) {
+    fn add(&mut self, run: &ScoredRun, column: Option<u16>) {
         self.runs += 1;
         if let Some(column) = column {
-            self.tallies.at(*column).add(run);
+            self.facts.add(run, column);
         }
     }
 }
@@ -128,12 +142,12 @@ impl Totals {
     fn add(&mut self, run: &ScoredRun) {
         self.runs += 1;
         let ended = matches!(run.state, RunState::Answered | RunState::NoAnswer);
-        match run.scoring {
-            _ if score_of(run).is_some() => self.scored += 1,
-            _ if run.state == RunState::Error => self.errors += 1,
+        match (run.counted().end, run.scoring) {
+            (End::Scored(..), _) => self.scored += 1,
+            (End::Error, _) => self.errors += 1,
             // None: its task is not known.
-            Some(ScoreStanding::NoExpected) | None if ended => self.no_expected += 1,
-            Some(ScoreStanding::Waiting) if ended => self.unasked += 1,
+            (_, Some(ScoreStanding::NoExpected) | None) if ended => self.no_expected += 1,
+            (_, Some(ScoreStanding::Waiting)) if ended => self.unasked += 1,
             _ => {}
         }
     }
@@ -178,12 +192,4 @@ fn place<'a>(run: &'a ScoredRun, suite: Option<&'a Task>) -> (Place, impl Fn() -
         of_suite.or_else(|| run.variation_name.clone())
     };
     (place, label)
-}
-
-/// Sums up each column over its tasks: runs of one task are alike.
-fn sum_up(columns: &mut [Column], tasks: &[TaskRows]) {
-    for (at, column) in columns.iter_mut().enumerate() {
-        let rows = tasks.iter().enumerate().flat_map(|(task, rows)| rows.variations.iter().map(move |row| (task, row)));
-        column.cell = sum(rows.filter_map(|(task, row)| Some((task, row.tallies.get(at)?))), Few::Column);
-    }
 }

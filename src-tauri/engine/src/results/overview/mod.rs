@@ -1,20 +1,19 @@
-//! **Pure.** Runs as a matrix: tasks and their variations against systems with models. Owns what a cell counts and what suites expect
-//! that is not there; intervals come from `scoring`. Knows neither the index nor the page.
+//! **Pure.** Runs as a matrix: tasks and their variations against systems with models. Owns where each run stands and what suites
+//! expect that is not there; what the runs of a cell come to is counted in `scoring::standing`, as for every report.
 //!
-//! A matrix is made once of all runs that pass a filter, and asked for parts of it from then on: folding and scrolling count nothing
-//! again. Only the intervals of the rows in sight are worked out when they are asked for.
-mod doubt;
+//! A matrix is made once of all runs that pass a filter, and asked for parts of it from then on: folding and scrolling gather nothing
+//! again. Only the cells of the rows in sight are worked out when they are asked for.
+mod cell;
 mod expected;
 mod gather;
 mod page;
-mod tally;
 #[cfg(test)]
 mod tests;
 
 use crate::results::suites::Tasks;
 use crate::rows::OverviewCell;
 use std::sync::Arc;
-use tally::Tally;
+use touchstone_scoring::standing::End;
 
 /// More columns than these are nothing to look at; those with the most runs are kept.
 pub const MOST_COLUMNS: usize = 60;
@@ -26,6 +25,7 @@ pub struct Matrix {
     columns: Vec<Column>,
     columns_left_out: usize,
     tasks: Vec<TaskRows>,
+    /// Runs without a task.
     loose: Option<Loose>,
     scorers: Vec<String>,
     totals: Totals,
@@ -65,17 +65,9 @@ struct VariationRow {
     label: Option<String>,
     /// Some of its runs say its name, and no number.
     by_name: bool,
-    tallies: Tallies,
-}
-
-impl VariationRow {
-    fn new(place: Place, label: Option<String>) -> Self {
-        Self { place, label, by_name: false, tallies: Tallies::default() }
-    }
-
-    fn runs(&self) -> u64 {
-        self.tallies.0.iter().map(|(_, tally)| u64::from(tally.counts.runs)).sum()
-    }
+    facts: Facts,
+    /// How many runs are expected and not there, by column.
+    missing: Vec<(u16, u32)>,
 }
 
 /// Which variation: by its number, or by its name where layouts have no numbers.
@@ -86,32 +78,42 @@ enum Place {
     Unknown,
 }
 
+/// What of a run is kept.
+struct Fact {
+    column: u16,
+    end: End,
+    repeat: u32,
+    reviewed: bool,
+    id: Box<str>,
+}
+
+/// Runs of one row, by column and within it by path.
+#[derive(Default)]
+struct Facts(Vec<Fact>);
+
+impl Facts {
+    /// Those of one column.
+    fn of(&self, column: u16) -> &[Fact] {
+        let from = self.0.partition_point(|fact| fact.column < column);
+        let until = self.0.partition_point(|fact| fact.column <= column);
+        &self.0[from..until]
+    }
+}
+
 /// Runs without a task. Those that say who made them may stand in a column; no column is there for their sake.
 #[derive(Default)]
 struct Loose {
     runs: u64,
-    tallies: Tallies,
+    facts: Facts,
 }
 
-/// What is in the columns of a row, by their position. Most rows of odd folders have few.
-#[derive(Default)]
-struct Tallies(Vec<(usize, Tally)>);
-
-impl Tallies {
-    fn at(&mut self, column: usize) -> &mut Tally {
-        let at = match self.0.binary_search_by_key(&column, |(at, _)| *at) {
-            Ok(at) => at,
-            Err(at) => {
-                self.0.insert(at, (column, Tally::default()));
-                at
-            }
-        };
-        &mut self.0[at].1
+impl VariationRow {
+    fn new(place: Place, label: Option<String>) -> Self {
+        Self { place, label, by_name: false, facts: Facts::default(), missing: Vec::new() }
     }
 
-    fn get(&self, column: usize) -> Option<&Tally> {
-        let at = self.0.binary_search_by_key(&column, |(at, _)| *at).ok()?;
-        Some(&self.0[at].1)
+    fn missing(&self, column: u16) -> u32 {
+        self.missing.iter().find(|(at, _)| *at == column).map_or(0, |(_, missing)| *missing)
     }
 }
 

@@ -1,7 +1,5 @@
 //! **Pure.** A part of a matrix as the page sees it: which rows there are under which folds, and their cells.
-use super::doubt::Few;
-use super::tally::{Tally, sum};
-use super::{Loose, Matrix, Place, TaskRows, VariationRow};
+use super::{Loose, Matrix, Place, TaskRows, VariationRow, cell};
 use crate::results::filter::typed;
 use crate::rows::{Misread, Overview, OverviewCell, OverviewColumn, OverviewKind, OverviewRequest, OverviewRow};
 use std::collections::HashSet;
@@ -75,8 +73,8 @@ impl Matrix {
                 variations: u32::try_from(task.variations.len()).unwrap_or(u32::MAX),
                 folded: *folded && task.variations.len() > 1,
                 filter: of_task(task),
-                runs: task.variations.iter().map(VariationRow::runs).sum(),
-                cells: self.cells(|column| whole(task, column)),
+                runs: task.variations.iter().map(|row| row.facts.0.len() as u64).sum(),
+                cells: self.cells(|column| cell::of_task(task, column)),
             },
             Line::Variation(task, row) => OverviewRow {
                 kind: OverviewKind::Variation,
@@ -86,8 +84,8 @@ impl Matrix {
                 variations: 0,
                 folded: false,
                 filter: format!("{} {}", of_task(task), of_variation(row)),
-                runs: row.runs(),
-                cells: self.cells(|column| row.tallies.get(column).map(Tally::cell)),
+                runs: row.facts.0.len() as u64,
+                cells: self.cells(|column| cell::of_row(row, column)),
             },
             Line::Loose(loose) => OverviewRow {
                 kind: OverviewKind::Loose,
@@ -98,25 +96,14 @@ impl Matrix {
                 folded: false,
                 filter: asked("task", None),
                 runs: loose.runs,
-                cells: self.cells(|column| loose.tallies.get(column).map(Tally::cell)),
+                cells: self.cells(|column| cell::of_loose(loose.facts.of(column))),
             },
         }
     }
 
-    fn cells(&self, cell: impl Fn(usize) -> Option<OverviewCell>) -> Vec<Option<OverviewCell>> {
-        (0..self.columns.len()).map(cell).collect()
+    fn cells(&self, cell: impl Fn(u16) -> Option<OverviewCell>) -> Vec<Option<OverviewCell>> {
+        (0..).zip(&self.columns).map(|(at, _)| cell(at)).collect()
     }
-}
-
-/// The cell of a task: of its only variation, or of all, whose runs are alike.
-fn whole(task: &TaskRows, column: usize) -> Option<OverviewCell> {
-    if let [only] = task.variations.as_slice() {
-        return only.tallies.get(column).map(Tally::cell);
-    }
-    let mut there =
-        task.variations.iter().enumerate().filter_map(|(at, row)| Some((at, row.tallies.get(column)?))).peekable();
-    there.peek()?;
-    Some(sum(there, Few::Cell))
 }
 
 fn of_task(task: &TaskRows) -> String {

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use touchstone_formats::suite;
+use touchstone_scoring::standing::Standing;
 
 /// A run as `task/variation system model repeat: what became of it`. A variation that is no number is a name; what became of it is
 /// a score, with `+` or `-` when somebody decided whether it is good enough, or a state.
@@ -43,6 +44,7 @@ fn run(text: &str) -> ScoredRun {
         system: some(words[1]),
         model: some(words[2]),
         state,
+        reason: None,
         layout: "tool_calling".to_owned(),
         turns: 1,
         tool_calls: 0,
@@ -164,9 +166,9 @@ fn a_cell_counts_scores_states_and_what_is_missing_and_mixes_none_of_them() {
         "b/0 tool_calling n 1: unexpected",
     ];
     insta::assert_snapshot!(drawn(&page(&runs, &suites)), @r"
-    tool_calling m: 0.50 0.05–0.95 1/2 5 runs 1 flaky 1 waiting 1 errors 1 damaged 2 missing
+    tool_calling m: 0.50 0.09–0.91 1/2 5 runs 1 flaky 1 waiting 1 errors 1 damaged 2 missing
     tool_calling n: 2 runs 1 running 1 unscored 5 missing
-    a | 0.50 0.05–0.95 1/2 5 runs 1 flaky 1 waiting 1 errors 1 damaged 1 missing | 1 runs 1 running 5 missing
+    a | 0.50 0.09–0.91 1/2 5 runs 1 flaky 1 waiting 1 errors 1 damaged 1 missing | 1 runs 1 running 5 missing
       0 x | 0.50 0.09–0.91 1/2 3 runs 1 flaky 1 errors | 3 missing
       1 y | 2 runs 1 waiting 1 damaged 1 missing | 1 runs 1 running 2 missing
     b | 1 missing | 1 runs 1 unscored
@@ -205,10 +207,10 @@ fn a_run_that_says_the_name_of_a_variation_stands_with_those_that_say_its_number
     let overview =
         Matrix::of(&runs, &suites, &Filter::default(), Vec::new()).page(&request(false, &[], 0, 9), 1, Vec::new());
     insta::assert_snapshot!(drawn(&overview), @r"
-    tool_calling m: 0.50 0.05–0.95 2 runs 2 missing
-    folder/task | 0.50 0.05–0.95 2 runs 2 missing
+    tool_calling m: 0.50 0.09–0.91 2 runs 1 flaky 2 missing
+    folder/task | 0.50 0.09–0.91 2 runs 1 flaky 2 missing
       0 x | 2 missing
-      1 y | 0.50 0.09–0.91 2 runs
+      1 y | 0.50 0.09–0.91 2 runs 1 flaky
     ");
     let filters: Vec<&str> = overview.rows.iter().map(|row| row.filter.as_str()).collect();
     insta::assert_snapshot!(filters.join("\n"), @r"
@@ -264,13 +266,13 @@ fn what_is_expected_follows_a_filter_that_asks_where_and_is_unknown_for_any_othe
 }
 
 #[test]
-fn a_run_to_open_is_the_worst_wrong_answers_first() {
+fn the_run_to_open_is_the_worst_by_score_and_what_has_none_comes_after() {
     let worst = |runs: &[&str]| {
         let cell = page(runs, &Arc::default()).rows[0].cells[0].clone().unwrap();
         cell.run.unwrap().rsplit_once(": ").unwrap().1.to_owned()
     };
     let at = |end: &str| format!("a/0 {T} m 1: {end}");
-    let order = ["0-", "0.4", "0.9-", "error", "1+", "unexpected", "waiting", "writing", "damaged"];
+    let order = ["0-", "0.4", "0.9-", "1+", "error", "damaged", "waiting", "unexpected"];
     for (n, first) in order.iter().enumerate() {
         let runs: Vec<String> = order[n..].iter().rev().map(|end| at(end)).collect();
         assert_eq!(worst(&runs.iter().map(String::as_str).collect::<Vec<_>>()), *first);
@@ -283,7 +285,7 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: 0-"]), 1);
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/1 s m 1: 0-"]), 0);
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: error"]), 0);
-    assert_eq!(flaky(&["a/0 s m 1: 1", "a/0 s m 2: 0"]), 0, "nobody decided what is good enough");
+    assert_eq!(flaky(&["a/0 s m 1: 1", "a/0 s m 2: 0"]), 1, "nobody decided what is good enough, and scores differ");
     assert_eq!(flaky(&["a/0 s m 1: 1+", "a/0 s m 2: 0-", "a/1 s m 1: 1+", "a/1 s m 2: 0-"]), 2);
 }
 
@@ -291,9 +293,9 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
 fn an_interval_is_wilsons_for_noughts_and_ones_and_a_bootstrap_else_and_none_for_one_run() {
     let cell = |runs: &[&str]| said(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
     assert_eq!(cell(&["a/0 s m 1: 1"]), "1.00 1 runs");
-    assert_eq!(cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]), "0.67 0.21–0.94 3 runs");
+    assert_eq!(cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]), "0.67 0.21–0.94 3 runs 1 flaky");
     assert_eq!(cell(&["a/0 s m 1: 0.5", "a/0 s m 2: 0.5"]), "0.50 2 runs", "nothing says how much others would differ");
-    assert_eq!(cell(&["a/0 s m 1: 0.4", "a/0 s m 2: 0.6"]), "0.50 0.40–0.60 2 runs");
+    assert_eq!(cell(&["a/0 s m 1: 0.4", "a/0 s m 2: 0.6"]), "0.50 0.40–0.60 2 runs 1 flaky");
 }
 
 #[test]
@@ -363,6 +365,29 @@ fn the_filters_of_a_row_and_a_column_take_in_just_their_runs() {
 }
 
 proptest! {
+    /// A column says what statistics and reports say of the same runs.
+    #[test]
+    fn a_column_is_counted_as_for_a_report(
+        runs in prop::collection::vec("[abc]/[012x] s [mn] [123]: (1|0|0\\.5|0\\.25|1\\+|0-|error|waiting|unasked)", 0..40),
+    ) {
+        let texts: Vec<&str> = runs.iter().map(String::as_str).collect();
+        let overview = page(&texts, &Arc::default());
+        let runs: Vec<ScoredRun> = texts.iter().map(|text| run(text)).collect();
+        let counted: Vec<_> = runs.iter().map(ScoredRun::counted).collect();
+        let standing = Standing::of(&counted, None);
+        prop_assert_eq!(standing.groups.len(), overview.columns.len());
+        for (group, column) in standing.groups.iter().zip(&overview.columns) {
+            let (theirs, ours) = (&group.cell, &column.cell);
+            let interval = theirs.score.and_then(|score| score.interval);
+            prop_assert_eq!(theirs.score.map(|score| score.value), ours.score);
+            prop_assert_eq!(interval.map(|interval| interval.low), ours.low);
+            prop_assert_eq!(interval.map(|interval| interval.high), ours.high);
+            prop_assert_eq!(theirs.passes.map(|passes| passes.passed), ours.passed.map(u64::from));
+            prop_assert_eq!(theirs.flaky, u64::from(ours.flaky));
+            prop_assert_eq!(theirs.scored, u64::from(ours.scored));
+        }
+    }
+
     /// Whatever runs there are, each is in one cell, and rows and columns add up to the same.
     #[test]
     fn every_run_is_counted_once(
