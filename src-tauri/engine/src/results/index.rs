@@ -10,7 +10,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 4;
+pub const SCHEMA_VERSION: i64 = 5;
 
 /// How many reading connections are kept for the next question.
 const IDLE_READERS: usize = 4;
@@ -224,6 +224,7 @@ pub(crate) fn is_damage(error: &IndexError) -> bool {
             matches!(failure.code, DatabaseCorrupt | NotADatabase | SystemIoFailure | TypeMismatch)
                 || message.as_deref().is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
         }
+        IndexError::Sql(rusqlite::Error::SqlInputError { msg, .. }) => msg.starts_with("no such"),
         IndexError::Sql(
             rusqlite::Error::InvalidColumnType(..)
             | rusqlite::Error::FromSqlConversionFailure(..)
