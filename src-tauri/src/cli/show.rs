@@ -49,7 +49,7 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
 }
 
 /// The run of a file. A run of several files is found by any of them: its path is what they have in common.
-fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
+pub(super) fn find(app: &App, name: &str) -> Result<Option<String>, Stop> {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     let mut found = None;
     let sort = Sort { column: Column::Path, descending: false };

@@ -1,7 +1,7 @@
 //! Runs beside each other: what is aligned is decided in `scoring::align`, how it is told to the page here. Runs may come from
 //! different folders. Beside the desk nothing of them is kept but digests, titles and answers.
 use super::desk::Opened;
-use super::pieces::{Budget, short, text_of};
+use super::pieces::{Budget, short};
 use super::{Reading, Unread, count};
 use crate::results::flow::Flow;
 use crate::rows::{
@@ -20,8 +20,6 @@ const MAX_ROWS: usize = 10_000;
 /// Names of tools in titles, and what all titles may weigh.
 const MAX_TITLE: usize = 80;
 const MAX_TITLES: usize = 1 << 20;
-/// What is told of an answer that is no list.
-const MAX_ANSWER: usize = 60;
 /// Parts of two steps that are told.
 const MAX_PARTS: usize = 200;
 const MAX_LABEL: usize = 100;
@@ -31,7 +29,8 @@ const MAX_TROUBLE: usize = 1_000;
 pub(crate) struct Side {
     row: RunRow,
     version: String,
-    trouble: Option<String>,
+    /// Why it could not be read.
+    fault: Option<String>,
     digests: Vec<Digest>,
     titles: Vec<String>,
     answer: Option<Value>,
@@ -42,12 +41,10 @@ impl Reading {
     pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let run = &opened.run;
-        let none = || run.steps.is_empty().then(|| "Its files tell of no steps.".to_owned());
-        let faults = (!opened.faults.is_empty()).then(|| short(&opened.faults.join(" "), MAX_TROUBLE));
         Ok(Side {
             row,
             version: opened.version.clone(),
-            trouble: faults.or_else(none),
+            fault: (!opened.faults.is_empty()).then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
@@ -100,26 +97,28 @@ fn part(found: align::Difference) -> PartDiff {
     }
 }
 
-/// Puts runs beside the first of them. One that cannot be read is told, and parts from nothing.
+/// Puts runs beside the first of them. One without steps is told, and parts from nothing.
 pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
-    let read: Vec<usize> = (0..sides.len()).filter(|at| sides[*at].trouble.is_none()).collect();
+    let read: Vec<usize> = (0..sides.len()).filter(|at| !sides[*at].digests.is_empty()).collect();
     let digests: Vec<&[Digest]> = read.iter().map(|at| sides[*at].digests.as_slice()).collect();
     let alignment = align::align(&digests);
     let notes = notes(&sides, &alignment);
     let mut budget = Budget::of(MAX_TITLES);
     let rows = alignment.rows.iter().take(MAX_ROWS).map(|row| told(&sides, &read, row, &mut budget)).collect();
     let place = |row: Option<usize>| row.map(count);
-    let first = read.first().map(|first| (*first, sides[*first].answer.clone()));
+    let first = sides.iter().position(|side| side.fault.is_none());
+    let of_first = first.and_then(|first| sides[first].answer.clone());
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
         let among = read.iter().position(|read| *read == at);
-        let (answer, answer_summary) = match (&first, among) {
-            (Some((first, of_first)), Some(_)) => answers(of_first.as_ref(), side.answer.as_ref(), *first == at),
-            _ => (DiffKind::Absent, None),
+        let (answer, answer_summary) = match side.fault {
+            None => answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at)),
+            Some(_) => (DiffKind::Absent, None),
         };
+        let none = || among.is_none().then(|| "Its files tell of no steps.".to_owned());
         ComparedRun {
             version: side.version,
             steps: count(side.digests.len()),
-            trouble: side.trouble,
+            trouble: side.fault.or_else(none),
             parts_at: place(among.and_then(|among| alignment.parts[among])),
             answer,
             answer_summary,
@@ -148,6 +147,7 @@ fn told(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -
     CompareRow {
         steps,
         relation: match row.kind {
+            _ if read.len() < 2 => Relation::Alone,
             Kind::Same => Relation::Same,
             Kind::Reworded => Relation::Reworded,
             Kind::SameResult => Relation::SameResult,
@@ -188,14 +188,8 @@ fn answers(first: Option<&Value>, answer: Option<&Value>, is_first: bool) -> (Di
         (Some(first), Some(answer)) if is_first || first == answer => (DiffKind::Same, None),
         (Some(first), Some(answer)) => {
             let diff = diff::diff(first, answer, &Options::default());
-            if diff.is_equal() {
-                return (DiffKind::Alike, Some("the same, written otherwise".to_owned()));
-            }
-            let values = || {
-                let text = |value| short(&text_of(value), MAX_ANSWER);
-                format!("{} instead of {}", text(answer), text(first))
-            };
-            (DiffKind::Changed, Some(align::rows_summary(&diff).unwrap_or_else(values)))
+            let kind = if diff.is_equal() { DiffKind::Alike } else { DiffKind::Changed };
+            (kind, Some(diff.summary()))
         }
     }
 }

@@ -64,7 +64,8 @@ pub struct CompareRow {
 pub enum Relation {
     /// The same was done, and the same came back.
     Same,
-    /// The same but for words that do not matter: what is said on the way to a call, spaces in SQL, the time of the run.
+    /// The same but for words that do not matter: instructions of the system, what is said on the way to a call, spaces in SQL, the
+    /// time of the run.
     Reworded,
     /// The same tool was asked in another way, and the same came back.
     SameResult,

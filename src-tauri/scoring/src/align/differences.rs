@@ -2,7 +2,7 @@
 //! they are, what comes out is short enough to be shown.
 use super::digest::day;
 use super::form::{self, Own};
-use crate::diff::{self, Diff, Options, Piece, PieceKind};
+use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::run::{Part, Run};
@@ -14,6 +14,10 @@ const WORK: u64 = 20_000_000;
 const EQUAL: usize = 1_500;
 /// What all pieces of two steps may hold.
 const MOST: usize = 192 << 10;
+
+/// Texts with fewer letters are woven into each other whatever they share, and shared stretches with fewer say nothing.
+const SHORT: usize = 60;
+const SHARED: usize = 8;
 
 /// A part of either step, or of both.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,11 +112,30 @@ fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
         form::meaning(&left.value, left.language, owns[0]) == form::meaning(&right.value, right.language, owns[1]);
     let (summary, coarse) = match (&left.value, &right.value) {
         (Value::Text(_), Value::Text(_)) => (None, false),
-        (a, b) => rows(a, b),
+        (a, b) => {
+            let diff = diff::diff(a, b, &Options { budget: WORK, ..Options::default() });
+            (Some(diff.summary()), diff.coarse)
+        }
     };
-    let text = diff::text(&text_of(&left.value), &text_of(&right.value), WORK);
+    let (a, b) = (text_of(&left.value), text_of(&right.value));
+    let text = diff::text(&a, &b, WORK);
+    let pieces = if is_readable(&text.pieces, [&a, &b]) { text.pieces } else { apart(&a, &b) };
     let change = if alike { Change::Alike } else { Change::Changed };
-    Difference { change, summary, pieces: text.pieces, coarse: coarse || text.coarse, ..same }
+    Difference { change, summary, pieces, coarse: coarse || text.coarse, ..same }
+}
+
+/// Two texts that share little but signs and short words are better read one after the other than woven into each other.
+fn is_readable(pieces: &[Piece], sides: [&str; 2]) -> bool {
+    let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
+    let shorter = sides.into_iter().map(letters).min().unwrap_or(0);
+    let shared = pieces.iter().filter(|piece| piece.kind == PieceKind::Same).map(|piece| letters(&piece.text));
+    shorter < SHORT || shared.filter(|letters| *letters >= SHARED).sum::<usize>() * 3 >= shorter
+}
+
+fn apart(left: &str, right: &str) -> Vec<Piece> {
+    let sides = [(PieceKind::Removed, left), (PieceKind::Added, right)];
+    let piece = |(kind, text): (PieceKind, &str)| Piece { kind, text: text.to_owned() };
+    sides.into_iter().filter(|(_, text)| !text.is_empty()).map(piece).collect()
 }
 
 fn alone(part: &Part, change: Change, kind: PieceKind) -> Difference {
@@ -127,32 +150,6 @@ fn text_of(value: &Value) -> Cow<'_, str> {
         Value::Text(text) => Cow::Borrowed(text),
         value => Cow::Owned(json::write(value, true)),
     }
-}
-
-/// What two tables have apart, in one line.
-fn rows(left: &Value, right: &Value) -> (Option<String>, bool) {
-    let diff = diff::diff(left, right, &Options { budget: WORK, ..Options::default() });
-    (rows_summary(&diff), diff.coarse)
-}
-
-/// What the rows of two values have apart, in one line; none for values without rows.
-pub fn rows_summary(diff: &Diff) -> Option<String> {
-    let counts = diff.counts.rows;
-    let all = counts.expected.max(counts.actual);
-    if all == 0 {
-        return None;
-    }
-    let said = [
-        (counts.different, if counts.different == 1 { "differs" } else { "differ" }),
-        (counts.missing, "only left"),
-        (counts.extra, "only right"),
-        (counts.moved, "moved"),
-    ];
-    let said: Vec<String> =
-        said.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-    let row = if all == 1 { "row" } else { "rows" };
-    let said = if said.is_empty() { "none differs".to_owned() } else { said.join(", ") };
-    Some(format!("{all} {row}: {said}"))
 }
 
 /// Leaves out the middle of long equal stretches and what there is no room for. True when everything is still there.
@@ -233,7 +230,7 @@ mod tests {
         sql Alike [-SELECT-]{+select+} a[- FROM-]{+  from+} t{+;+}
         error Extra {+late+}
         limit Missing [-10-]
-        result Changed (2 rows: 1 differs, 1 moved) [
+        result Changed (1 of 2 rows right, 1 field differs: n 5 → 7, 1 moved: #1 (1 → 2)) [
           {
             "id": [-1-]{+2+},
             "n": [-5-]{+6+}
@@ -266,6 +263,19 @@ mod tests {
         let found = compared(&long, &step(&[("thinking", Language::Markdown, &other(3))]));
         let pieces: usize = found.iter().flat_map(|it| &it.pieces).map(|piece| piece.text.len()).sum();
         assert!(pieces < MOST + 100 && found.iter().any(|it| !it.whole), "{pieces}");
+    }
+
+    #[test]
+    fn texts_that_share_next_to_nothing_are_read_one_after_the_other() {
+        let left = "def classify(subject):\n    words = subject.lower()\n    return 'downtime' if 'down' in words else 'bug'\n";
+        let right =
+            "tickets = [\n    {'id': 143, 'score': 25},\n    {'id': 166, 'score': 5},\n]\nprint(sorted(tickets))\n";
+        let run = |text: &str| step(&[("code", Language::Python, text)]);
+        let found = compared(&run(left), &run(right));
+        let pieces: Vec<_> = found[0].pieces.iter().map(|piece| (piece.kind, piece.text.as_str())).collect();
+        assert_eq!(pieces, [(PieceKind::Removed, left), (PieceKind::Added, right)]);
+        let other = left.replace("'bug'", "'other'");
+        assert!(compared(&run(left), &run(&other))[0].pieces.len() > 2);
     }
 
     proptest! {

@@ -18,7 +18,8 @@ const NOISE: u32 = 250;
 pub enum Kind {
     /// The same was done and the same came of it, to the letter.
     Same,
-    /// The same but for words that do not matter: what is said on the way to a call, spaces in SQL, the time of the run.
+    /// The same but for words that do not matter: instructions of the system, what is said on the way to a call, spaces in SQL, the
+    /// time of the run.
     Reworded,
     /// The same tool was asked in another way, and the same came of it.
     SameResult,
@@ -39,9 +40,10 @@ pub(crate) fn relate(a: &Digest, b: &Digest) -> Kind {
     }
     match (a.role, b.role) {
         (Role::Narration | Role::Conclusion, Role::Narration | Role::Conclusion) => said(a, b),
-        (Role::Prompt | Role::Person, Role::Prompt | Role::Person) | (Role::System, Role::System) => {
-            if a.meant == b.meant { Kind::Reworded } else { topic(a, b) }
-        }
+        // Instructions hold the time and the tools of their run.
+        (Role::System, Role::System) => Kind::Reworded,
+        (Role::Prompt | Role::Person, Role::Prompt | Role::Person) if a.meant == b.meant => Kind::Reworded,
+        (Role::Prompt | Role::Person, Role::Prompt | Role::Person) => topic(a, b),
         (left, right) if left != right || a.name != b.name => Kind::Different,
         (role, _) => done(a, b, role),
     }

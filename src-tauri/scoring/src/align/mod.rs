@@ -17,7 +17,7 @@ mod pair;
 mod tests;
 mod words;
 
-pub use differences::{Change, Difference, differences, rows_summary};
+pub use differences::{Change, Difference, differences};
 pub use digest::{Digest, digests};
 pub use kind::Kind;
 

@@ -139,7 +139,7 @@ fn the_first_prompt_is_aligned_however_different_and_is_no_divergence() {
         "s It is ten o'clock.\n u Sort the tickets.\n t q | select 1 | 1\n a Done",
         "s It is noon.\n u Write an artifact with everything you know.\n t q | select 1 | 1\n a Done",
     ]), @"
-     0  0 Similar
+     0  0 Reworded
      1  1 Different
      2  2 Same
      3  3 Same

@@ -1,0 +1,395 @@
+//! `compare`: two to four transcripts beside each other, step by step. Where they part is marked, and shown closer.
+use super::{
+    Ended, Outcome, Stop, folder, list, show,
+    terminal::{Columns, Head, Paint, lines, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use serde_json::{Value, json};
+use std::{
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+use touchstone_engine::{
+    app::App,
+    error::{AppError, Code},
+    rows::{
+        Body, CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunState, Span, StepRef, TextChange,
+    },
+};
+
+/// Rows of one kind that are folded when there are so many in a row.
+const FOLDED: usize = 3;
+/// Lines of a part that are shown where runs part: changed ones, and as many that only one of the two has.
+const MOST_LINES: usize = 8;
+/// Letters of a line that are shown.
+const MOST_LETTERS: usize = 160;
+
+/// What `compare` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit status: 0 the runs did the same and answered the same, 1 they differ, 2 a file could not be read.
+
+With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indices of steps, from 0, or null. Of three and four files
+a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
+\"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
+first. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+pub(super) struct Compare {
+    /// Two to four transcripts, from any folders; the first is what the others are compared with
+    #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
+    let mut folders: Vec<(PathBuf, App)> = Vec::new();
+    let mut found = Vec::new();
+    for file in &asked.files {
+        found.push(find(file, &mut folders, here)?);
+    }
+    let runs: Vec<(&App, &str)> = found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
+    let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
+    let comparison = App::compare_across(&runs)?;
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        serde_json::to_writer(&mut out, &document(&comparison, &names)).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        Page { comparison: &comparison, names: &names, runs: &runs, paint: Paint(here.colour) }.write(&mut out)?;
+    }
+    out.flush()?;
+    if let Some((name, run)) = names.iter().zip(&comparison.runs).find(|(_, run)| unread(run)) {
+        let why = run.trouble.as_deref().unwrap_or_default();
+        return Err(AppError::new(Code::Failed, format!("{name} could not be read. {why}")).into());
+    }
+    Ok(if differ(&comparison) { Ended::WithFailures } else { Ended::Well })
+}
+
+/// The run of a file, by the place of its folder among those that are open.
+fn find(file: &Path, folders: &mut Vec<(PathBuf, App)>, here: &Surroundings) -> Result<(usize, String), Stop> {
+    let unreadable =
+        |why: String| AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()));
+    let full = std::fs::canonicalize(file).map_err(|why| unreadable(why.to_string()))?;
+    let (Some(folder), Some(name)) = (full.parent(), full.file_name().and_then(|name| name.to_str())) else {
+        return Err(unreadable("it is not a file".to_owned()).into());
+    };
+    let at = folders.iter().position(|(open, _)| open == folder).unwrap_or(folders.len());
+    if at == folders.len() {
+        folders.push((folder.to_path_buf(), folder::read(&folder.to_path_buf().into(), here)?));
+    }
+    let id = show::find(&folders[at].1, name)?.ok_or_else(|| unreadable("it is not a transcript".to_owned()))?;
+    Ok((at, id))
+}
+
+fn unread(run: &ComparedRun) -> bool {
+    matches!(run.row.state, RunState::Damaged | RunState::Other)
+}
+
+fn differ(comparison: &Comparison) -> bool {
+    let apart = |row: &CompareRow| {
+        row.diverges || matches!(row.relation, Relation::OtherResult | Relation::Similar | Relation::Different)
+    };
+    let answered = |run: &ComparedRun| !matches!(run.answer, DiffKind::Same | DiffKind::Alike | DiffKind::Absent);
+    comparison.rows.iter().any(apart) || comparison.runs.iter().any(|run| answered(run) || run.trouble.is_some())
+}
+
+fn document(comparison: &Comparison, names: &[String]) -> Value {
+    let step = |row: &CompareRow| {
+        let mut step = match row.steps[..] {
+            [left, right] => json!({ "left": left, "right": right }),
+            _ => json!({ "runs": row.steps }),
+        };
+        step["kind"] = json!(row.relation);
+        step["diverges"] = json!(row.diverges);
+        step["title"] = json!(row.title);
+        step
+    };
+    let file = |(name, run): (&String, &ComparedRun)| {
+        let row = &run.row;
+        json!({
+            "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
+            "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
+            "trouble": run.trouble,
+        })
+    };
+    let answer = |(name, run): (&String, &ComparedRun)| json!({ "file": name, "kind": run.answer, "summary": run.answer_summary });
+    let each = || names.iter().zip(&comparison.runs);
+    json!({
+        "files": each().map(file).collect::<Vec<_>>(),
+        "steps": comparison.rows.iter().map(step).collect::<Vec<_>>(),
+        "first_divergence": comparison.first_divergence,
+        "first_other_result": comparison.first_other_result,
+        "answers": each().skip(1).map(answer).collect::<Vec<_>>(),
+        "coarse": comparison.coarse,
+        "notes": comparison.notes,
+    })
+}
+
+/// A comparison for people.
+struct Page<'a> {
+    comparison: &'a Comparison,
+    names: &'a [String],
+    runs: &'a [(&'a App, &'a str)],
+    paint: Paint,
+}
+
+impl Page<'_> {
+    fn write(&self, out: &mut dyn Write) -> Result<(), Stop> {
+        self.heads(out)?;
+        for note in &self.comparison.notes {
+            writeln!(out, "{}", self.paint.yellow(&one_line(note)))?;
+        }
+        if self.comparison.runs.iter().filter(|run| run.trouble.is_none()).count() < 2 {
+            return Ok(());
+        }
+        writeln!(out)?;
+        self.rows(out)?;
+        writeln!(out)?;
+        self.parting(out)
+    }
+
+    /// The runs, one a line.
+    fn heads(&self, out: &mut dyn Write) -> io::Result<()> {
+        let head = |title: &'static str, right| Head { title: title.into(), right };
+        let mut columns = Columns::new(vec![
+            head("", true),
+            head("state", false),
+            head("score", true),
+            head("turns", true),
+            head("tokens", true),
+            head("cost", true),
+            head("seconds", true),
+            head("file", false),
+        ]);
+        for (at, (name, run)) in self.names.iter().zip(&self.comparison.runs).enumerate() {
+            let row = &run.row;
+            columns.row(vec![
+                (at + 1).to_string(),
+                list::word(row.state).to_owned(),
+                row.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
+                row.turns.to_string(),
+                row.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
+                row.cost.map(|dollars| format!("${dollars:.3}")).unwrap_or_default(),
+                row.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
+                one_line(name).into_owned(),
+            ]);
+        }
+        let paint = self.paint;
+        columns.write(out, "", paint, &|n, text| if n == 1 { list::coloured(paint, text) } else { text.to_owned() })?;
+        let runs = &self.comparison.runs;
+        let first = runs.iter().position(|run| !unread(run)).unwrap_or(0);
+        for (at, run) in runs.iter().enumerate().filter(|(at, run)| *at != first && !unread(run)) {
+            writeln!(out, "{}", self.answer(at, first, run))?;
+        }
+        for (at, run) in runs.iter().enumerate() {
+            if let Some(trouble) = &run.trouble {
+                let sentence = format!("{} has nothing to be compared. {}", at + 1, one_line(trouble));
+                writeln!(out, "{}", self.paint.yellow(&sentence))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How the answer of a run stands to that of the first.
+    fn answer(&self, at: usize, first: usize, run: &ComparedRun) -> String {
+        let (at, first) = (at + 1, first + 1);
+        let summary = run.answer_summary.as_deref().map(one_line).unwrap_or_default();
+        match run.answer {
+            DiffKind::Same => format!("The answer of {at} is that of {first}."),
+            DiffKind::Alike => format!("The answer of {at} means the same as that of {first}: {summary}."),
+            DiffKind::Changed => {
+                self.paint.red(&format!("The answer of {at} is another than that of {first}: {summary}."))
+            }
+            DiffKind::Missing => self.paint.red(&format!("Only {first} has an answer, {at} has none.")),
+            DiffKind::Extra => self.paint.red(&format!("Only {at} has an answer, {first} has none.")),
+            DiffKind::Absent => format!("Neither {at} nor {first} has an answer."),
+        }
+    }
+
+    fn rows(&self, out: &mut dyn Write) -> io::Result<()> {
+        let head = |title: String, right| Head { title: title.into(), right };
+        let mut heads = vec![head(String::new(), false)];
+        heads.extend((1..=self.names.len()).map(|number| head(number.to_string(), true)));
+        heads.extend(["how", "step"].map(|title| head(title.to_owned(), false)));
+        let mut columns = Columns::new(heads);
+        let rows = &self.comparison.rows;
+        let mut at = 0;
+        while let Some(row) = rows.get(at) {
+            let same = rows[at..].iter().take_while(|row| row.relation == Relation::Same).count();
+            if same >= FOLDED {
+                let mut cells = vec![String::new()];
+                cells.extend(row.steps.iter().map(|_| "\u{b7}".to_owned()));
+                cells.extend(["same".to_owned(), format!("{same} steps")]);
+                columns.row(cells);
+                at += same;
+                continue;
+            }
+            let first = self.comparison.first_divergence.is_some_and(|first| first as usize == at);
+            let mut cells = vec![if first { ">" } else { "" }.to_owned()];
+            cells.extend(row.steps.iter().map(|step| step.map_or("-".to_owned(), |step| (step + 1).to_string())));
+            cells.extend([how(row), one_line(&row.title).into_owned()]);
+            columns.row(cells);
+            at += 1;
+        }
+        let (paint, how) = (self.paint, self.names.len() + 1);
+        columns.write(out, "", paint, &|n, text| match n {
+            0 => paint.bold(text),
+            n if n == how => coloured(paint, text),
+            _ => text.to_owned(),
+        })
+    }
+
+    /// Where the runs part, closer.
+    fn parting(&self, out: &mut dyn Write) -> Result<(), Stop> {
+        let divergence = self.comparison.first_divergence.map(|row| (row, "They part here"));
+        let result =
+            self.comparison.first_other_result.map(|row| (row, "The same was done, and something else came of it"));
+        let Some((at, what)) = divergence.or(result) else {
+            writeln!(out, "They did the same.")?;
+            return Ok(());
+        };
+        let Some(row) = self.comparison.rows.get(at as usize) else { return Ok(()) };
+        writeln!(out, "{}: {}", self.paint.bold(what), one_line(&row.title))?;
+        let mut present = row.steps.iter().enumerate().filter_map(|(run, step)| Some((run, (*step)?)));
+        let here = |run: usize| divergence.is_none() || self.comparison.runs[run].parts_at == Some(at);
+        let Some((first, step)) = present.next() else { return Ok(()) };
+        let mut shown = false;
+        for (other, other_step) in present.filter(|(run, _)| here(*run)) {
+            shown = true;
+            let left = (self.runs[first].0, &self.place(first, step));
+            let right = (self.runs[other].0, &self.place(other, other_step));
+            for part in App::diff_steps_across(left, right)?.parts.iter().filter(|part| part.kind != DiffKind::Same) {
+                // Where something else was done, what came of it says little.
+                let closer = divergence.is_none() || !matches!(part.label.as_str(), "result" | "output" | "error");
+                self.part(out, part, (first, other), closer)?;
+            }
+        }
+        if !shown {
+            writeln!(out, "  {}:", how(row))?;
+            self.excerpt(out, first, step)?;
+        }
+        Ok(())
+    }
+
+    fn place(&self, run: usize, step: u32) -> StepRef {
+        StepRef { id: self.runs[run].1.to_owned(), version: self.comparison.runs[run].version.clone(), step }
+    }
+
+    /// The lines of a part in which something differs.
+    fn part(&self, out: &mut dyn Write, part: &PartDiff, runs: (usize, usize), closer: bool) -> io::Result<()> {
+        if !closer && part.summary.is_none() {
+            return Ok(());
+        }
+        let between = format!("{} and {}", runs.0 + 1, runs.1 + 1);
+        let summary = part.summary.as_deref().map(|summary| format!(": {}", one_line(summary))).unwrap_or_default();
+        writeln!(out, "  {}{summary}", self.paint.dim(&format!("{} of {between}", one_line(&part.label))))?;
+        let changed = if closer { changed_lines(&part.pieces) } else { Vec::new() };
+        // Some of what is on one side only, and some of what is on the other.
+        let mut left = [MOST_LINES; 3];
+        let mut shown = 0;
+        for line in &changed {
+            let only = |kind| line.iter().all(|(change, _)| *change == kind);
+            let room = &mut left[if only(DiffKind::Missing) { 0 } else { 1 + usize::from(only(DiffKind::Extra)) }];
+            if *room > 0 {
+                *room -= 1;
+                shown += 1;
+                writeln!(out, "    {}", self.line(line))?;
+            }
+        }
+        self.more(out, changed.len() - shown)
+    }
+
+    fn line(&self, line: &[(DiffKind, String)]) -> String {
+        let mut text = String::new();
+        let mut room = MOST_LETTERS;
+        for (change, piece) in line {
+            let shown: String = piece.chars().take(room).collect();
+            room -= shown.chars().count();
+            text.push_str(&match change {
+                DiffKind::Missing => self.paint.red(&format!("[-{shown}-]")),
+                DiffKind::Extra => self.paint.green(&format!("{{+{shown}+}}")),
+                _ => shown,
+            });
+            if room == 0 {
+                text.push('\u{2026}');
+                break;
+            }
+        }
+        text
+    }
+
+    /// What a run did.
+    fn excerpt(&self, out: &mut dyn Write, run: usize, step: u32) -> Result<(), Stop> {
+        let StepRef { id, version, .. } = self.place(run, step);
+        let page = self.runs[run].0.read_steps(&id, &version, Span { offset: step, limit: 1 })?;
+        for part in page.steps.iter().flat_map(|step| &step.parts) {
+            if let Body::Text { text, .. } | Body::Value { text, .. } = &part.body {
+                writeln!(out, "  {}", self.paint.dim(&one_line(&part.label)))?;
+                let text = lines(text);
+                for line in text.lines().take(MOST_LINES) {
+                    writeln!(out, "    {}", line.chars().take(MOST_LETTERS).collect::<String>())?;
+                }
+                self.more(out, text.lines().count().saturating_sub(MOST_LINES))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn more(&self, out: &mut dyn Write, lines: usize) -> io::Result<()> {
+        match lines {
+            0 => Ok(()),
+            1 => writeln!(out, "    {}", self.paint.dim("\u{2026} 1 more line")),
+            lines => writeln!(out, "    {}", self.paint.dim(&format!("\u{2026} {lines} more lines"))),
+        }
+    }
+}
+
+/// The lines in which something differs, in pieces that steer no terminal.
+fn changed_lines(pieces: &[TextChange]) -> Vec<Vec<(DiffKind, String)>> {
+    let mut all: Vec<Vec<(DiffKind, String)>> = vec![Vec::new()];
+    let mut long = false;
+    for piece in pieces {
+        let shown = lines(&piece.text);
+        // What takes the place of many lines begins on a line of its own.
+        let begins = std::mem::replace(&mut long, shown.contains('\n')) && long && piece.change == DiffKind::Extra;
+        for (at, line) in shown.split('\n').enumerate() {
+            if at > 0 || begins {
+                all.push(Vec::new());
+            }
+            if let Some(last) = all.last_mut().filter(|_| !line.is_empty()) {
+                last.push((piece.change, line.to_owned()));
+            }
+        }
+    }
+    all.retain(|line| line.iter().any(|(change, text)| *change != DiffKind::Same && !text.trim().is_empty()));
+    all
+}
+
+/// How the steps of a row stand to each other, in plain words.
+fn how(row: &CompareRow) -> String {
+    let word = match row.relation {
+        Relation::Same => "same",
+        Relation::Reworded => "other words",
+        Relation::SameResult => "other call, same result",
+        Relation::OtherResult => "other result",
+        Relation::Similar => "similar",
+        Relation::Different => "different",
+        Relation::Alone => {
+            let there = row.steps.iter().enumerate().filter(|(_, step)| step.is_some());
+            let there: Vec<String> = there.map(|(run, _)| (run + 1).to_string()).collect();
+            return format!("only {}", there.join(", "));
+        }
+    };
+    word.to_owned()
+}
+
+fn coloured(paint: Paint, word: &str) -> String {
+    match word {
+        "same" => paint.dim(word),
+        "other result" | "similar" => paint.yellow(word),
+        word if word == "different" || word.starts_with("only") => paint.red(word),
+        _ => word.to_owned(),
+    }
+}
