@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a measurement fails by panicking")]
 use std::hint::black_box;
 use std::time::{Duration, Instant};
+use touchstone_scoring::standing::{Counted, End, Standing};
 use touchstone_scoring::stats::{Clusters, Power, Resampling, detectable_rate_difference, sign_flips};
 
 const SCORES: u32 = 5_000;
@@ -26,8 +27,32 @@ fn main() {
     });
     measure("permutation test, 200 tasks, drawn", || sign_flips(&many, resampling));
     measure("permutation test, 32 tasks, counted", || sign_flips(&few, resampling));
+    let tasks: Vec<String> = (0..CLUSTERS).map(|task| format!("task {task}")).collect();
+    let runs = runs(&tasks);
+    measure("how 12 systems stand, 4,800 runs, all against the first", || Standing::of(&runs, None));
     measure("smallest difference of 200 pairs", || detectable_rate_difference(200, 0.3, Power::default()));
     measure("smallest difference of 1,000 pairs", || detectable_rate_difference(1_000, 0.3, Power::default()));
+}
+
+/// 200 tasks, 12 systems, two repeats each: 4,800 runs.
+fn runs(tasks: &[String]) -> Vec<Counted<'_>> {
+    const SYSTEMS: [&str; 12] = ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"];
+    let mut state = 5_u64;
+    let mut runs = Vec::new();
+    for (at, task) in (0..2 * SYSTEMS.len()).flat_map(|at| tasks.iter().map(move |task| (at, task))) {
+        let hundredths = next(&mut state) % 101;
+        let score = f64::from(hundredths as u32) / 100.0;
+        runs.push(Counted {
+            task: Some(task),
+            variation: Some(0),
+            system: SYSTEMS.get(at / 2).copied(),
+            end: End::Scored(score, Some(hundredths > 60)),
+            tokens: Some(next(&mut state) % 1_000),
+            seconds: Some(f64::from((next(&mut state) % 1_000) as u32)),
+            ..Counted::default()
+        });
+    }
+    runs
 }
 
 /// Scores as they come, in hundredths.

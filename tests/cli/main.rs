@@ -14,6 +14,7 @@ mod sandbox;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
 mod serve;
+mod stats;
 
 use sandbox::{ANSWERED, Sandbox};
 use serde_json::Value;

@@ -1,0 +1,114 @@
+//! `stats`: the numbers of a folder, for people and for programs.
+use crate::HOSTILE;
+use crate::sandbox::{ANSWERED, Sandbox};
+use serde_json::Value;
+
+fn document(sandbox: &Sandbox, arguments: &[&str]) -> Value {
+    let ran = sandbox.run(&[&["stats", "--json"], arguments].concat());
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let mut documents = ran.json();
+    assert_eq!(documents.len(), 1, "one document, one line");
+    documents.remove(0)
+}
+
+#[test]
+fn every_run_is_counted_under_what_became_of_it() {
+    let stats = document(&Sandbox::usual("stats-ends"), &[]);
+    let count = |key: &str| stats[key].as_u64().unwrap();
+    assert_eq!((count("runs"), count("errors"), count("waiting"), count("damaged")), (4, 1, 1, 1));
+    assert_eq!(count("scored") + count("unscored"), 1);
+    let names: Vec<&str> =
+        stats["groups"].as_array().unwrap().iter().map(|group| group["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["promptql/claude", "tool_calling/claude", "tool_calling/o1", "tool_calling/o3-mini"]);
+    let failed = &stats["groups"][2];
+    assert_eq!(failed["errors"], 1);
+    assert!(failed["score"].is_null() && failed["passes"].is_null(), "an error is no wrong answer: {failed}");
+    assert!(failed["tokens"]["mean"].is_null() && failed["tokens"]["unknown"] == 1, "{failed}");
+}
+
+#[test]
+fn the_document_has_the_numbers_of_the_report() {
+    let stats = document(&Sandbox::usual("stats-json"), &["--baseline", "tool_calling/o1"]);
+    let keys: Vec<&String> = stats.as_object().unwrap().keys().collect();
+    let expected = [
+        "generation",
+        "scorers",
+        "tasks",
+        "runs",
+        "scored",
+        "errors",
+        "waiting",
+        "running",
+        "damaged",
+        "unscored",
+        "nudged",
+        "groups",
+        "baseline",
+        "comparisons",
+        "rows",
+        "better",
+        "method",
+        "misread",
+    ];
+    assert_eq!(keys, expected);
+    assert_eq!(stats["baseline"], "tool_calling/o1");
+    let comparisons = stats["comparisons"].as_array().unwrap();
+    assert_eq!(comparisons.len(), 3, "each of the others");
+    for comparison in comparisons {
+        assert_eq!((&comparison["baseline"], &comparison["pairs"]), (&"tool_calling/o1".into(), &0.into()));
+        assert!(comparison["score"].is_null(), "nothing in common is no difference of 0");
+        assert!(!comparison["sentences"].as_array().unwrap().is_empty());
+    }
+    assert_eq!(stats["rows"][0]["cells"].as_array().unwrap().len(), 4);
+    assert_eq!((&stats["better"]["score"], &stats["better"]["cost"]), (&"higher".into(), &"lower".into()));
+}
+
+#[test]
+fn a_filter_narrows_what_is_counted() {
+    let sandbox = Sandbox::usual("stats-filter");
+    assert_eq!(document(&sandbox, &["--filter", "state:error"])["runs"], 1);
+    let ran = sandbox.run(&["stats", "--filter", "state:bad"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.err.contains("state:bad"), "{}", ran.err);
+}
+
+#[test]
+fn a_baseline_that_is_not_there_is_said_with_those_that_are() {
+    let ran = Sandbox::usual("stats-baseline").run(&["stats", "--baseline", "tool_calling/gpt"]);
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.err.contains("tool_calling/gpt") && ran.err.contains("tool_calling/o3-mini"), "{}", ran.err);
+}
+
+#[test]
+fn people_get_a_table_whose_columns_stand_under_each_other() {
+    let sandbox = Sandbox::usual("stats-plain");
+    let ran = sandbox.run(&["stats"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert!(
+        lines[0].starts_with("4 runs of 1 task: ") && lines[0].contains("1 in error, 1 waiting, 1 damaged"),
+        "{}",
+        ran.out
+    );
+    assert!(lines[2].starts_with("system        model    n"), "{}", ran.out);
+    let ends = |line: &str, title: &str| {
+        lines[2].find(title).map(|at| line.chars().take(at + title.len()).collect::<String>())
+    };
+    let errors: Vec<bool> = lines[3..7].iter().map(|line| ends(line, "error").unwrap().ends_with(" 1")).collect();
+    assert_eq!(errors, [false, false, true, false], "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'));
+    assert!(sandbox.run(&["stats", "--filter", "model:nobody"]).out.starts_with("0 runs of 0 tasks."));
+}
+
+#[test]
+fn names_of_files_do_not_steer_the_terminal() {
+    let name = |model: &str| format!("results/{HOSTILE}-tool_calling-{model}-variation0.yaml");
+    let (one, other) = (name("o1"), name("claude"));
+    let sandbox = Sandbox::with(
+        "stats-hostile",
+        &[(&one, ANSWERED), (&other, ANSWERED), ("tasks/a.yaml", "tool_calling_prompt: a\n")],
+    );
+    let ran = sandbox.run(&["stats"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{:?}", ran.out);
+}
