@@ -6,6 +6,9 @@ use crate::stats::{
 };
 use std::collections::BTreeSet;
 
+/// With fewer tasks, all of them differing one way is still more probable by chance than 5 %.
+pub(super) const FEWEST_TASKS: u64 = 6;
+
 /// One group against the baseline. Differences are always its value minus that of the baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing<'a> {
@@ -63,7 +66,7 @@ pub struct Effect {
     pub count: WinTieLoss,
     /// What is shown, at 5 %.
     pub shown: Tendency,
-    /// The smallest difference that would probably have been shown.
+    /// The smallest difference that would probably have been shown; none when there are too few tasks to show any.
     pub detectable: Option<f64>,
 }
 
@@ -204,7 +207,7 @@ fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Bette
     let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
     let clusters = Clusters::gather(pairs.iter().map(|(key, first, second)| (key.task, first - second)))?;
     let p = sign_flips(&clusters, Resampling::default());
-    let error = clusters.standard_error();
+    let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_TASKS);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
     Some(Effect {

@@ -1,4 +1,5 @@
 //! **Pure.** A comparison in sentences: what differs, how sure that is, and what could not be seen.
+use super::pairs::FEWEST_TASKS;
 use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, Unpaired, Why};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
@@ -27,10 +28,13 @@ pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_
     let (group, baseline) = (group.label(), baseline.label());
     let mut said = Vec::new();
     match &pairing.score {
-        Some(effect) => said.extend(score(effect, &group, &baseline)),
+        Some(effect) => {
+            said.extend(score(effect, &group, &baseline));
+            said.extend(pairing.passes.as_ref().map(passes));
+            said.extend(unseen(effect, pairing.passes.as_ref()));
+        }
         None => said.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
     }
-    said.extend(pairing.passes.iter().flat_map(passes));
     let took = [
         ("tokens", &pairing.tokens, Unit::Tokens),
         ("cost", &pairing.cost, Unit::Dollars),
@@ -73,42 +77,42 @@ impl Unit {
 }
 
 fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
-    let unit = Unit::Score;
-    let mut said = vec![format!(
-        "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {} by flipping tasks{}. {}",
-        unit.write(effect.value),
-        unit.write(effect.baseline),
-        counted(effect.pairs, "pair"),
-        counted(effect.tasks, "task"),
-        apart(effect.difference, unit),
-        within(effect.interval, unit),
-        probability(effect.p.p),
-        if effect.p.exact { "" } else { " at random" },
-        verdict(effect.shown),
-    )];
-    let count = effect.count;
-    said.push(format!(
-        "It is better in {}, the same in {} and worse in {}.",
-        counted(count.wins, "pair"),
-        count.ties,
-        count.losses
-    ));
-    said.push(match effect.detectable {
-        Some(detectable) if detectable <= 1.0 => {
-            format!("So many pairs would probably have shown a difference of {} or more.", unit.write(detectable))
-        }
-        Some(_) => "So few pairs would probably not have shown even the largest difference.".to_owned(),
-        None => "How large a difference so many pairs would have shown cannot be said: there is one task, or all differ alike.".to_owned(),
-    });
-    said
+    let (unit, count) = (Unit::Score, effect.count);
+    vec![
+        format!(
+            "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {}{}. {}",
+            unit.write(effect.value),
+            unit.write(effect.baseline),
+            counted(effect.pairs, "pair"),
+            counted(effect.tasks, "task"),
+            apart(effect.difference, unit),
+            within(effect.interval, unit),
+            probability(effect.p.p),
+            if effect.p.exact { "" } else { " by drawing" },
+            verdict(effect.shown),
+        ),
+        format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses),
+    ]
 }
 
-fn passes(passing: &PairedPassing) -> Vec<String> {
+fn passes(passing: &PairedPassing) -> String {
     let table = passing.table;
-    let rate = |passed: u64| format!("{passed} of {} ({})", table.n(), percent(float(passed) / float(table.n())));
-    let mut said = vec![format!(
-        "It passes {}, the baseline {}: {} points (95 % interval {} to {}, Newcombe). {} only it passes, {} only the baseline: {} by \
-         McNemar's exact test.{}",
+    let rate = |passed: u64| format!("{passed} of {} ({:.0} %)", table.n(), 100.0 * float(passed) / float(table.n()));
+    let mcnemar = probability(passing.mcnemar);
+    let test = match &passing.by_task {
+        None => format!("McNemar's exact {mcnemar}"),
+        Some(effect) => {
+            let points = effect
+                .interval
+                .map_or_else(String::new, |it| format!(", {} to {} points", points(it.low), points(it.high)));
+            format!(
+                "McNemar's exact {mcnemar}; by task, as pairs are not independent, {}{points}",
+                probability(effect.p.p)
+            )
+        }
+    };
+    format!(
+        "It passes {}, the baseline {}: {} points (95 % interval {} to {}); {} only it passes, {} only the baseline; {test}. {}",
         rate(table.both + table.only_first),
         rate(table.both + table.only_second),
         points(passing.difference),
@@ -116,29 +120,30 @@ fn passes(passing: &PairedPassing) -> Vec<String> {
         points(passing.interval.high),
         table.only_first,
         table.only_second,
-        probability(passing.mcnemar),
-        if passing.by_task.is_none() { format!(" {}", verdict(passing.shown)) } else { String::new() },
-    )];
-    if let Some(effect) = &passing.by_task {
-        let interval = effect
-            .interval
-            .map_or_else(String::new, |it| format!(" (95 % interval {} to {})", points(it.low), points(it.high)));
-        said.push(format!(
-            "Pairs of one task, and runs of one pair, are alike; taken together by {} the share of passes differs by {} points{interval}, \
-             {} by flipping tasks. {}",
-            counted(effect.tasks, "task"),
-            points(effect.difference),
-            probability(effect.p.p),
-            verdict(passing.shown),
-        ));
+        verdict(passing.shown),
+    )
+}
+
+/// What a difference that is not shown is worth: how large it would have had to be.
+fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
+    let open = |shown: Tendency| shown == Tendency::Unclear;
+    if !open(score.shown) && passes.is_none_or(|it| !open(it.shown)) {
+        return None;
     }
-    said.push(match passing.detectable {
-        Some(detectable) if detectable <= 1.0 => {
-            format!("So many pairs would probably have shown a difference of {} points or more.", points(detectable))
-        }
-        _ => "So few pairs would probably not have shown even the largest difference of passes.".to_owned(),
-    });
-    said
+    if score.tasks < FEWEST_TASKS {
+        let few = counted(score.tasks, "task");
+        return Some(format!("{few} cannot show a difference, whatever the scores: it takes {FEWEST_TASKS} at least."));
+    }
+    let known = |it: Option<f64>, shown| it.filter(|it| *it <= 1.0 && open(shown));
+    let scores = known(score.detectable, score.shown).map(|it| format!("{} of the mean score", Unit::Score.write(it)));
+    let rates =
+        passes.and_then(|it| known(it.detectable, it.shown)).map(|it| format!("{} points of passes", points(it)));
+    let both: Vec<String> = scores.into_iter().chain(rates).collect();
+    Some(if both.is_empty() {
+        "Nothing says how large a difference so many pairs would have shown.".to_owned()
+    } else {
+        format!("So many pairs would probably have shown a difference of {} or more.", both.join(", or of "))
+    })
 }
 
 fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
@@ -209,10 +214,6 @@ fn apart(difference: f64, unit: Unit) -> String {
 fn within(interval: Option<Interval>, unit: Unit) -> String {
     let Some(Interval { low, high }) = interval else { return String::new() };
     format!(" (95 % interval {} to {})", unit.signed(low), unit.signed(high))
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 /// A difference of rates in points of a hundred.
