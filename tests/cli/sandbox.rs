@@ -97,7 +97,7 @@ impl Ran {
     }
 }
 
-const TASK: &str = "\
+pub(crate) const TASK: &str = "\
 tool_calling_prompt: |
   List the {data} open tickets.
 variations:

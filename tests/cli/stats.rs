@@ -1,6 +1,6 @@
 //! `stats`: the numbers of a folder, for people and for programs.
 use crate::HOSTILE;
-use crate::sandbox::{ANSWERED, Sandbox};
+use crate::sandbox::{ANSWERED, Sandbox, TASK};
 use serde_json::Value;
 
 fn document(sandbox: &Sandbox, arguments: &[&str]) -> Value {
@@ -111,4 +111,50 @@ fn names_of_files_do_not_steer_the_terminal() {
     let ran = sandbox.run(&["stats"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{:?}", ran.out);
+}
+
+/// Seven tasks that one model always gets right and the other never.
+fn decided(name: &str) -> Sandbox {
+    let wrong = ANSWERED.replace("answer:\n  - ticket_id: 7", "answer:\n  - ticket_id: 8");
+    assert_ne!(wrong, ANSWERED);
+    let paths: Vec<[String; 3]> = (0..7)
+        .map(|n| {
+            let run = |model: &str| format!("results/t{n}-tool_calling-{model}-variation0.yaml");
+            [format!("tasks/t{n}.yaml"), run("claude"), run("o1")]
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = paths
+        .iter()
+        .flat_map(|[task, right, other]| {
+            [(task.as_str(), TASK), (right.as_str(), ANSWERED), (other.as_str(), wrong.as_str())]
+        })
+        .collect();
+    Sandbox::with(name, &files)
+}
+
+#[test]
+fn what_differs_is_shown_with_its_doubt() {
+    let sandbox = decided("stats-decided");
+    let stats = document(&sandbox, &[]);
+    let [right, wrong] = [0, 1].map(|at| &stats["groups"][at]);
+    assert_eq!(
+        (&right["name"], &right["scored"], &right["passes"]["passed"]),
+        (&"tool_calling/claude".into(), &7.into(), &7.into())
+    );
+    assert_eq!((&wrong["score"]["value"], &wrong["passes"]["passed"]), (&0.0.into(), &0.into()));
+    // Wilson's interval of 7 of 7 begins at 7 / (7 + 1.96²).
+    let low = right["passes"]["low"].as_f64().unwrap();
+    assert!((low - 0.645_670).abs() < 1e-6 && right["passes"]["high"] == 1.0, "{right}");
+    let comparison = &stats["comparisons"][0];
+    let passes = &comparison["passes"];
+    assert_eq!(
+        (&passes["only_group"], &passes["only_baseline"], &passes["shown"]),
+        (&0.into(), &7.into(), &"worse".into())
+    );
+    assert_eq!((&passes["p"], &comparison["score"]["p"]), (&0.015_625.into(), &0.015_625.into()));
+    let ran = sandbox.run(&["stats"]);
+    assert!(ran.out.contains("tool_calling/o1 against tool_calling/claude"), "{}", ran.out);
+    assert!(ran.out.contains("p = 0.016. It is worse."), "{}", ran.out);
+    let turned = sandbox.run(&["stats", "--baseline", "tool_calling/o1"]);
+    assert!(turned.out.contains("p = 0.016. It is better."), "{}", turned.out);
 }

@@ -61,7 +61,7 @@ pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
         return 1.0;
     }
     // The likeliest of them is the k-th; the others are told relative to it, until they do not count any more.
-    let ln_ways: f64 = (1..=k).map(|i| (float(n - k + i) / float(i)).ln()).sum();
+    let steps = (1..=k).map(|i| float(n - k + i) / float(i));
     let (mut sum, mut weight) = (0.0, 1.0);
     for at in (0..=k).rev() {
         sum += weight;
@@ -70,7 +70,11 @@ pub(super) fn fair_at_most(k: u64, n: u64) -> f64 {
             break;
         }
     }
-    (ln_ways - float(n) * std::f64::consts::LN_2 + f64::ln(sum)).exp().min(1.0)
+    match i32::try_from(n) {
+        // Two to the thousandth and its inverse are still numbers.
+        Ok(few) if few <= 1_000 => (steps.product::<f64>() * 0.5_f64.powi(few) * sum).min(1.0),
+        _ => (steps.map(f64::ln).sum::<f64>() - float(n) * std::f64::consts::LN_2 + f64::ln(sum)).exp().min(1.0),
+    }
 }
 
 #[cfg(test)]
@@ -86,7 +90,12 @@ mod tests {
         }
         assert!((four.at_least(3) - 5.0 / 16.0).abs() < 1e-14);
         assert!((fair_at_most(1, 4) - 5.0 / 16.0).abs() < 1e-14);
-        assert!((fair_at_most(0, 1_000).ln() + 1_000.0 * std::f64::consts::LN_2).abs() < 1e-9);
+        assert_eq!(fair_at_most(0, 6).to_bits(), (1.0_f64 / 64.0).to_bits());
+        for n in [1_000, 1_001] {
+            let half = fair_at_most(n / 2, n);
+            assert!((half - 0.5).abs() < 0.013 && half >= 0.5, "{half}");
+            assert!((fair_at_most(0, n).ln() + float(n) * std::f64::consts::LN_2).abs() < 1e-9);
+        }
     }
 
     #[test]
