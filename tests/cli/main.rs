@@ -6,6 +6,7 @@ mod comparing;
 mod conversation;
 #[path = "../engine/gzip.rs"]
 mod gzip;
+mod metrics;
 mod readme;
 mod reviewing;
 mod running;

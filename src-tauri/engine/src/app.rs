@@ -31,6 +31,7 @@ mod keys;
 mod launches;
 mod launching;
 mod listing;
+pub mod metrics;
 mod nudging;
 mod overview;
 mod problems;

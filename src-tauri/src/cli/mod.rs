@@ -6,6 +6,7 @@ mod doors;
 mod folder;
 mod index;
 mod list;
+mod metrics;
 mod nudge;
 mod report;
 
@@ -73,6 +74,9 @@ enum Command {
 
     /// Say whether a run is right, or read what was said
     Review(review::Review),
+
+    /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
+    Metrics(metrics::Metrics),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -160,6 +164,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Report(report)) => report::run(&report, here),
 
         Some(Command::Review(review)) => review::run(&review, here),
+
+        Some(Command::Metrics(metrics)) => metrics::run(&metrics),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

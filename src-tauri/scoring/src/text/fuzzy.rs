@@ -1,5 +1,6 @@
 //! **Pure.** How alike two texts are, letter by letter. OpenAI does not publish what its `fuzzy_match` computes; this is our own choice.
-use super::pair::{common_subsequence, fraction};
+use super::pair::{common_subsequence, count, fraction};
+use foldhash::{HashMap, HashMapExt as _};
 
 /// Twice the letters that both texts have in the same order, over all letters of both: 1 when they are equal, 0 when they share none.
 /// The same as `ratio` of rapidfuzz over 100. Case counts. Two empty texts are equal.
@@ -7,9 +8,19 @@ pub fn fuzzy(response: &str, truth: &str) -> f64 {
     if response == truth {
         return 1.0;
     }
-    let (response, truth): (Vec<char>, Vec<char>) = (response.chars().collect(), truth.chars().collect());
+    let mut known: HashMap<char, u32> = HashMap::new();
+    let mut numbered = |text: &str| -> Vec<u32> {
+        let letters = text.chars();
+        letters
+            .map(|letter| {
+                let next = count(known.len());
+                *known.entry(letter).or_insert(next)
+            })
+            .collect()
+    };
+    let (response, truth) = (numbered(response), numbered(truth));
     let all = response.len() + truth.len();
-    1.0 - fraction(all - 2 * common_subsequence(&response, &truth), all)
+    1.0 - fraction(all - 2 * common_subsequence(&response, &truth, known.len()), all)
 }
 
 #[cfg(test)]

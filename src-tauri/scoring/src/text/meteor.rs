@@ -1,9 +1,8 @@
 //! **Pure.** METEOR: words are aligned when they are equal, then when their stems are, then when WordNet gives their stems a meaning in
 //! common. The score falls when aligned words are few, and when they stand in many pieces.
-use super::pair::{Numbers, Pair, fraction};
+use super::pair::{Pair, Places, Words, count, fraction};
 use super::porter::stem;
 use super::wordnet::WordNet;
-use std::collections::HashMap;
 
 /// How precision, recall and order are weighed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,78 +36,94 @@ type Free = Vec<(usize, u32)>;
 
 /// Aligns the words of two texts. In each step the last words of both sides are aligned first.
 pub(super) fn align(pair: &Pair) -> Aligned {
-    let mut lower = Numbers::default();
-    let lowered: Vec<u32> = pair.words.iter().map(|word| lower.of(&word.to_lowercase())).collect();
-    let enumerate = |words: &[u32]| -> Free { words.iter().map(|word| lowered[*word as usize]).enumerate().collect() };
+    let mut lower = Words::default();
+    for number in 0..count(pair.kinds()) {
+        let word = pair.word(number);
+        let is_lower = word.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        if is_lower { lower.push(word) } else { lower.push(&word.to_lowercase()) }
+    }
+    let (forms, _) = lower.numbered();
+    let enumerate = |words: &[u32]| -> Free { words.iter().map(|word| forms[*word as usize]).enumerate().collect() };
     let (mut response, mut truth) = (enumerate(&pair.response), enumerate(&pair.truth));
     let mut found = Alignment::new();
-    match_equal(&mut response, &mut truth, &mut found);
+    match_equal(&mut response, &mut truth, forms.len(), &mut found);
 
-    let forms = lower.into_words();
-    let mut stems = Numbers::default();
-    let mut known: Vec<Option<u32>> = vec![None; forms.len()];
-    for (_, word) in response.iter_mut().chain(&mut truth) {
-        let at = *word as usize;
-        *word = *known[at].get_or_insert_with(|| stems.of(&stem(&forms[at])));
+    let mut stems = Words::default();
+    let mut stem_of: Vec<Option<usize>> = vec![None; forms.len()];
+    // The first word of a form stands for all of them.
+    let mut word_of = vec![0; forms.len()];
+    (0..forms.len()).rev().for_each(|word| word_of[forms[word] as usize] = word);
+    let free = || response.iter().chain(&truth).map(|(_, form)| *form as usize);
+    for form in free() {
+        stem_of[form].get_or_insert_with(|| {
+            stems.push(&stem(lower.get(word_of[form])));
+            stems.len() - 1
+        });
     }
-    match_equal(&mut response, &mut truth, &mut found);
+    let (numbers, firsts) = stems.numbered();
+    for (_, form) in response.iter_mut().chain(&mut truth) {
+        *form = stem_of[*form as usize].map_or(0, |at| numbers[at]);
+    }
+    match_equal(&mut response, &mut truth, firsts.len(), &mut found);
     let mut by_form = found.clone();
     by_form.sort_unstable();
 
-    match_meanings(response, truth, &stems.into_words(), &mut found);
+    let stems: Vec<&str> = firsts.iter().map(|at| stems.get(*at)).collect();
+    match_meanings(&response, &truth, &stems, &mut found);
     found.sort_unstable();
     Aligned { by_form, by_meaning: found }
 }
 
 /// Aligns equal words: the last of the response with the last that is free in the truth.
-fn match_equal(response: &mut Free, truth: &mut Free, found: &mut Alignment) {
-    let mut places: HashMap<u32, Vec<usize>> = HashMap::with_capacity(truth.len());
-    for (at, word) in truth.iter() {
-        places.entry(*word).or_default().push(*at);
-    }
+fn match_equal(response: &mut Free, truth: &mut Free, kinds: usize, found: &mut Alignment) {
+    let mut places = Places::new(truth.iter().map(|(_, word)| *word), kinds);
     let mut free = Free::new();
     for (at, word) in response.drain(..).rev() {
-        match places.get_mut(&word).and_then(Vec::pop) {
-            Some(place) => found.push((at, place)),
+        match places.take(word) {
+            Some(place) => found.push((at, truth[place].0)),
             None => free.push((at, word)),
         }
     }
     free.reverse();
     *response = free;
     // Of each word the first places are left, as many as were not taken.
-    truth.retain(|(at, word)| places.get(word).is_some_and(|left| left.last().is_some_and(|last| at <= last)));
+    let mut place = 0;
+    truth.retain(|(_, word)| {
+        place += 1;
+        places.last(*word).is_some_and(|last| place <= last + 1)
+    });
 }
 
 /// Aligns words whose stems can mean the same: the last of the response with the last in the truth that is free.
-fn match_meanings(response: Free, truth: Free, stems: &[String], found: &mut Alignment) {
+fn match_meanings(response: &Free, truth: &Free, stems: &[&str], found: &mut Alignment) {
     if response.is_empty() || truth.is_empty() {
         return;
     }
     let wordnet = WordNet::get();
-    let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
-    for (at, word) in truth {
-        places.entry(word).or_default().push(at);
-    }
+    let mut places = Places::new(truth.iter().map(|(_, word)| *word), stems.len());
     // Which words of the truth have a meaning.
     let mut named: Vec<(u32, u32)> = Vec::new();
-    for word in places.keys() {
-        wordnet.named(&stems[*word as usize], &mut |meaning| named.push((meaning, *word)));
+    for (number, stem) in stems.iter().enumerate() {
+        let number = count(number);
+        if places.last(number).is_some() {
+            wordnet.named(stem, &mut |meaning| named.push((meaning, number)));
+        }
     }
     named.sort_unstable();
-    let mut candidates: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (at, word) in response.into_iter().rev() {
-        let words = candidates.entry(word).or_insert_with(|| {
+    let mut candidates: Vec<Option<Vec<u32>>> = vec![None; stems.len()];
+    for (at, word) in response.iter().rev() {
+        let words = candidates[*word as usize].get_or_insert_with(|| {
             let mut words = Vec::new();
-            wordnet.meanings(&stems[word as usize], &mut |meaning| {
+            wordnet.meanings(stems[*word as usize], &mut |meaning| {
                 let first = named.partition_point(|(other, _)| *other < meaning);
                 words.extend(named[first..].iter().take_while(|(other, _)| *other == meaning).map(|(_, word)| *word));
             });
             words
         });
-        let last = words.iter().filter_map(|word| Some((*places.get(word)?.last()?, *word))).max();
+        let last = words.iter().filter_map(|word| Some((places.last(*word)?, *word))).max();
         if let Some((place, word)) = last {
-            places.entry(word).and_modify(|places| _ = places.pop());
-            found.push((at, place));
+            places.take(word);
+            found.push((*at, truth[place].0));
         }
     }
 }

@@ -1,54 +1,75 @@
 //! **Pure.** The words of two texts as numbers, and how much of one is in the other.
-use std::collections::HashMap;
-use std::hash::Hash;
+use foldhash::{HashMap, HashMapExt as _};
+
+/// Words one behind the other, in one piece of memory.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Words {
+    pub(super) fn push(&mut self, word: &str) {
+        self.text.push_str(word);
+        self.ends.push(count(self.text.len()));
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(super) fn get(&self, at: usize) -> &str {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        &self.text[start..self.ends[at] as usize]
+    }
+
+    /// A number for each word, from 0: the same word has the same number. And where each number comes first.
+    pub(super) fn numbered(&self) -> (Vec<u32>, Vec<usize>) {
+        let mut known: HashMap<&str, u32> = HashMap::with_capacity(self.len() / 2);
+        let mut firsts = Vec::new();
+        let numbers = (0..self.len()).map(|at| {
+            let next = count(firsts.len());
+            let number = *known.entry(self.get(at)).or_insert(next);
+            if number == next {
+                firsts.push(at);
+            }
+            number
+        });
+        (numbers.collect(), firsts)
+    }
+}
 
 /// The words of a response and a truth as numbers, from 0: the same word has the same number.
 #[derive(Debug, Default)]
 pub(super) struct Pair {
-    /// Each different word once, in the order of its number.
-    pub(super) words: Vec<String>,
+    words: Words,
+    /// Where each word comes first.
+    firsts: Vec<usize>,
     pub(super) response: Vec<u32>,
     pub(super) truth: Vec<u32>,
 }
 
 impl Pair {
     /// Cuts both texts with the same rule.
-    pub(super) fn cut(response: &str, truth: &str, rule: impl Fn(&str, &mut dyn FnMut(&str))) -> Self {
-        let mut numbers = Numbers::default();
-        let mut numbered = |text: &str| {
-            let mut list = Vec::with_capacity(text.len() / 4);
-            rule(text, &mut |word| list.push(numbers.of(word)));
-            list
-        };
-        let (response, truth) = (numbered(response), numbered(truth));
-        Self { words: numbers.into_words(), response, truth }
-    }
-}
-
-/// Numbers for words, in the order in which they come.
-#[derive(Default)]
-pub(super) struct Numbers {
-    known: HashMap<String, u32>,
-}
-
-impl Numbers {
-    /// The number of a word, a new one when it was not seen yet.
-    pub(super) fn of(&mut self, word: &str) -> u32 {
-        if let Some(number) = self.known.get(word) {
-            return *number;
-        }
-        let number = count(self.known.len());
-        self.known.insert(word.to_owned(), number);
-        number
+    pub(super) fn cut(response: &str, truth: &str, rule: impl Fn(&str, &mut Words)) -> Self {
+        let mut words = Words::default();
+        words.text.reserve(response.len() + truth.len());
+        rule(response, &mut words);
+        let first_of_truth = words.len();
+        rule(truth, &mut words);
+        let (mut response, firsts) = words.numbered();
+        let truth = response.split_off(first_of_truth);
+        Self { words, firsts, response, truth }
     }
 
-    /// All words in the order of their numbers.
-    pub(super) fn into_words(self) -> Vec<String> {
-        let mut words = vec![String::new(); self.known.len()];
-        for (word, number) in self.known {
-            words[number as usize] = word;
-        }
-        words
+    /// How many different words there are.
+    pub(super) fn kinds(&self) -> usize {
+        self.firsts.len()
+    }
+
+    /// The word of a number.
+    pub(super) fn word(&self, number: u32) -> &str {
+        self.words.get(self.firsts[number as usize])
     }
 }
 
@@ -57,84 +78,81 @@ pub(super) fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// How many runs of n words both lists have, each as often as both have it, for n from 1 to `N`.
-pub(super) fn shared<const N: usize>(left: &[u32], right: &[u32]) -> [usize; N] {
+/// How many runs of n words both sides have, each as often as both have it, for n from 1 to `N`.
+pub(super) fn shared<const N: usize>(pair: &Pair) -> [usize; N] {
     let mut hits = [0; N];
     // Where a run begins that both have, and which run it is. A longer run can only begin where a shorter one is in both.
-    let begin = |list: &[u32]| -> Vec<(usize, u32)> { (0..list.len()).map(|at| (at, 0)).collect() };
-    let (mut in_left, mut in_right) = (begin(left), begin(right));
+    let begin = |list: &[u32]| -> Vec<(usize, u32)> { list.iter().copied().enumerate().collect() };
+    let (mut in_response, mut in_truth) = (begin(&pair.response), begin(&pair.truth));
+    let mut runs = Runs { counts: vec![(0, false); pair.kinds()], ..Runs::default() };
     for (n, hits) in hits.iter_mut().enumerate() {
-        let longer = |list: &[u32], (at, run): (usize, u32)| Some((run, *list.get(at + n)?));
-        let mut runs: Runs = Runs::with_capacity(in_right.len());
-        in_right.retain_mut(|(at, run)| match longer(right, (*at, *run)) {
-            Some(key) => {
-                *run = runs.add(key);
-                true
-            }
-            None => false,
-        });
-        in_left.retain_mut(|(at, run)| match longer(left, (*at, *run)).and_then(|key| runs.take(key)) {
-            Some((number, was_left)) => {
-                *run = number;
-                *hits += usize::from(was_left);
-                true
-            }
-            None => false,
-        });
-        in_right.retain(|(_, run)| runs.in_both(*run));
+        if n > 0 {
+            runs.begin();
+            in_truth
+                .retain_mut(|(at, run)| pair.truth.get(*at + n).map(|word| *run = runs.longer(*run, *word)).is_some());
+            in_response.retain_mut(|(at, run)| {
+                let longer = pair.response.get(*at + n).and_then(|word| runs.known(*run, *word));
+                longer.map(|longer| *run = longer).is_some()
+            });
+        }
+        for (_, run) in &in_truth {
+            runs.counts[*run as usize].0 += 1;
+        }
+        for (_, run) in &in_response {
+            let (left, both) = &mut runs.counts[*run as usize];
+            let was_left = u32::from(*left > 0);
+            *left -= was_left;
+            *both = true;
+            *hits += was_left as usize;
+        }
+        in_truth.retain(|(_, run)| runs.counts[*run as usize].1);
     }
     hits
 }
 
-/// Runs of one length: how many of each are left on the right side, and whether the left side has it.
+/// Runs of one length: numbers for them, and of each how many are left in the truth and whether the response has it.
+#[derive(Default)]
 struct Runs {
     numbers: HashMap<(u32, u32), u32>,
     counts: Vec<(u32, bool)>,
 }
 
 impl Runs {
-    fn with_capacity(capacity: usize) -> Self {
-        Self { numbers: HashMap::with_capacity(capacity), counts: Vec::with_capacity(capacity) }
+    fn begin(&mut self) {
+        self.numbers.clear();
+        self.counts.clear();
     }
 
-    fn add(&mut self, key: (u32, u32)) -> u32 {
+    /// The number of a run that is longer by a word.
+    fn longer(&mut self, run: u32, word: u32) -> u32 {
         let next = count(self.counts.len());
-        let number = *self.numbers.entry(key).or_insert(next);
+        let number = *self.numbers.entry((run, word)).or_insert(next);
         if number == next {
             self.counts.push((0, false));
         }
-        self.counts[number as usize].0 += 1;
         number
     }
 
-    /// Takes one away for the left side. Says which run it is, and whether one was left.
-    fn take(&mut self, key: (u32, u32)) -> Option<(u32, bool)> {
-        let number = *self.numbers.get(&key)?;
-        let (left, both) = &mut self.counts[number as usize];
-        *both = true;
-        let was_left = *left > 0;
-        *left -= u32::from(was_left);
-        Some((number, was_left))
-    }
-
-    fn in_both(&self, number: u32) -> bool {
-        self.counts[number as usize].1
+    fn known(&self, run: u32, word: u32) -> Option<u32> {
+        self.numbers.get(&(run, word)).copied()
     }
 }
 
-/// The length of the longest list that can be made of both by leaving out items. The cells of the usual table are bits here,
-/// 64 of them in one step.
-pub(super) fn common_subsequence<T: Eq + Hash + Copy>(left: &[T], right: &[T]) -> usize {
-    let mut places: HashMap<T, Vec<usize>> = HashMap::with_capacity(left.len());
-    for (at, item) in left.iter().enumerate() {
-        places.entry(*item).or_default().push(at);
-    }
+/// The length of the longest list that can be made of both by leaving out items, which are numbers below `kinds`. The cells of the
+/// usual table are bits here, 64 of them in one step.
+pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> usize {
+    let places = Places::new(left.iter().copied(), kinds);
     // A zero bit is a place up to which the common list has grown by one.
     let mut grown = vec![u64::MAX; left.len().div_ceil(64)];
     let mut same = vec![0_u64; grown.len()];
-    for places in right.iter().filter_map(|item| places.get(item)) {
-        for at in places {
+    for item in right {
+        let mut any = false;
+        for at in places.of(*item) {
             same[at / 64] |= 1 << (at % 64);
+            any = true;
+        }
+        if !any {
+            continue;
         }
         let mut carry = false;
         for (grown, same) in grown.iter_mut().zip(&same) {
@@ -143,12 +161,49 @@ pub(super) fn common_subsequence<T: Eq + Hash + Copy>(left: &[T], right: &[T]) -
             carry = over || again;
             *grown = sum | (*grown & !same);
         }
-        for at in places {
+        for at in places.of(*item) {
             same[at / 64] = 0;
         }
     }
     let zeros: u32 = grown.iter().map(|bits| bits.count_zeros()).sum();
     zeros as usize
+}
+
+/// Where each number stands in a list, the last place first.
+pub(super) struct Places {
+    /// The last place of each number.
+    last: Vec<u32>,
+    /// For each place, the one before with the same number.
+    before: Vec<u32>,
+}
+
+const NOWHERE: u32 = u32::MAX;
+
+impl Places {
+    /// Of numbers below `kinds`.
+    pub(super) fn new(numbers: impl Iterator<Item = u32>, kinds: usize) -> Self {
+        let mut last = vec![NOWHERE; kinds];
+        let before = numbers.enumerate().map(|(at, number)| std::mem::replace(&mut last[number as usize], count(at)));
+        Self { before: before.collect(), last }
+    }
+
+    /// The places of a number that were not taken.
+    pub(super) fn of(&self, number: u32) -> impl Iterator<Item = usize> {
+        let at = |place: u32| (place != NOWHERE).then_some(place as usize);
+        std::iter::successors(at(self.last[number as usize]), move |place| at(self.before[*place]))
+    }
+
+    /// Its last place.
+    pub(super) fn last(&self, number: u32) -> Option<usize> {
+        self.of(number).next()
+    }
+
+    /// The same, which is taken away.
+    pub(super) fn take(&mut self, number: u32) -> Option<usize> {
+        let place = self.last(number)?;
+        self.last[number as usize] = self.before[place];
+        Some(place)
+    }
 }
 
 /// A part of a whole as a fraction. Both are far below what a float counts exactly.
@@ -188,7 +243,9 @@ mod tests {
             right in prop::collection::vec(0_u32..5, 0..40),
         ) {
             let expected: Vec<usize> = (1..=5).map(|n| naive_shared(&left, &right, n)).collect();
-            prop_assert_eq!(shared::<5>(&left, &right).to_vec(), expected);
+            let text = |list: &[u32]| list.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+            let pair = Pair::cut(&text(&left), &text(&right), |text, words| text.split_whitespace().for_each(|word| words.push(word)));
+            prop_assert_eq!(shared::<5>(&pair).to_vec(), expected);
         }
 
         #[test]
@@ -196,8 +253,8 @@ mod tests {
             left in prop::collection::vec(0_u32..9, 0..200),
             right in prop::collection::vec(0_u32..9, 0..200),
         ) {
-            prop_assert_eq!(common_subsequence(&left, &right), naive_subsequence(&left, &right));
-            prop_assert_eq!(common_subsequence(&left, &left), left.len());
+            prop_assert_eq!(common_subsequence(&left, &right, 9), naive_subsequence(&left, &right));
+            prop_assert_eq!(common_subsequence(&left, &left, 9), left.len());
         }
     }
 }

@@ -30,6 +30,6 @@ pub(super) fn by_order(pair: &Pair) -> Overlap {
     if pair.response.is_empty() || pair.truth.is_empty() {
         return Overlap::new(0.0, 0.0);
     }
-    let common = pair::common_subsequence(&pair.response, &pair.truth);
+    let common = pair::common_subsequence(&pair.response, &pair.truth, pair.kinds());
     Overlap::new(fraction(common, pair.response.len()), fraction(common, pair.truth.len()))
 }

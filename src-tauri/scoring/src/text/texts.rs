@@ -64,8 +64,8 @@ impl<'a> Texts<'a> {
     }
 
     fn f1(&self) -> f64 {
-        let pair = Pair::cut(self.response, self.truth, |text, each| tokens::f1(text, &mut |word| each(word)));
-        let [common] = shared::<1>(&pair.response, &pair.truth);
+        let pair = Pair::cut(self.response, self.truth, |text, words| tokens::f1(text, &mut |word| words.push(word)));
+        let [common] = shared::<1>(&pair);
         if common == 0 {
             return 0.0;
         }
@@ -109,25 +109,27 @@ impl<'a> Texts<'a> {
     /// The words of both texts that BLEU, GLEU and METEOR count.
     pub fn tokens(&self) -> (Vec<&str>, Vec<&str>) {
         let words = self.words();
-        let list = |numbers: &[u32]| numbers.iter().map(|number| words.words[*number as usize].as_str()).collect();
+        let list = |numbers: &[u32]| numbers.iter().map(|number| words.word(*number)).collect();
         (list(&words.response), list(&words.truth))
     }
 
     fn rouge(&self, n: usize) -> Overlap {
         let plain = self.plain();
-        let runs = self.plain_runs.get_or_init(|| shared(&plain.response, &plain.truth));
+        let runs = self.plain_runs.get_or_init(|| shared(plain));
         rouge::by_runs(plain, n + 1, runs[n])
     }
 
     fn words(&self) -> &Pair {
         self.words.get_or_init(|| {
-            Pair::cut(self.response, self.truth, |text, each| tokens::nltk(text, self.nltk, &mut |word| each(word)))
+            Pair::cut(self.response, self.truth, |text, words| {
+                tokens::nltk(text, self.nltk, &mut |word| words.push(word));
+            })
         })
     }
 
     fn runs(&self) -> &[usize; bleu::LONGEST] {
         let words = self.words();
-        self.runs.get_or_init(|| shared(&words.response, &words.truth))
+        self.runs.get_or_init(|| shared(words))
     }
 
     fn aligned(&self) -> &Aligned {
@@ -137,7 +139,7 @@ impl<'a> Texts<'a> {
 
     fn plain(&self) -> &Pair {
         self.plain.get_or_init(|| {
-            Pair::cut(self.response, self.truth, |text, each| tokens::rouge(text, &mut |word| each(word)))
+            Pair::cut(self.response, self.truth, |text, words| tokens::rouge(text, &mut |word| words.push(word)))
         })
     }
 }

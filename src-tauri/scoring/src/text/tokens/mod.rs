@@ -23,22 +23,39 @@ pub(super) fn nltk(text: &str, version: Nltk, each: &mut impl FnMut(&str)) {
 /// Gives each token of ROUGE to `each`: runs of `a` to `z` and digits in the text in lower case.
 pub(super) fn rouge(text: &str, each: &mut impl FnMut(&str)) {
     let lower = text.to_lowercase();
-    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    lower.split(|c| !is_part(c)).filter(|word| !word.is_empty()).for_each(each);
+    // Bytes of other characters are none of these either.
+    pieces(&lower, |byte| !(byte.is_ascii_lowercase() || byte.is_ascii_digit())).for_each(each);
+}
+
+/// The pieces between bytes, all of them ASCII or parts of characters that lie between pieces as a whole.
+fn pieces(text: &str, is_between: impl Fn(u8) -> bool) -> impl Iterator<Item = &str> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let bytes = text.as_bytes();
+        let start = at + bytes[at..].iter().position(|byte| !is_between(*byte))?;
+        at = bytes[start..].iter().position(|byte| is_between(*byte)).map_or(bytes.len(), |length| start + length);
+        text.get(start..at)
+    })
 }
 
 /// Gives each token of F1 to `each`: pieces between white space, in lower case, without ASCII punctuation and articles.
 pub(super) fn f1(text: &str, each: &mut impl FnMut(&str)) {
-    let mut plain = text.to_lowercase();
-    plain.retain(|c| !c.is_ascii_punctuation());
-    for piece in python::split(&plain) {
-        if piece.is_ascii() && piece.bytes().all(python::is_word_byte) {
-            if !is_article(piece) {
-                each(piece);
-            }
-        } else {
-            without_articles(piece, each);
-        }
+    if text.is_ascii() {
+        let kept = text.bytes().filter(|byte| !byte.is_ascii_punctuation());
+        let plain: String = kept.map(|byte| char::from(byte.to_ascii_lowercase())).collect();
+        pieces(&plain, python::is_space_byte).for_each(|piece| f1_piece(piece, each));
+    } else {
+        let mut plain = text.to_lowercase();
+        plain.retain(|c| !c.is_ascii_punctuation());
+        python::split(&plain).for_each(|piece| f1_piece(piece, each));
+    }
+}
+
+fn f1_piece(piece: &str, each: &mut impl FnMut(&str)) {
+    if !piece.bytes().all(python::is_word_byte) {
+        without_articles(piece, each);
+    } else if !is_article(piece) {
+        each(piece);
     }
 }
 

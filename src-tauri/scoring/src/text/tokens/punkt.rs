@@ -103,7 +103,7 @@ fn closing(text: &[u8], nltk: Nltk) -> Option<(usize, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::punkt_words::Table;
+    use super::super::punkt_words::{LONGEST, Table};
     use super::*;
 
     #[test]
@@ -111,10 +111,13 @@ mod tests {
         for table in [Table::ABBREVIATIONS, Table::STARTERS, Table::COLLOCATIONS, Table::SPELLINGS] {
             let keys: Vec<&str> = table.keys().collect();
             assert!(keys.len() > 30 && keys.windows(2).all(|two| two[0] < two[1]));
-            assert!(keys.iter().all(|key| table.find(key).is_some()));
-            assert!(table.find("no such word").is_none() && table.find("").is_none());
+            assert!(keys.iter().all(|key| table.find(&key.bytes()).is_some()));
+            assert!(table.find(&"no such word".bytes()).is_none() && table.find(&"".bytes()).is_none());
         }
-        assert_eq!(Table::SPELLINGS.find("a"), Some("2"));
+        assert_eq!(Table::SPELLINGS.find(&"a".bytes()), Some("2"));
+        assert!(Table::ABBREVIATIONS.keys().chain(Table::STARTERS.keys()).all(|word| word.len() <= LONGEST));
+        let first = |pair: &str| pair.split(' ').next().map(str::to_owned);
+        assert!(Table::COLLOCATIONS.keys().filter_map(first).all(|word| word.len() == 1 || word == "##number##"));
     }
 
     fn split(text: &str) -> Vec<&str> {

@@ -3,6 +3,9 @@
 use crate::text::Nltk;
 use crate::text::python::{is_space_byte, is_word_byte};
 
+/// No abbreviation and no word that starts sentences is longer.
+pub(super) const LONGEST: usize = 12;
+
 /// Lines sorted by bytes, all with the same number of bytes behind their key. Written by `scripts/punkt.py`.
 #[derive(Clone, Copy)]
 pub(super) struct Table {
@@ -19,7 +22,7 @@ impl Table {
     pub(super) const SPELLINGS: Self = Self { text: include_str!("../../../data/punkt-spellings.txt"), behind_key: 2 };
 
     /// What stands behind a key; nothing when it is not there.
-    pub(super) fn find(self, key: &str) -> Option<&'static str> {
+    pub(super) fn find(self, key: &(impl Iterator<Item = u8> + Clone)) -> Option<&'static str> {
         let text = self.text.as_bytes();
         let (mut low, mut high) = (0, text.len());
         while low < high {
@@ -27,7 +30,7 @@ impl Table {
             let start = text[..middle].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
             let end = text[start..].iter().position(|byte| *byte == b'\n').map_or(text.len(), |at| start + at);
             let cut = end - self.behind_key;
-            match self.text[start..cut].cmp(key) {
+            match text[start..cut].iter().copied().cmp(key.clone()) {
                 std::cmp::Ordering::Equal => return Some(self.text[cut..end].trim_start()),
                 std::cmp::Ordering::Less => low = end + 1,
                 std::cmp::Ordering::Greater => high = start,
@@ -36,8 +39,9 @@ impl Table {
         None
     }
 
-    fn has(self, key: &str) -> bool {
-        self.find(key).is_some()
+    /// Whether a word is there, which is no longer than any of them.
+    fn has(self, word: &str) -> bool {
+        word.len() <= LONGEST && self.find(&lower(word)).is_some()
     }
 
     #[cfg(test)]
@@ -59,16 +63,21 @@ struct Spelling {
 
 impl Spelling {
     fn of(word: &str) -> Self {
-        let known = Table::SPELLINGS.find(word).and_then(|digit| digit.parse::<u8>().ok()).unwrap_or(0);
+        let known = Table::SPELLINGS.find(&lower(word)).and_then(|digit| digit.parse::<u8>().ok()).unwrap_or(0);
         Self { lower: known & 3 != 0, only_lower_inside: known & 3 == 1, begins_lower: known & 4 != 0 }
     }
+}
+
+/// The bytes of a word in lower case, as all tables have them.
+fn lower(word: &str) -> impl Iterator<Item = u8> + Clone {
+    word.bytes().map(|byte| byte.to_ascii_lowercase())
 }
 
 /// A word or mark, with what the first look at it says.
 struct Token<'a> {
     text: &'a str,
-    /// In lower case; all numbers are one.
-    kind: String,
+    /// The same, but all numbers are one. Its case does not matter.
+    kind: &'a str,
     breaks: bool,
     abbreviation: bool,
     ellipsis: bool,
@@ -76,28 +85,29 @@ struct Token<'a> {
 
 impl<'a> Token<'a> {
     fn new(text: &'a str) -> Self {
-        let kind = if is_number(text) { "##number##".to_owned() } else { text.to_ascii_lowercase() };
+        let kind = if is_number(text) { NUMBER } else { text };
         let mut token = Self { text, kind, breaks: false, abbreviation: false, ellipsis: false };
         if matches!(text, "." | "?" | "!") {
             token.breaks = true;
         } else if text.len() > 1 && text.bytes().all(|byte| byte == b'.') {
             token.ellipsis = true;
         } else if text.ends_with('.') && !text.ends_with("..") {
-            let stem = text[..text.len() - 1].to_ascii_lowercase();
-            let last = stem.rsplit('-').next().unwrap_or_default();
-            token.abbreviation = Table::ABBREVIATIONS.has(&stem) || Table::ABBREVIATIONS.has(last);
+            let stem = &text[..text.len() - 1];
+            let last = stem.rsplit('-').next().filter(|last| last.len() < stem.len());
+            token.abbreviation =
+                Table::ABBREVIATIONS.has(stem) || last.is_some_and(|last| Table::ABBREVIATIONS.has(last));
             token.breaks = !token.abbreviation;
         }
         token
     }
 
-    fn without_period(&self) -> &str {
-        if self.kind.len() > 1 { self.kind.strip_suffix('.').unwrap_or(&self.kind) } else { &self.kind }
+    fn without_period(&self) -> &'a str {
+        if self.kind.len() > 1 { self.kind.strip_suffix('.').unwrap_or(self.kind) } else { self.kind }
     }
 
     /// Without the period that ends its sentence, if it is one.
-    fn without_final_period(&self) -> &str {
-        if self.breaks { self.without_period() } else { &self.kind }
+    fn without_final_period(&self) -> &'a str {
+        if self.breaks { self.without_period() } else { self.kind }
     }
 
     fn is_initial(&self) -> bool {
@@ -129,20 +139,22 @@ impl<'a> Token<'a> {
             return self.breaks;
         }
         let (kind, next_kind) = (self.without_period(), next.without_final_period());
-        if Table::COLLOCATIONS.has(&format!("{kind} {next_kind}")) {
-            return false;
-        }
         let initial = self.is_initial();
+        let counted = initial || kind == NUMBER;
         let doubtful = (self.abbreviation || self.ellipsis) && !initial;
-        if !doubtful && !initial && kind != "##number##" {
+        if !doubtful && !counted {
             return self.breaks;
+        }
+        // Only initials and numbers have any.
+        if counted && Table::COLLOCATIONS.find(&lower(kind).chain([b' ']).chain(lower(next_kind))).is_some() {
+            return false;
         }
         let spelling = Spelling::of(next_kind);
         let begins = next.begins_sentence(spelling);
         if doubtful && (begins == Some(true) || (next.begins_upper() && Table::STARTERS.has(next_kind))) {
             return true;
         }
-        if initial || kind == "##number##" {
+        if counted {
             let name = initial && begins.is_none() && next.begins_upper() && !spelling.lower;
             if begins == Some(false) || name {
                 return false;
@@ -151,6 +163,9 @@ impl<'a> Token<'a> {
         self.breaks
     }
 }
+
+/// What stands for all numbers.
+const NUMBER: &str = "##number##";
 
 /// Digits with commas, periods and dashes between them.
 fn is_number(text: &str) -> bool {

@@ -5,17 +5,75 @@ use crate::text::Nltk;
 use crate::text::python::{is_space_byte, is_word_byte};
 
 /// Gives each word of a sentence to `each`.
+///
+/// Between white space most pieces are nothing but letters and digits, or these and one mark behind them. No pattern looks into such
+/// pieces or over them, so only what stands between them is put through the patterns, with the white space around it.
 pub(super) fn words(sentence: &[u8], nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
-    draft.begin(sentence);
+    let (mut from, mut at) = (None, 0);
+    while at < sentence.len() {
+        let piece = sentence[at..].iter().take_while(|byte| !is_gap(**byte)).count();
+        let (start, end) = (at, at + piece);
+        at = end + 1;
+        if piece == 0 {
+            continue;
+        }
+        let Some(middle) = simple(&sentence[start..end], sentence.get(end..).unwrap_or_default()) else {
+            from.get_or_insert(start);
+            continue;
+        };
+        if let Some(from) = from.take() {
+            marked(&sentence[usize::saturating_sub(from, 1)..start], false, nltk, draft, each);
+        }
+        each(text_of(&sentence[start..start + middle]));
+        if middle < piece {
+            each(text_of(&sentence[start + middle..end]));
+        }
+    }
+    if let Some(from) = from {
+        marked(&sentence[usize::saturating_sub(from, 1)..], true, nltk, draft, each);
+    }
+}
+
+/// White space in every pattern of every version.
+fn is_gap(byte: u8) -> bool {
+    matches!(byte, b'\t'..=b'\r' | b' ')
+}
+
+/// Where a piece between white space comes apart (at its end if it does not), when no pattern needs to be asked.
+fn simple(piece: &[u8], behind: &[u8]) -> Option<usize> {
+    let letters = piece.iter().take_while(|byte| is_word_byte(**byte)).count();
+    let contraction = joined(&piece[..letters], 0);
+    match piece[letters..] {
+        [] => Some(contraction.map_or(letters, |(_, middle)| middle)),
+        _ if letters == 0 || contraction.is_some() => None,
+        [b',' | b';' | b':' | b'?' | b'!'] => Some(letters),
+        // A period is set apart at the end of the sentence and nowhere else; brackets behind it would make that a question.
+        [b'.'] => match behind.iter().find(|byte| !is_gap(**byte)) {
+            None => Some(letters),
+            Some(byte) if is_word_byte(*byte) => Some(letters + 1),
+            Some(_) => None,
+        },
+        _ => None,
+    }
+}
+
+/// Pieces with other characters, with the white space around them; `ends` says whether the sentence ends there.
+fn marked(pieces: &[u8], ends: bool, nltk: Nltk, draft: &mut Draft, each: &mut impl FnMut(&str)) {
+    draft.begin(pieces);
     opening_quotes(draft, nltk);
-    punctuation(draft, nltk);
+    punctuation(draft, ends, nltk);
     brackets_and_dashes(draft);
     draft.pad();
     closing_quotes(draft, nltk);
     contractions(draft);
     for word in draft.text().split(|byte| is_space_byte(*byte)).filter(|word| !word.is_empty()) {
-        each(std::str::from_utf8(word).unwrap_or_default());
+        each(text_of(word));
     }
+}
+
+/// The text that ASCII bytes are.
+fn text_of(word: &[u8]) -> &str {
+    std::str::from_utf8(word).unwrap_or_default()
 }
 
 fn opening_quotes(draft: &mut Draft, nltk: Nltk) {
@@ -70,8 +128,10 @@ fn opens_a_word(text: &[u8], at: usize) -> bool {
         && !ENDINGS.iter().any(|ending| starts_with_ignoring_case(rest, ending) && !is_word_at(rest, ending.len()))
 }
 
-fn punctuation(draft: &mut Draft, nltk: Nltk) {
-    final_period(draft, nltk, true);
+fn punctuation(draft: &mut Draft, ends: bool, nltk: Nltk) {
+    if ends {
+        final_period(draft, nltk, true);
+    }
     if draft.had(b":,") {
         draft.replace(|text, at, out| match text[at..] {
             [mark @ (b':' | b','), next, ..] if !next.is_ascii_digit() => put(out, &[b" ", &[mark], b" ", &[next]], 2),
@@ -89,7 +149,9 @@ fn punctuation(draft: &mut Draft, nltk: Nltk) {
         });
     }
     set_apart(draft, b";@#$%&");
-    final_period(draft, nltk, false);
+    if ends {
+        final_period(draft, nltk, false);
+    }
     set_apart(draft, b"?!");
     if draft.had(b"'") {
         draft.replace(|text, at, out| match text[at..] {
@@ -146,9 +208,14 @@ fn closing_quotes(draft: &mut Draft, nltk: Nltk) {
         0 => 0,
         spaces => put(out, &[b" "], spaces),
     });
-    draft.replace(|text, at, out| ending(text, at, out, &[b"'s", b"'S", b"'m", b"'M", b"'d", b"'D", b"'"]));
-    draft.replace(|text, at, out| {
-        ending(text, at, out, &[b"'ll", b"'LL", b"'re", b"'RE", b"'ve", b"'VE", b"n't", b"N'T"])
+    draft.replace(|text, at, out| match text.get(at + 1) {
+        Some(b'\'') => ending(text, at, out, &[b"'s", b"'S", b"'m", b"'M", b"'d", b"'D", b"'"]),
+        _ => 0,
+    });
+    draft.replace(|text, at, out| match text.get(at + 1) {
+        Some(b'\'') => ending(text, at, out, &[b"'ll", b"'LL", b"'re", b"'RE", b"'ve", b"'VE"]),
+        Some(b'n' | b'N') => ending(text, at, out, &[b"n't", b"N'T"]),
+        _ => 0,
     });
 }
 
@@ -200,13 +267,13 @@ fn contractions(draft: &mut Draft) {
 }
 
 fn joined(text: &[u8], at: usize) -> Option<(&'static [u8], usize)> {
-    let starts =
-        matches!(text[at] | 0x20, b'c' | b'd' | b'g' | b'l' | b'm' | b'w') && !(at > 0 && is_word_byte(text[at - 1]));
+    let starts = matches!(text.get(at)? | 0x20, b'c' | b'd' | b'g' | b'l' | b'm' | b'w')
+        && !(at > 0 && is_word_byte(text[at - 1]));
     let rest = starts.then(|| &text[at..])?;
     let (word, middle) = JOINED.into_iter().find(|(word, _)| starts_with_ignoring_case(rest, word))?;
     let ends = match rest.get(word.len()) {
-        // The only one that asks for white space behind it.
-        next if word == b"wanna" => next.is_some_and(|byte| is_space_byte(*byte)),
+        // The only one that asks for white space behind it, which there is at the end too.
+        next if word == b"wanna" => next.is_none_or(|byte| is_space_byte(*byte)),
         next => !next.is_some_and(|byte| is_word_byte(*byte)),
     };
     ends.then_some((word, middle))
