@@ -35,6 +35,7 @@ pub mod metrics;
 mod nudging;
 mod overview;
 mod problems;
+mod programs;
 mod reading;
 mod reporting;
 mod reviewing;

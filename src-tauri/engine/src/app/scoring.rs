@@ -1,9 +1,9 @@
 //! Scores of runs: what is known of them, and the scorers that have to be asked for.
 use super::App;
+use super::programs::Asked;
 use crate::error::{AppError, Code};
-use crate::results::scoring::awaited::{Awaited, awaited};
+use crate::results::scoring::awaited::awaited;
 use crate::results::scoring::read;
-use crate::results::scoring::write::Kept;
 use crate::rows::{Column, FailureClass, ListRequest, Misread, RunScore, RunScores, RunState, Sort, Span};
 use std::time::Duration;
 use touchstone_formats::yaml;
@@ -12,8 +12,8 @@ use touchstone_scoring::scorers::{self, Scorer};
 /// Runs that are read from the index at once.
 const PAGE: u32 = 500;
 
-/// Questions to programs that are held at once.
-const QUESTIONS: usize = 200;
+/// Questions to programs that are asked before what was said is kept.
+const QUESTIONS: usize = 16;
 
 /// How long keeping what they said may take.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -45,7 +45,8 @@ impl App {
         Ok(scores)
     }
 
-    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them; says how many it was.
+    /// Runs the scorers that are programs, over the runs that pass a filter and wait for them, and again where one failed; says how
+    /// many questions were answered. Runs with the same answer to the same task are one question.
     pub fn run_scorers(&self, filter: &str) -> Result<u64, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
@@ -55,12 +56,16 @@ impl App {
                 let (wanted, _) = open.lists.passing(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
-            if !asked.is_empty() && !open.flow.keep_scores(run_programs(&asked)?, PATIENCE) {
+            let Asked { kept, trouble } = self.ask_programs(&open, &asked)?;
+            done += kept.len() as u64;
+            if !kept.is_empty() && !open.flow.keep_scores(kept, PATIENCE) {
                 return Err(
                     AppError::new(Code::Failed, "What the scorers said could not be kept.").hint("Try it again.")
                 );
             }
-            done += asked.len() as u64;
+            if let Some(trouble) = trouble {
+                return Err(trouble);
+            }
             if next.is_none() {
                 return Ok(done);
             }
@@ -107,11 +112,6 @@ impl App {
             offset += PAGE;
         }
     }
-}
-
-/// What programs say to some questions, one for each.
-fn run_programs(_asked: &[Awaited]) -> Result<Vec<Kept>, AppError> {
-    Err(AppError::new(Code::Failed, "This is not built yet."))
 }
 
 /// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none when none is named.

@@ -136,6 +136,11 @@ impl Scorer {
         &self.options
     }
 
+    /// Whether a score that a program or a model gave is good enough: from the threshold on, and without one when it is 1.
+    pub fn passed(&self, score: f64) -> bool {
+        self.passes(score, score >= 1.0)
+    }
+
     /// True for scorers of texts, which take the last message when there is no answer.
     pub fn reads_texts(&self) -> bool {
         matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. })

@@ -1,4 +1,4 @@
-//! Questions to the programs of scorers that wait for an answer. What came of running one is handed back as [`super::write::Kept`].
+//! Questions to the programs of scorers that wait for an answer, or had none the last time. What came of running one is handed back as [`super::write::Kept`].
 use super::companions::beside;
 use super::measure::Place;
 use crate::results::index::{IndexError, Reader};
@@ -15,8 +15,6 @@ use touchstone_scoring::scorers::{Need, Scorer};
 pub(crate) struct Awaited {
     /// What stands for it.
     pub(crate) ask: i64,
-    /// A run that waits for it, by the id that the page knows.
-    pub(crate) run: String,
     /// The scorer with its options.
     pub(crate) scorer: Scorer,
     /// The program.
@@ -37,7 +35,7 @@ pub(crate) fn awaited(
 ) -> Result<(Vec<Awaited>, Option<i64>), IndexError> {
     const SELECT: &str = "SELECT s.run, s.ask, s.scorer, r.key, r.task, r.variation, r.variation_name, a.answer \
                           FROM scores s INDEXED BY scores_asked JOIN runs r ON r.id = s.run JOIN answers a ON a.run = s.run \
-                          WHERE s.ask IS NOT NULL AND s.standing = 'waiting' AND s.ask > ? AND a.answer IS NOT NULL ORDER BY s.ask";
+                          WHERE s.ask IS NOT NULL AND s.standing IN ('waiting', 'failed') AND s.ask > ? AND a.answer IS NOT NULL ORDER BY s.ask";
     let mut select = index.prepare_cached(SELECT)?;
     let mut rows = select.query([after.unwrap_or(i64::MIN)])?;
     let mut all: Vec<Awaited> = Vec::new();
@@ -70,5 +68,5 @@ fn one(row: &Row<'_>, ask: i64, tasks: &Tasks, roots: &Roots) -> rusqlite::Resul
     };
     let Some(Need::Program(path)) = scorer.need() else { return Ok(None) };
     let Some(program) = beside(roots, &suite.file, &path) else { return Ok(None) };
-    Ok(Some(Awaited { ask, run: row.get(3)?, scorer: scorer.clone(), program, expected, answer: row.get(7)? }))
+    Ok(Some(Awaited { ask, scorer: scorer.clone(), program, expected, answer: row.get(7)? }))
 }

@@ -198,7 +198,7 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
 }
 
 /// What stands for a question to a program: the program, what was expected, and the answer.
-fn ask(program: u64, expected: &str, answer: &str) -> i64 {
+pub(crate) fn ask(program: u64, expected: &str, answer: &str) -> i64 {
     xxh3_64(format!("{program:x} {} {expected} {answer}", expected.len()).as_bytes()).cast_signed()
 }
 

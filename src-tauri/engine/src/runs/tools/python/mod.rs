@@ -114,6 +114,11 @@ impl PythonTool {
             let longest = LONGEST_PROGRAM >> 20;
             return Err(ToolFailure::new(format!("The program is longer than {longest} MiB. Write a shorter one.")));
         }
+        self.run(program, stop).await
+    }
+
+    /// The same for a program of any length.
+    pub async fn run(&self, program: &str, stop: &CancellationToken) -> Called {
         let ran = self.sandbox.run(program, stop).await.map_err(|not_run| match not_run {
             NotRun::Refused(said) => ToolFailure::new(advice::refused(&said).message),
             NotRun::Failed(why) => ToolFailure::new(why),

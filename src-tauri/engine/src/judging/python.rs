@@ -1,0 +1,174 @@
+//! **Pure.** Scorers that are Python modules with a function `evaluate_score(ground_truth: str, test_result: str) -> float`: the program
+//! that asks one, and what its end means. The module is trusted no more than the programs of models.
+use serde::Deserialize;
+use std::time::Duration;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+const ASK: &str = include_str!("ask.py");
+/// More is not handed over, in bytes: the module with both texts.
+const LARGEST: usize = 16 << 20;
+/// What a module printed is shown to here, in characters.
+const PRINTED: usize = 400;
+
+/// What a module says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// From 0 to 1.
+    pub(crate) score: f64,
+    /// The last that it printed, if anything.
+    pub(crate) printed: Option<String>,
+}
+
+/// The program that asks a module; a sentence when it would be too large.
+pub(crate) fn question(name: &str, source: &str, expected: &Value, answer: &Value) -> Result<String, String> {
+    let (truth, result) = (text(expected), text(answer));
+    if source.len() + truth.len() + result.len() > LARGEST {
+        let most = LARGEST >> 20;
+        return Err(format!("{name} and what it is asked about are larger than the {most} MB that are handed over."));
+    }
+    // A text in JSON is the same text in Python.
+    let literal = |text: &str| json::write(&Value::from(text), false);
+    let [name, source, truth, result] = [name, source, &truth, &result].map(literal);
+    Ok(format!("NAME, SOURCE, TRUTH, RESULT = {name}, {source}, {truth}, {result}\n{ASK}"))
+}
+
+/// What a module is given: texts as they are, everything else as JSON.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => json::write(other, false),
+    }
+}
+
+/// What the program writes: a score, or why there is none.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reply {
+    score: Option<String>,
+    /// What was returned and is no number.
+    other: Option<String>,
+    /// What the module raised, and in which line.
+    error: Option<String>,
+    line: Option<u32>,
+    /// There is no such function.
+    #[serde(default)]
+    missing: bool,
+}
+
+/// What the end of the program means, told by the result of the tool that ran it; a sentence when it is no score.
+pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
+    let word = |key: &str| ended.get(key).and_then(Value::text).unwrap_or_default();
+    match word("outcome") {
+        // What it prints is cut when it is long; its reply is never long.
+        "ok" | "output" => {}
+        "timeout" => return Err(format!("{name} took longer than {} s.", wall.as_secs())),
+        "cpu" => return Err(format!("{name} took more computing time than it may.")),
+        "memory" => return Err(format!("{name} needs more memory than it may take.")),
+        "killed" if !word("signal").is_empty() => return Err(format!("{name} was ended by {}.", word("signal"))),
+        "killed" => return Err(format!("{name} was stopped.")),
+        _ => {
+            return Err(format!(
+                "{name} could not be asked{}.",
+                last(word("stderr")).map_or_else(String::new, |why| format!(": {why}"))
+            ));
+        }
+    }
+    let early = || format!("{name} ended before it returned a score.");
+    let reply: Reply = serde_json::from_str(word("stdout")).map_err(|_| early())?;
+    if let Some(error) = reply.error {
+        return Err(failed(name, &error, reply.line));
+    }
+    if let Some(shown) = reply.other {
+        return Err(format!("{name} returned {shown}, and a number from 0 to 1 is what a score is."));
+    }
+    if reply.missing {
+        return Err(format!("{name} has no function evaluate_score(ground_truth, test_result)."));
+    }
+    let score = reply.score.ok_or_else(early)?;
+    let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    let score = number.ok_or_else(|| format!("{name} returned {score}, and a score is from 0 to 1."))?;
+    Ok(Said { score, printed: last(word("stderr")) })
+}
+
+fn failed(name: &str, error: &str, line: Option<u32>) -> String {
+    let line = line.map_or_else(String::new, |line| format!(" in line {line}"));
+    let advice = if error.starts_with("ModuleNotFoundError") {
+        " A scorer is one file, and imports what the Python of this system has."
+    } else {
+        ""
+    };
+    format!("{name} failed{line}: {}.{advice}", error.trim_end_matches('.'))
+}
+
+/// The last line that is not blank.
+fn last(printed: &str) -> Option<String> {
+    let line = printed.lines().rev().find(|line| !line.trim().is_empty())?.trim();
+    Some(line.chars().take(PRINTED).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ended(outcome: &str, stdout: &str, stderr: &str) -> Value {
+        let entry = |key: &str, value: &str| (Value::from(key), Value::from(value));
+        Value::Map(vec![entry("outcome", outcome), entry("stdout", stdout), entry("stderr", stderr)])
+    }
+
+    fn told(outcome: &str, stdout: &str, stderr: &str) -> String {
+        match said("a.py", &ended(outcome, stdout, stderr), Duration::from_secs(30)) {
+            Ok(said) => format!("{} {:?}", said.score, said.printed),
+            Err(why) => why,
+        }
+    }
+
+    #[test]
+    fn only_a_number_from_0_to_1_is_a_score() {
+        for (reply, meaning) in [
+            (r#"{"score": "0.1"}"#, "0.1 None"),
+            (r#"{"score": "1.0"}"#, "1 None"),
+            (r#"{"score": "nan"}"#, "a.py returned nan, and a score is from 0 to 1."),
+            (r#"{"score": "inf"}"#, "a.py returned inf, and a score is from 0 to 1."),
+            (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is from 0 to 1."),
+            (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is from 0 to 1."),
+            (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a number from 0 to 1 is what a score is."),
+            (r#"{"missing": true}"#, "a.py has no function evaluate_score(ground_truth, test_result)."),
+            (r#"{"error": "KeyError: 'id'", "line": 3}"#, "a.py failed in line 3: KeyError: 'id'."),
+            (r#"{"score": "0.5", "more": 1}"#, "a.py ended before it returned a score."),
+            (r#"{"error": "KeyboardInterrupt", "line": null}"#, "a.py failed: KeyboardInterrupt."),
+            ("", "a.py ended before it returned a score."),
+            ("0.5", "a.py ended before it returned a score."),
+        ] {
+            assert_eq!(told("ok", reply, ""), meaning, "{reply}");
+        }
+        let reply = r#"{"score": "0.25"}"#;
+        assert_eq!(told("output", reply, "one\ntwo  \n\n"), "0.25 Some(\"two\")");
+        assert_eq!(told("timeout", reply, ""), "a.py took longer than 30 s.");
+        assert_eq!(told("killed", "", ""), "a.py was stopped.");
+        assert_eq!(told("exception", "", "Traceback\nSyntaxError: x\n"), "a.py could not be asked: SyntaxError: x.");
+        assert_eq!(told("", "", ""), "a.py could not be asked.");
+    }
+
+    #[test]
+    fn texts_are_handed_over_as_they_are_and_the_rest_as_json() {
+        let list = Value::List(vec![Value::Number("84.10".to_owned()), Value::from("ä\"")]);
+        let program = question("a.py", "x = '\\n'", &list, &Value::from("Paris\n")).unwrap();
+        let first = program.lines().next().unwrap();
+        insta::assert_snapshot!(first, @r#"NAME, SOURCE, TRUTH, RESULT = "a.py", "x = '\\n'", "[84.10,\"ä\\\"\"]", "Paris\n""#);
+        let large = Value::from("x".repeat(LARGEST).as_str());
+        assert!(question("a.py", "", &large, &list).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_program_writes_is_a_score_or_a_sentence(outcome in "ok|output|killed|[a-z]{0,3}", stdout in "\\PC{0,40}|\\{\"score\": \"[0-9.e-]{0,5}\"\\}") {
+            let ended = ended(&outcome, &stdout, &stdout);
+            match said("a.py", &ended, Duration::from_secs(1)) {
+                Ok(said) => prop_assert!((0.0..=1.0).contains(&said.score)),
+                Err(why) => prop_assert!(why.starts_with("a.py ") && why.ends_with('.')),
+            }
+        }
+    }
+}
