@@ -19,6 +19,7 @@ mod mcp;
 mod mocks;
 mod opening;
 mod postgres;
+mod programs;
 mod python;
 mod readme;
 mod real_folders;

@@ -1,0 +1,179 @@
+//! Rules of scorers that are programs: they run when somebody asks for it and never before, in the sandbox, once for each question.
+//! Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot work: then these tests say so and do nothing.
+use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::rows::{FailureClass, RunRow, RunScore, ScoreStanding};
+
+const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
+const PATH: &str = "plans-tool_calling-claude-variation0.yaml";
+
+/// The share of the expected numbers that are there.
+const SHARE: &str = "import json\n\ndef evaluate_score(ground_truth: str, test_result: str) -> float:\n    \
+    wanted, found = json.loads(ground_truth), json.loads(test_result)\n    print('wanted', ground_truth, 'found', test_result)\n    \
+    return len([n for n in wanted if n in found]) / len(wanted)\n";
+
+fn suite(scorers: &str, expected: &str) -> String {
+    format!(
+        "tool_calling_prompt: How many plans?\nscorers: [{scorers}]\nvariations:\n- parameters: {{}}\n  expected_output: {expected}\n"
+    )
+}
+
+/// A transcript with this answer.
+fn answers(yaml: &str) -> String {
+    answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {yaml}\n"))
+}
+
+/// Nothing when this machine was said to have no sandbox.
+fn bench(module: &str, expected: &str, answer: &str) -> Option<Bench> {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+        return None;
+    }
+    let bench = Bench::new()
+        .file("tasks/plans.yaml", suite("python: scorer.py", expected))
+        .file("tasks/scorer.py", module)
+        .file(RUN, answers(answer));
+    Some(bench.open())
+}
+
+fn scores(bench: &Bench, path: &str) -> Vec<RunScore> {
+    bench.app().run_scores(&bench.row(path).unwrap().id).unwrap().scores
+}
+
+fn wait_row(bench: &Bench, what: &str, wish: impl Fn(&RunRow) -> bool) -> RunRow {
+    wait_until(what, || bench.row(PATH).filter(&wish))
+}
+
+fn waits(row: &RunRow) -> bool {
+    row.scoring == Some(ScoreStanding::Waiting)
+}
+
+#[test]
+fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the_question_changes() {
+    let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
+    let row = bench.row(PATH).unwrap();
+    assert!(waits(&row), "{row:?}");
+    assert_eq!((row.score, row.scorer.as_deref()), (None, Some("python: scorer.py")));
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    let row = bench.row(PATH).unwrap();
+    assert_eq!((row.scoring, row.score, row.passed), (Some(ScoreStanding::Scored), Some(0.75), Some(false)));
+    assert_eq!(
+        (row.score_reason.as_deref(), row.class),
+        (Some("the program returned 0.75"), Some(FailureClass::WrongAnswer))
+    );
+    let detail = &scores(&bench, PATH)[0].detail[0];
+    assert_eq!((detail.name.as_str(), detail.value.as_str()), ("printed", "wanted [1,2,3,4] found [1,2,3]"));
+    assert_eq!(bench.app().run_scorers("").unwrap(), 0, "nothing waits any more");
+    let bench = bench.reopen();
+    assert_eq!(bench.row(PATH).unwrap().score, Some(0.75));
+
+    bench.put(RUN, answers("[4, 3, 2, 1]"));
+    wait_row(&bench, "the new answer waits", waits);
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    let row = bench.row(PATH).unwrap();
+    assert_eq!((row.score, row.passed, row.class), (Some(1.0), Some(true), None));
+
+    bench.put("tasks/scorer.py", SHARE.replace("/ len(wanted)", "/ 10"));
+    wait_row(&bench, "the new program is waited for", waits);
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.row(PATH).unwrap().score, Some(0.4));
+
+    bench.put("tasks/scorer.py", SHARE);
+    wait_row(&bench, "what the program said before is known", |row| row.score == Some(1.0));
+    bench.put("tasks/plans.yaml", suite("python: {path: scorer.py, threshold: 0.5}", "[1, 2, 3, 4, 5, 6]"));
+    wait_row(&bench, "the new expected output waits", waits);
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    assert_eq!(bench.row(PATH).unwrap().passed, Some(true));
+}
+
+#[test]
+fn runs_with_the_same_answer_are_one_question_and_a_filter_decides_which_are_asked() {
+    let Some(bench) = bench(SHARE, "[1, 2]", "[1]") else { return };
+    let other = |model: &str| format!("plans-tool_calling-{model}-variation0.yaml");
+    for (model, answer) in [("o1", "[1]"), ("o3-mini", "[2, 1]")] {
+        bench.write(&format!("results/{}", other(model)), answers(answer));
+        wait_until("it is listed", || bench.row(&other(model)).filter(waits));
+    }
+    assert_eq!(bench.app().run_scorers("model:o3-mini").unwrap(), 1);
+    assert_eq!(bench.row(&other("o3-mini")).unwrap().score, Some(1.0));
+    assert!(waits(&bench.row(PATH).unwrap()));
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    for path in [PATH, &other("o1")] {
+        assert_eq!(bench.row(path).unwrap().score, Some(0.5), "{path}");
+    }
+}
+
+#[test]
+fn texts_are_handed_over_as_they_are_and_nothing_else_of_this_machine_is_seen() {
+    let module = "import os\ndef evaluate_score(ground_truth, test_result):\n    print(repr(ground_truth), repr(test_result))\n    \
+        print(__file__, sorted(os.listdir('.')), os.environ.get('HOME'))\n    \
+        return float(ground_truth == 'Grüße,\\n\"Paris\"' and test_result == 'Paris \\\\n')\n";
+    let Some(bench) = bench(module, r#""Grüße,\n\"Paris\"""#, r#""Paris \\n""#) else { return };
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    let score = &scores(&bench, PATH)[0];
+    assert_eq!((score.score, score.standing), (Some(1.0), ScoreStanding::Scored), "{score:?}");
+    assert_eq!(score.detail[0].value, "scorer.py ['program.py'] /work");
+}
+
+#[test]
+fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants_it() {
+    let function = |body: &str| format!("def evaluate_score(ground_truth, test_result):\n    {body}\n");
+    let Some(bench) = bench(&function("return 2"), "[1]", "[1]") else { return };
+    for (module, reason) in [
+        (function("return 2"), "scorer.py returned 2.0, and a score is from 0 to 1."),
+        (function("return float('nan')"), "scorer.py returned nan, and a score is from 0 to 1."),
+        (
+            function("return ground_truth == test_result"),
+            "scorer.py returned True (bool), and a number from 0 to 1 is what a score is.",
+        ),
+        (function("return '0.5'"), "scorer.py returned '0.5' (str), and a number from 0 to 1 is what a score is."),
+        (function("pass"), "scorer.py returned None (NoneType), and a number from 0 to 1 is what a score is."),
+        (function("raise ValueError('no\\nlist')"), "scorer.py failed in line 2: ValueError: no list."),
+        (function("return 1 +"), "scorer.py failed in line 2: SyntaxError: invalid syntax (scorer.py, line 2)."),
+        (function("import os; os._exit(0)"), "scorer.py ended before it returned a score."),
+        (
+            function("import os; os.write(1, b'{\"score\": \"1\"}'); os._exit(0)"),
+            "scorer.py ended before it returned a score.",
+        ),
+        (function("raise SystemExit(0)"), "scorer.py failed in line 2: SystemExit: 0."),
+        (
+            "import no_such_module\n".to_owned(),
+            "scorer.py failed in line 1: ModuleNotFoundError: No module named 'no_such_module'. A scorer is one file, and imports what the Python of this system has.",
+        ),
+        (
+            "def score(a, b): return 1\n".to_owned(),
+            "scorer.py has no function evaluate_score(ground_truth, test_result).",
+        ),
+        (function("return bytearray(1 << 40)"), "scorer.py failed in line 2: MemoryError."),
+        (function("import os, signal; os.kill(os.getpid(), signal.SIGABRT)"), "scorer.py was ended by SIGABRT."),
+    ] {
+        bench.put("tasks/scorer.py", &module);
+        wait_until("the module is read", || (bench.app().run_scorers("").unwrap() == 1).then_some(()));
+        let row = wait_row(&bench, reason, |row| row.score_reason.as_deref() == Some(reason));
+        assert_eq!((row.scoring, row.score, row.passed, row.class), (Some(ScoreStanding::Failed), None, None, None));
+    }
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is asked again");
+    let printing =
+        "import os\ndef evaluate_score(a, b):\n    print('x' * 3_000_000)\n    os.system('echo loud')\n    return 1\n";
+    bench.put("tasks/scorer.py", printing);
+    wait_until("what it prints is no score", || {
+        bench.app().run_scorers("").unwrap();
+        bench.row(PATH).filter(|row| row.score == Some(1.0))
+    });
+}
+
+#[test]
+fn a_program_lies_below_the_tasks_and_is_no_link() {
+    let bench = Bench::new()
+        .file("outside.py", SHARE)
+        .file("tasks/plans.yaml", suite("python: ../outside.py, python: link.py, python: gone.py", "[1]"))
+        .file(RUN, answers("[1]"));
+    std::os::unix::fs::symlink(bench.path("outside.py"), bench.path("tasks/link.py")).unwrap();
+    let bench = bench.open();
+    let all = scores(&bench, PATH);
+    assert_eq!(all.len(), 3);
+    for score in &all {
+        assert_eq!(score.standing, ScoreStanding::Failed, "{score:?}");
+        assert!(score.reason.contains("could not be read"), "{score:?}");
+    }
+    assert_eq!(bench.app().run_scorers("").unwrap(), 0);
+}
