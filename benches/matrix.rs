@@ -1,5 +1,6 @@
 //! Measures the overview: the first one of an index, and parts of one that is remembered.
 use crate::corpus::Dice;
+use crate::floor::cpu_s;
 use crate::measures::{Home, LONG, ms, spread};
 use std::path::Path;
 use std::sync::Arc;
@@ -19,11 +20,11 @@ pub(crate) fn run(dir: &Path) {
     let app = home.open();
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     for filter in ["", "system:tool_calling", "model:o1 task:group1/*", "state:answered"] {
-        let started = Instant::now();
+        let (started, worked) = (Instant::now(), cpu_s());
         let first = overview(&app, filter, false, &[], 0);
-        let took = started.elapsed();
+        let (took, worked) = (started.elapsed(), cpu_s() - worked);
         println!(
-            "overview: {filter:?}: {} runs ({} scored) in {} rows × {} columns: first {}",
+            "overview: {filter:?}: {} runs ({} scored) in {} rows × {} columns: first {} (processor {worked:.2} s)",
             first.runs,
             first.scored,
             first.total_rows,
@@ -58,9 +59,11 @@ pub(crate) fn run(dir: &Path) {
 fn counting() {
     let mut dice = Dice::new(5);
     let runs: Vec<ScoredRun> = (0..96_000).map(|n| scored(n, &mut dice)).collect();
-    let started = Instant::now();
+    let (started, worked) = (Instant::now(), cpu_s());
     let matrix = Matrix::of(&runs, &Arc::default(), &Filter::default(), Vec::new());
-    println!("overview: {} scored runs counted in {}", runs.len(), ms(started.elapsed()));
+    let (took, worked) = (started.elapsed(), cpu_s() - worked);
+    println!("overview: {} scored runs gathered in {} (processor {worked:.2} s)", runs.len(), ms(took));
+    let worked = cpu_s();
     let mut times: Vec<Duration> = (0..100)
         .map(|n| {
             let started = Instant::now();
@@ -68,7 +71,8 @@ fn counting() {
             started.elapsed()
         })
         .collect();
-    println!("overview: {PAGE} rows with intervals: {}", spread(&mut times));
+    let each = (cpu_s() - worked) * 1_000.0 / times.len() as f64;
+    println!("overview: {PAGE} rows with intervals: {} (processor {each:.1} ms each)", spread(&mut times));
 }
 
 fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
