@@ -1,0 +1,167 @@
+// The overview: what is in a cell, keys and folds, what stays in sight, selecting, and files that appear.
+import assert from "node:assert/strict";
+import { renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { accessible, onPage, openBrowser } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const DONE = "conversation:\n  - user_message: count\n  - assistant_message: done\nanswer: 3\n";
+const WRONG = DONE.replace("answer: 3", "answer: 4");
+const SUITE = "tool_calling_prompt: count the {what}\nrepeat: 2\nvariations:\n  - name: few\n    parameters: {what: apples}\n    expected_output: 3\n  - name: many\n    parameters: {what: pears}\n    expected_output: 3\n";
+const run = (task, model, variation, repeat = 1) => `results/${task}-tool_calling-${model}-variation${variation}${repeat > 1 ? `-run${repeat}` : ""}.yaml`;
+const FILES = {
+  "tasks/fruit.yaml": SUITE,
+  "tasks/stones.yaml": "tool_calling_prompt: count the stones\nvariations:\n  - parameters: {}\n    expected_output: 3\n",
+  [run("fruit", "claude", 0)]: DONE,
+  [run("fruit", "claude", 0, 2)]: WRONG,
+  [run("fruit", "claude", 1)]: "conversation:\n  - user_message: count\n  - error: no credit\n",
+  [run("fruit", "o1", 0)]: "conversation:\n  - user_message: count\n",
+  [run("fruit", "o1", 1)]: "conversation: [unclosed\n",
+  [run("stones", "o1", 0)]: DONE,
+  [run("more", "o1", 4)]: DONE,
+  "results/notes-on-it.yaml": DONE,
+};
+const at = (page, row, column) => page.locator(`[id="cell-${row}-${column}"]`);
+const cursor = (page) => page.evaluate(() => document.querySelector(".cursor")?.id);
+async function overview(page, hash = "#/overview") {
+  await page.evaluate((wanted) => (location.hash = wanted), hash);
+  await page.getByTestId("overview-row").first().waitFor();
+}
+const until = (page, holds, wanted) => page.waitForFunction(holds, wanted);
+const press = async (page, ...keys) => {
+  for (const key of keys) await page.keyboard.press(key);
+};
+
+for (const dark of [false, true])
+  for (const width of [1280, 800])
+    test(`the matrix is accessible in ${dark ? "dark" : "light"}, ${width} wide, with a selection and when folded`, () =>
+      onPage(browser, { files: FILES, dark, viewport: { width, height: 760 } }, async (page) => {
+        await overview(page);
+        await accessible(page);
+        await page.getByTestId("overview-grid").focus();
+        await press(page, "x", "j", "x", "l");
+        await page.getByTestId("overview-picked").waitFor();
+        await accessible(page);
+        await press(page, "F");
+        await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4);
+        await accessible(page);
+        await press(page, "/");
+        await page.keyboard.type("state:error nothing-like-it");
+        await page.getByText("No run passes this filter").waitFor();
+        await accessible(page);
+      }));
+
+test("a cell says what became of its runs, and what the suites expect and is not there", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await overview(page);
+    const rows = await page.getByTestId("overview-row").evaluateAll((all) => all.map((row) => row.querySelector("[role=rowheader]").innerText.replace(/[▾\s]+/g, " ").trim()));
+    assert.deepEqual(rows, ["fruit 2", "few", "many", "more", "stones", "Runs without a task 1"]);
+    const heads = await page.locator("[role=columnheader]").evaluateAll((all) => all.slice(1).map((head) => head.getAttribute("aria-label").split(":")[0]));
+    assert.deepEqual(heads, ["tool_calling · claude", "tool_calling · o1"]);
+    const said = async (row, column) => (await at(page, row, column).getAttribute("aria-label")).split(": ").slice(1).join(": ");
+    assert.match(await said(1, 0), /^2 runs: /);
+    assert.match(await said(2, 0), /^1 run: 1 error, 1 missing/);
+    assert.match(await said(1, 1), /^1 run: 1 waiting, 1 missing/);
+    assert.match(await said(2, 1), /^1 run: 1 damaged, 1 missing/);
+    assert.equal(await said(4, 0), "No run: 1 missing");
+    assert.equal(await said(3, 0), "No run, and none is expected");
+    assert.match(await page.getByTestId("overview-sums").innerText(), /^8 runs · .*1 error.* · 4 missing$/);
+    await page.getByTestId("filter").fill("state:error");
+    await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 1);
+    assert.match(await page.getByTestId("overview-sums").innerText(), /missing not counted/);
+  }));
+
+test("keys walk the cells, open the worst run, and Escape and back lead to the same cell", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await overview(page);
+    await page.getByTestId("overview-grid").focus();
+    await press(page, "j", "j", "ArrowRight", "h");
+    assert.equal(await cursor(page), "cell-2-0");
+    assert.match(await page.getByTestId("overview-said").innerText(), /^fruit · many · tool_calling · claude\s+1 run: 1 error/);
+    await press(page, "Enter");
+    await until(page, () => location.hash.startsWith("#/run/"));
+    await page.getByText("no credit").first().waitFor();
+    await press(page, "Escape");
+    await until(page, () => location.hash.startsWith("#/overview"));
+    await page.getByTestId("overview-row").first().waitFor();
+    assert.equal(await cursor(page), "cell-2-0");
+    await press(page, "O");
+    await until(page, () => location.hash.startsWith("#/runs?q=") && document.querySelectorAll("[data-testid=run-row]").length === 1);
+    await page.goBack();
+    await page.getByTestId("overview-row").first().waitFor();
+    await press(page, "k", "k", "k", "End", "Enter");
+    await until(page, () => location.hash.includes("q=system") && document.querySelectorAll("[data-testid=run-row]").length === 4);
+  }));
+
+test("folds are in the address and survive a reload", () =>
+  onPage(browser, { files: FILES }, async (page) => {
+    await overview(page);
+    await page.getByTestId("overview-grid").focus();
+    await press(page, "j", "f");
+    await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4 && location.hash === "#/overview?task=fruit");
+    await page.reload();
+    await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4);
+    await page.locator('[id="cell-0--1"]').click();
+    await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 6);
+  }));
+
+test("a selection is compared, and launched with what is missing", () =>
+  onPage(browser, { files: FILES, args: ["--allow-run"] }, async (page) => {
+    await overview(page);
+    await page.getByTestId("overview-grid").focus();
+    await at(page, 1, 0).click({ modifiers: ["Control"] });
+    await at(page, 1, 1).click({ modifiers: ["Control"] });
+    assert.equal(await page.getByTestId("overview-picked").innerText(), "2 cells selected");
+    await press(page, "c");
+    await until(page, () => /^#\/compare\?run=[0-9a-f]{16}&run=[0-9a-f]{16}$/.test(location.hash));
+    await page.goBack();
+    await page.getByTestId("overview-row").first().waitFor();
+    assert.equal(await page.getByTestId("overview-picked").innerText(), "2 cells selected");
+    await press(page, "Escape");
+    await at(page, 4, 0).click();
+    await press(page, "r");
+    await page.getByText("Launch 1 cell of the overview").waitFor();
+    await page.getByText("stones", { exact: true }).first().waitFor();
+    assert.equal(decodeURIComponent(await page.evaluate(() => location.hash)), "#/launch?cell=tool_calling|claude||stones");
+    await accessible(page);
+  }));
+
+test("a run that appears fills its cell without a reload", () =>
+  onPage(browser, { files: FILES }, async (page, { folder, root }) => {
+    await overview(page);
+    assert.equal(await at(page, 4, 0).getAttribute("title"), "No run: 1 missing");
+    writeFileSync(join(root, "beside"), DONE);
+    renameSync(join(root, "beside"), join(folder, run("stones", "claude", 0)));
+    await until(page, () => document.getElementById("cell-4-0")?.title.startsWith("1 run: "));
+  }));
+
+test("names and heads stay in sight of a large matrix, and few rows are drawn", () => {
+  const files = {};
+  const models = ["claude", "o1", "o3-mini", "m1", "m2", "m3"];
+  for (let task = 0; task < 60; task++)
+    for (const system of ["tool_calling", "promptql"]) for (const model of models) for (const variation of [0, 1]) files[`results/task${String(task).padStart(2, "0")}-${system}-${model}-variation${variation}.yaml`] = DONE;
+  return onPage(browser, { files, viewport: { width: 800, height: 600 } }, async (page) => {
+    await until(page, () => document.querySelector("[data-testid=status]")?.textContent.includes("1,440 runs"));
+    await overview(page);
+    await page.getByTestId("overview-grid").focus();
+    assert.equal(await page.getByTestId("overview-grid").getAttribute("aria-rowcount"), "181");
+    await press(page, "G", "End");
+    await until(page, () => document.querySelector(".cursor")?.id === "cell-179-11");
+    const box = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
+    const grid = await box("[data-testid=overview-grid]");
+    const inside = async (selector) => {
+      const { left, right, top, bottom } = await box(selector);
+      return left >= grid.left - 1 && right <= grid.right + 1 && top >= grid.top - 1 && bottom <= grid.bottom + 1;
+    };
+    for (const selector of ['[id="cell-179-11"]', '[id="cell-179--1"]', '[id="cell--1-11"]', '[id="cell--1--1"]']) assert.ok(await inside(selector), selector);
+    assert.ok((await page.getByTestId("overview-row").count()) < 80);
+    // A cell that comes back into sight is not under the names.
+    for (let n = 0; n < 11; n++) await press(page, "h");
+    const [cell, name] = [await box('[id="cell-179-0"]'), await box('[id="cell-179--1"]')];
+    assert.ok(cell.left >= name.right - 1, JSON.stringify({ cell, name }));
+  });
+});
