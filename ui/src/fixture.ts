@@ -5,10 +5,12 @@ import type { AppEvent } from "./generated/AppEvent";
 import type { LaunchOptions } from "./generated/LaunchOptions";
 import type { LaunchView } from "./generated/LaunchView";
 import type { ListRequest } from "./generated/ListRequest";
+import type { Review } from "./generated/Review";
 import type { RunPage } from "./generated/RunPage";
 import type { RunRow } from "./generated/RunRow";
 import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
+import { compared, SCORES, TEN } from "./judged.test-env";
 import { OPTIONS, plan } from "./launch.test-env";
 
 const pick = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
@@ -114,16 +116,19 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 }
 
 type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report";
-function judging(): Pick<Replies, Judging> {
+function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
     overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, no_expected: 0, unasked: 0, missing: 0, misread: [] }),
-    run_scores: () => ({ scores: [], class: null, review: null, notes: [] }),
-    diff_answer: () => refused("diff_answer"),
+    run_scores: () => ({ ...SCORES, review: fixture.review }),
+    diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: () => refused("compare_runs"),
     diff_steps: () => refused("diff_steps"),
     make_report: () => refused("make_report"),
     run_scorers: () => 0,
-    review_run: () => null,
+    review_run: ({ review }) => {
+      fixture.review = review;
+      return null;
+    },
     save_report: () => true,
   };
 }
@@ -161,7 +166,7 @@ function canned(fixture: Fixture): Replies {
     read_csv: none("read_csv"),
     find_in_run: none("find_in_run"),
     ...launching(fixture),
-    ...judging(),
+    ...judging(fixture),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
   };
 }
@@ -172,6 +177,7 @@ export class Fixture implements Backend {
   readonly replies: Replies;
   options: LaunchOptions = OPTIONS;
   launches: LaunchView[] = [];
+  review: Review | null = null;
   #ears = new Set<(event: AppEvent) => void>();
 
   constructor(

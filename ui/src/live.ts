@@ -24,6 +24,14 @@ export interface Query<T> {
   again(): void;
 }
 
+/** The runs that a question is about; null when it is about any. */
+function runsOf(name: CommandName, args: Args): string[] | null {
+  if (name === "locate_run") return null;
+  if ("id" in args) return [args.id];
+  if ("request" in args && "against" in args.request) return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
+  return null;
+}
+
 /** Which events make the answer of a command stale. */
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
@@ -33,7 +41,8 @@ export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind !== "runs") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
   if (name === "launch_options" || name === "keys") return stale.all;
-  if ("id" in args && name !== "locate_run") return stale.all || stale.ids.includes(args.id);
+  const about = runsOf(name, args);
+  if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";
 }
 

@@ -10,11 +10,15 @@ export interface Choices {
   widths: Record<string, number>;
   /** Columns switched away from what is usual, by column. */
   shown: Record<string, boolean>;
+  /** How two answers are put beside each other, where they can be a table. */
+  answers: "table" | "lines";
+  /** Whether what is equal is left out; null where that depends on how much there is. */
+  folded: boolean | null;
 }
 
 export const TEXT_SIZES = [11, 12, 13, 14, 16, 18] as const;
 const KEY = "touchstone.look";
-const USUAL: Choices = { theme: "system", textSize: 13, widths: {}, shown: {} };
+const USUAL: Choices = { theme: "system", textSize: 13, widths: {}, shown: {}, answers: "table", folded: null };
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
 const only = <T>(value: unknown, fits: (one: unknown) => one is T): Record<string, T> =>
@@ -34,6 +38,8 @@ export function read(text: string | null): Choices {
     textSize: TEXT_SIZES.find((size) => size === kept["textSize"]) ?? USUAL.textSize,
     widths: only(kept["widths"], (one): one is number => typeof one === "number" && one >= 24 && one <= 2_000),
     shown: only(kept["shown"], (one): one is boolean => typeof one === "boolean"),
+    answers: kept["answers"] === "lines" ? "lines" : "table",
+    folded: typeof kept["folded"] === "boolean" ? kept["folded"] : null,
   };
 }
 

@@ -9,7 +9,7 @@ const nat = fc.nat(999_999_999);
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ place: "start" }, { place: "settings" }),
   fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
-  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text }),
+  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text, view: fc.constantFrom("steps" as const, "answer" as const) }),
   fc.record({ place: fc.constant("overview" as const), q: text, scorer: text, folded: fc.boolean(), except: fc.array(text, { maxLength: 3 }), top: nat }),
   fc.record({ place: fc.constant("compare" as const), ids: fc.array(text, { maxLength: 4 }), row: fc.option(nat) }),
   fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean() }),
@@ -30,7 +30,7 @@ describe("an address", () => {
   });
   it("leaves out what is as usual", () => {
     expect(format(RUNS)).toBe("#/runs");
-    expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, top: 0, step: 0, find: "" })).toBe("#/run/a%2Fb?step=0");
+    expect(format({ place: "run", id: "a/b", q: "", sort: NEWEST_FIRST, top: 0, step: 0, find: "", view: "steps" })).toBe("#/run/a%2Fb?step=0");
   });
   it("of a launch of just some runs is short, and one of a launch is another place", () => {
     expect(format({ place: "launch", draft: draftOf(["r1", "r2"]) })).toBe("#/launch?runs=r1,r2");

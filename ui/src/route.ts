@@ -12,7 +12,7 @@ export interface RunsRoute {
   sort: Sort;
   top: number;
 }
-/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. */
+/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. `view` is what the page shows large: what happened, or the answer beside what was expected. */
 export interface RunRoute {
   place: "run";
   id: string;
@@ -21,6 +21,7 @@ export interface RunRoute {
   top: number;
   step: number | null;
   find: string;
+  view: "steps" | "answer";
 }
 /** The sheet on which a launch is put together. */
 export interface LaunchRoute {
@@ -65,7 +66,7 @@ export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 
 export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
 export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true };
 /** A run by itself, as when it was not opened from a list. */
-export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "" });
+export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
 
 const COLUMNS: Record<Column, true> = {
   path: true,
@@ -120,7 +121,7 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
-  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "" };
+  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "", view: asked.get("view") === "answer" ? "answer" : "steps" };
   if (place === "launch") return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
   if (place === "overview") return { place, q, scorer: asked.get("scorer") ?? "", folded: asked.has("folded"), except: asked.getAll("task"), top };
   if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
@@ -144,6 +145,7 @@ export function format(route: Route): string {
   if (route.place === "run") {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
+    if (route.view === "answer") asked.set("view", "answer");
   }
   if (route.place === "overview") {
     put("q", route.q);

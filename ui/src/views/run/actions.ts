@@ -1,4 +1,5 @@
 // What the keys do on the page of a run. Knows what can be asked of it, nothing of how it is drawn.
+import type { Verdict } from "../../generated/Verdict";
 import type { Action } from "../../keys";
 
 export interface Page {
@@ -13,15 +14,62 @@ export interface Page {
   raw: () => void;
   side: () => void;
   link: () => void;
+  /** Between the transcript and the answer. */
+  flipView: () => void;
+  answering: () => boolean;
+  /** Within the answer. */
+  moveRow: (by: number) => void;
+  endRow: (last: boolean) => void;
+  openRow: () => void;
+  difference: (by: 1 | -1) => void;
+  flipForm: () => void;
+  say: (verdict: Verdict | null) => void;
+  note: () => void;
+  /** Whether anything can be said of it. */
+  reviewable: () => boolean;
   leave: () => void;
   /** Whether there is a transcript to move in. */
   steps: () => boolean;
+}
+
+const REVIEW = "Review";
+
+/** What a person says of the run. */
+function saying(page: Page): Action[] {
+  const when = page.reviewable;
+  const of = (id: string, title: string, key: string, verdict: Verdict | null): Action => ({ id, title, group: REVIEW, keys: [key], when, run: () => page.say(verdict) });
+  return [
+    of("review-right", "Say that it is right", "1", "right"),
+    of("review-partly", "Say that it is partly right", "2", "partly"),
+    of("review-wrong", "Say that it is wrong", "3", "wrong"),
+    of("review-none", "Take the verdict back", "0", null),
+    { id: "review-note", title: "Write a note", group: REVIEW, keys: ["w"], when, run: page.note },
+  ];
+}
+
+/** Within the answer. */
+function comparing(page: Page): Action[] {
+  const group = "Answer";
+  const when = page.answering;
+  return [
+    { id: "run-answer", title: "The answer beside what was expected, or the transcript", group, keys: ["a"], run: page.flipView },
+    { id: "run-difference", title: "Next difference", group, keys: ["d"], run: () => page.difference(1) },
+    { id: "run-difference-back", title: "Previous difference", group, keys: ["D"], run: () => page.difference(-1) },
+    { id: "answer-form", title: "As a table, or as YAML", group, keys: ["t"], when, run: page.flipForm },
+    { id: "answer-next", title: "Next row", group, keys: ["j", "ArrowDown"], quiet: true, when, run: () => page.moveRow(1) },
+    { id: "answer-previous", title: "Previous row", group, keys: ["k", "ArrowUp"], quiet: true, when, run: () => page.moveRow(-1) },
+    { id: "answer-first", title: "First row", group, keys: ["g g", "Home"], quiet: true, when, run: () => page.endRow(false) },
+    { id: "answer-last", title: "Last row", group, keys: ["G", "End"], quiet: true, when, run: () => page.endRow(true) },
+    { id: "answer-open", title: "Show the row whole", group, keys: ["f", "o", "Enter"], quiet: true, when, run: page.openRow },
+  ];
 }
 
 export function actions(page: Page): Action[] {
   const group = "Run";
   const when = page.steps;
   return [
+    ...comparing(page),
+    ...saying(page),
     { id: "step-next", title: "Next step", group, keys: ["j", "ArrowDown"], quiet: true, when, run: () => page.move(1) },
     { id: "step-previous", title: "Previous step", group, keys: ["k", "ArrowUp"], quiet: true, when, run: () => page.move(-1) },
     { id: "step-first", title: "First step", group, keys: ["g g", "Home"], quiet: true, when, run: () => page.end(false) },

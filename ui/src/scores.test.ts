@@ -1,0 +1,42 @@
+import { describe, expect, it } from "vitest";
+import { runRow } from "./fixture";
+import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, verdictOf, VERDICTS } from "./scores";
+
+describe("a score", () => {
+  it.each([
+    [1, "1"],
+    [0, "0"],
+    [0.3, "0.30"],
+    [0.995, ">0.99"],
+    [0.9999, ">0.99"],
+    [0.001, "<0.01"],
+    [0.994, "0.99"],
+  ])("of %d is written %s: only 1 is 1, and only 0 is 0", (score, text) => expect(scoreText(score)).toBe(text));
+
+  it("is right when it passes, whatever it is, and else part or all wrong by how much is right", () => {
+    const tone = (score: number, passed: boolean | null) => grade(score, passed).tone;
+    expect([tone(0.7, true), tone(0.7, false), tone(0.2, false), tone(1, null), tone(0.94, null), tone(0.4, null)]).toEqual(["right", "part", "wrong", "right", "part", "wrong"]);
+  });
+
+  it("is said with what went wrong, and never where there is none", () => {
+    const of = (change: Parameters<typeof runRow>[1]) => verdictOf(runRow(0, change));
+    expect(of({ scoring: "scored", score: 0.3, passed: false, class: "wrong_answer", score_reason: "3 of 10 rows right" })).toMatchObject({ tone: "wrong", score: "0.30", word: "wrong answer", why: "3 of 10 rows right" });
+    expect(of({ scoring: "scored", score: 1, passed: true, class: null })).toMatchObject({ tone: "right", word: "Right" });
+    expect(of({ scoring: "error", score: null, class: "system_error" })).toMatchObject({ tone: "err", score: "", word: "System error" });
+    expect(of({ scoring: "no_expected", score: null })).toMatchObject({ tone: "muted", score: "" });
+    expect(of({ scoring: null, score: null })).toBeNull();
+  });
+
+  it("has a word and a shape for everything there can be", () => {
+    for (const look of [...Object.values(STANDINGS), ...Object.values(VERDICTS)]) expect(look.word.length * look.icon.length).toBeGreaterThan(0);
+    expect(new Set(Object.values(VERDICTS).map((look) => look.icon)).size).toBe(3);
+    expect(new Set(Object.values(CLASSES)).size).toBe(Object.keys(CLASSES).length);
+  });
+
+  it("says of scores that others publish that they are compatible by name and rule", () => {
+    expect(aboutScorer("kendall_tau")).toContain("compatible by name");
+    expect(aboutScorer("text: rouge1")).toContain("compatible by name");
+    expect(aboutScorer("fields")).not.toContain("compatible");
+    expect(aboutScorer("judge:sopr")).toBe("");
+  });
+});

@@ -1,0 +1,84 @@
+// A score, a verdict and what went wrong, each as a shape, a word and a colour. Pure.
+import type { FailureClass } from "./generated/FailureClass";
+import type { RunRow } from "./generated/RunRow";
+import type { ScoreStanding } from "./generated/ScoreStanding";
+import type { Verdict } from "./generated/Verdict";
+import type { IconName } from "./parts/Icon.svelte";
+
+export type Tone = "right" | "part" | "wrong" | "err" | "muted";
+interface Look {
+  word: string;
+  icon: IconName;
+  tone: Tone;
+}
+
+export const VERDICTS: Record<Verdict, Look> = {
+  right: { word: "Right", icon: "check", tone: "right" },
+  partly: { word: "Partly right", icon: "half", tone: "part" },
+  wrong: { word: "Wrong", icon: "cross", tone: "wrong" },
+};
+
+export const CLASSES: Record<FailureClass, string> = {
+  wrong_answer: "wrong answer",
+  no_answer: "no answer",
+  missing_tool_call: "missing tool call",
+  tool_error: "tool error",
+  gave_up: "gave up",
+  system_error: "system error",
+  timeout: "timeout",
+};
+
+/** What stands where there is no score. */
+export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
+  error: { word: "System error", icon: "diamond", tone: "err" },
+  no_expected: { word: "Nothing expected", icon: "dash", tone: "muted" },
+  not_ended: { word: "Not ended", icon: "pause", tone: "muted" },
+  waiting: { word: "Not scored yet", icon: "pause", tone: "muted" },
+  failed: { word: "Scorer failed", icon: "warning", tone: "err" },
+};
+
+const WRONG_BELOW = 0.5;
+const RIGHT_FROM = 0.95;
+
+/** How good one score is. Whether it passes decides; where nobody said what is good enough, only nearly all of it is right. */
+export function grade(score: number, passed: boolean | null): Look {
+  if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
+  return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
+}
+
+/** Two places, but nothing is 1 or 0 that is not. */
+export function scoreText(score: number): string {
+  const text = score.toFixed(2);
+  if (text === "1.00") return score >= 1 ? "1" : ">0.99";
+  if (text === "0.00") return score <= 0 ? "0" : "<0.01";
+  return text;
+}
+
+type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
+
+/** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
+export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
+  if (row.scoring === null) return null;
+  const why = row.score_reason ?? "";
+  if (row.scoring !== "scored" || row.score === null) return { ...STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], score: "", why };
+  const look = grade(row.score, row.passed);
+  return { ...look, word: row.class === null || look.tone === "right" ? look.word : CLASSES[row.class], score: scoreText(row.score), why };
+}
+
+const ABOUT: Record<string, string> = {
+  exact: "1 when the answer is what was expected, else 0",
+  fields: "share of the expected fields that are right; extra rows cost",
+  numeric: "1 when the number is right, less the further off it is",
+  prefix_list: "share of the beginning of the expected list that is right",
+  similar_list: "each item costs by how far it is from its place",
+  kendall_tau: "the order of the items; compatible by name and rule with the published benchmark's score",
+  text: "likeness of the texts; compatible by name and rule with azure-ai-evaluation",
+  text_similarity: "likeness of the texts; compatible by name and rule with azure's text similarity grader",
+  string_check: "compares the texts; compatible by name and rule with azure's string check grader",
+  tool_calls: "share of the expected tool calls that were made",
+  api_calls: "share of the expected calls that were made; compatible by name and rule with StableToolBench",
+  python: "a program of the suite, run in the sandbox",
+};
+
+/** What a scorer does, in a few words; empty for one we do not know. */
+export const aboutScorer = (scorer: string): string => ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
