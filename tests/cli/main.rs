@@ -4,6 +4,7 @@
 mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;
+mod diff;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod metrics;

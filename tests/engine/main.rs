@@ -8,6 +8,7 @@ mod canary;
 mod comparing;
 mod conversation;
 mod demo;
+mod diffing;
 mod filter;
 mod folders;
 mod gzip;

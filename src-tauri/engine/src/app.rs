@@ -46,6 +46,8 @@ mod wishes;
 pub use bulletin::Subscription;
 pub use scoring::FileScores;
 
+pub use diffing::{DiffWish, Given, PlainDiff, Style};
+
 /// Where the program's own things are.
 #[derive(Debug, Clone)]
 pub struct AppConfig {

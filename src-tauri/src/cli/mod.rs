@@ -1,6 +1,8 @@
 //! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
 //! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
 mod compare;
+
+mod diff;
 mod doctor;
 mod doors;
 mod folder;
@@ -60,6 +62,9 @@ enum Command {
 
     /// Put two to four transcripts beside each other, and mark where they part
     Compare(compare::Compare),
+
+    /// Say what differs between two values
+    Diff(diff::Diff),
     /// Say what is owed: which runs would be made, which not, and why
     Plan(run::Plan),
     /// Make the runs that are owed
@@ -156,6 +161,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Score(score)) => score::run(&score, here),
 
         Some(Command::Compare(compare)) => compare::run(&compare, here),
+
+        Some(Command::Diff(diff)) => diff::run(&diff, here),
         Some(Command::Plan(plan)) => run::plan(&plan, here),
         Some(Command::Run(run)) => run::run(&run, here),
         Some(Command::Nudge(nudge)) => nudge::run(&nudge, here),

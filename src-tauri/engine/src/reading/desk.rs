@@ -73,7 +73,8 @@ pub(super) fn weight(run: &Run) -> usize {
     in_parts + in_facts + run.steps.len() * 160 + run.answer.as_ref().map_or(0, |answer| of_value(&answer.value))
 }
 
-fn of_value(value: &Value) -> usize {
+/// What a value takes in memory, roughly.
+pub(super) fn of_value(value: &Value) -> usize {
     32 + match value {
         Value::Null | Value::Bool(_) => 0,
         Value::Number(text) | Value::Text(text) => text.len(),

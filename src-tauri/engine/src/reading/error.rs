@@ -27,6 +27,32 @@ pub(crate) enum Unread {
         /// How long it may be.
         most: usize,
     },
+    /// Nobody knows what was asked.
+    #[error("The suite of this run is not in the folder, so it is not known what was expected.")]
+    NoTask,
+    /// Nobody said what was expected.
+    #[error("The suite says nothing of what was expected of this run.")]
+    NoExpected,
+    /// What was expected cannot be read.
+    #[error("{0}")]
+    BadExpected(String),
+    /// There is nothing to compare with.
+    #[error("The run to compare with has no answer.")]
+    NoAnswer,
+    /// A file that somebody named.
+    #[error("{name} cannot be read. {why}")]
+    Given {
+        /// As it was named.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// A transcript that somebody named.
+    #[error("{name} is a transcript without an answer.")]
+    GivenNoAnswer {
+        /// As it was named.
+        name: String,
+    },
     /// A file that cannot be read.
     #[error("{file} cannot be read: {why}.")]
     File {
@@ -57,6 +83,19 @@ impl From<Unread> for AppError {
             }
             Unread::Changed => AppError::new(Code::Gone, message).hint("Open it again to read it as it is now."),
             Unread::NoPart | Unread::NoTable | Unread::LongNeedle { .. } => AppError::new(Code::BadRequest, message),
+            Unread::NoTask => AppError::new(Code::NotFound, message)
+                .hint("Open the folder that holds the suite too, or compare with the answer of another run."),
+            Unread::NoExpected => AppError::new(Code::NotFound, message)
+                .hint("Write `expected_output` into the suite, or compare with the answer of another run."),
+            Unread::BadExpected(_) => {
+                AppError::new(Code::Failed, message).hint("Mend that file, or the suite that names it.")
+            }
+            Unread::Given { .. } => {
+                AppError::new(Code::BadRequest, message).hint("Give JSON, YAML, text or a transcript.")
+            }
+            Unread::GivenNoAnswer { .. } => AppError::new(Code::BadRequest, message)
+                .hint("Give a run that ended with an answer, or the answer itself."),
+            Unread::NoAnswer => AppError::new(Code::NotFound, message).hint("Choose a run that ended with an answer."),
             Unread::File { .. } => AppError::new(Code::Failed, message).hint("Check that it is a file you may read."),
             Unread::Index(error) => error.into(),
         }

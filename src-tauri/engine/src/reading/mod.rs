@@ -6,13 +6,17 @@
 //!                                     ├─ table: rows, order, CSV
 //!                                     ├─ text: any part, piece by piece
 //!                                     ├─ find: where a text occurs
-//!                                     └─ comparing: beside other runs
+//!                                     ├─ comparing: beside other runs
+//!                                     └─ diffing: its answer beside what was expected, or beside another
 //! ```
 mod body;
 mod comparing;
 mod desk;
+mod diff_view;
+mod diffing;
 mod error;
 mod find;
+pub(crate) mod given;
 mod part_id;
 mod pieces;
 mod source;
@@ -39,6 +43,7 @@ use touchstone_formats::value::Value;
 #[derive(Default)]
 pub(crate) struct Reading {
     desk: Desk,
+    compared: diffing::Remembered,
 }
 
 impl Reading {

@@ -9,6 +9,7 @@ use crate::rows::{Fact, Language, RunRow, Task};
 use std::sync::Arc;
 use touchstone_formats::template;
 use touchstone_formats::value::Value;
+use touchstone_scoring::diff::Options;
 
 /// What all of it may weigh when a run opens.
 const MAX_TASK: usize = 96 << 10;
@@ -41,6 +42,37 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     let trouble = yardstick.and_then(|yardstick| yardstick.trouble.as_deref());
     let notes = trouble.map(|trouble| short(trouble, 1_000)).into_iter().collect();
     Some(Asked { known, parameters, prompt, expected, notes })
+}
+
+/// What the expected output of a run depends on: its task, and its gold answer where that is a file of its own.
+#[derive(Clone)]
+pub(super) struct Origin {
+    known: Arc<Known>,
+    gold: Option<open::Stamp>,
+}
+
+impl PartialEq for Origin {
+    /// A task that was read again is another one.
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.known, &other.known) && self.gold == other.gold
+    }
+}
+
+impl Origin {
+    /// What the task says of comparing answers.
+    pub(super) fn options(&self) -> Options {
+        Options::of_suite(&self.known.suite.scorers, self.known.suite.artifact_key.as_deref())
+    }
+}
+
+/// Where the expected output of a run comes from; none when its suite is not known. Reads no content.
+pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
+    let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
+    let gold = match variation(&known, row).map(|variation| &variation.expected) {
+        Some(Expected::File(path)) => below(&known.file, path).and_then(|file| open::open(&flow.roots, &file).ok()),
+        _ => None,
+    };
+    Some(Origin { known, gold: gold.map(|(_, stamp)| stamp) })
 }
 
 impl Asked {

@@ -1,7 +1,7 @@
 //! **Pure.** Goes through two values side by side and builds the tree.
 use super::align::{align, arrange};
 use super::budget::{Budget, steps};
-use super::{Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf};
+use super::{Diff, ExtraFields, Field, Leaf, List, Node, Options, Row, Sides, counts, identity, leaf, words};
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
@@ -97,13 +97,15 @@ impl super::align::Aligned {
     /// What a row is called by its key.
     fn name(&self, row: &Value) -> Option<String> {
         let super::Alignment::Key { fields, .. } = &self.alignment else { return None };
-        let value = |field: &String| row.get(field).and_then(identity::Identity::of);
-        let parts: Option<Vec<_>> = fields.iter().map(value).collect();
-        let parts = parts?;
-        if let [identity::Identity::Number(number)] = &parts[..] {
-            return Some(cut(&format!("#{number}")));
+        let values: Option<Vec<&Value>> = fields.iter().map(|field| row.get(field)).collect();
+        let values = values.filter(|values| values.iter().all(|value| identity::Identity::of(value).is_some()))?;
+        let is_number = |value: &Value| matches!(identity::Identity::of(value), Some(identity::Identity::Number(_)));
+        if let [one] = &values[..]
+            && is_number(one)
+        {
+            return Some(cut(&format!("#{}", words(one))));
         }
-        Some(cut(&parts.iter().map(|part| part.words().to_owned()).collect::<Vec<_>>().join(" / ")))
+        Some(cut(&values.into_iter().map(words).collect::<Vec<_>>().join(" / ")))
     }
 }
 

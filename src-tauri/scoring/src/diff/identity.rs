@@ -35,17 +35,6 @@ impl<'a> Identity<'a> {
             Value::List(_) | Value::Map(_) => return None,
         })
     }
-
-    /// The words a reader sees.
-    pub(super) fn words(&self) -> &str {
-        match self {
-            Identity::Null => "null",
-            Identity::Bool(true) => "true",
-            Identity::Bool(false) => "false",
-            Identity::Number(text) => text,
-            Identity::Text(text) => text,
-        }
-    }
 }
 
 /// A whole number that is its own name.

@@ -1,6 +1,6 @@
 //! **Pure.** A comparison of lists as a table: rows are items, columns are the fields of any of them.
 use super::shown::Kind;
-use super::{Diff, Field, List, Node, Row, Side, Sides};
+use super::{Alignment, Diff, Field, List, Node, Row, Side, Sides};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
@@ -81,6 +81,14 @@ impl<'a> Table<'a> {
         let mut table = Table { of, columns: Vec::new(), rows, at: HashMap::new() };
         table.find_columns();
         Some(table)
+    }
+
+    /// How rows found each other; none when both lists are the same.
+    pub fn alignment(&self) -> Option<&'a Alignment> {
+        match self.rows {
+            Rows::Compared(list) => Some(&list.alignment),
+            Rows::Same(_) => None,
+        }
     }
 
     /// How many rows there are.

@@ -156,11 +156,15 @@ pub(super) fn words(text: &str) -> Vec<&str> {
             Kind::Other
         }
     };
+    // A point between digits is part of their number.
+    let bytes = text.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let is_point = |at: usize| bytes[at] == b'.' && at > 0 && is_digit(at - 1) && is_digit(at + 1);
     let mut words = Vec::new();
     let mut start = 0;
     let mut last: Option<Kind> = None;
     for (at, c) in text.char_indices() {
-        let now = kind(c);
+        let now = if is_point(at) { Kind::Word } else { kind(c) };
         if last.is_some_and(|last| last != now || now == Kind::Other) {
             words.push(&text[start..at]);
             start = at;
@@ -194,7 +198,8 @@ mod tests {
             ("the plan is free", "the plan is advanced", "the plan is [-free-]{+advanced+}"),
             ("a b c", "x y z", "[-a b c-]{+x y z+}"),
             ("one two", "one new two", "one {+new +}two"),
-            ("84.1 %", "81.9 %", "[-84-]{+81+}.[-1-]{+9+} %"),
+            ("84.1 %", "81.9 %", "[-84.1-]{+81.9+} %"),
+            ("See 1. Then", "See 2. Then", "See [-1-]{+2+}. Then"),
             ("", "new", "{+new+}"),
             ("日本語", "日木語", "日[-本-]{+木+}語"),
             ("a\nb", "a\nc", "a\n[-b-]{+c+}"),

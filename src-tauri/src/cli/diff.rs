@@ -1,0 +1,106 @@
+//! `diff`: what differs between two values, from files or from standard input.
+use super::{
+    Ended, Outcome,
+    terminal::{Paint, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use std::{
+    io::{self, BufWriter, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+use touchstone_engine::{
+    app::{App, DiffWish, Given, Style},
+    error::{AppError, Code},
+};
+
+/// Files are read up to this size.
+const MOST: u64 = 64 << 20;
+
+/// What `diff` takes.
+#[derive(Debug, Args)]
+pub(super) struct Diff {
+    /// What was expected: JSON, YAML, text, or a transcript, which stands for its answer; - is standard input
+    expected: PathBuf,
+    /// What came
+    actual: PathBuf,
+    /// A field that tells which row is which; may be given more than once. Found when left out
+    #[arg(long, value_name = "FIELD")]
+    key: Vec<String>,
+    /// Numbers that are this near count as equal: 0.5, or 1% of the expected number
+    #[arg(long, value_name = "N")]
+    tolerance: Option<String>,
+    /// A field that never counts; may be given more than once
+    #[arg(long, value_name = "FIELD")]
+    ignore: Vec<String>,
+    /// It does not matter in which order rows stand
+    #[arg(long)]
+    ignore_order: bool,
+    /// Print everything as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
+    let is_input = |path: &Path| path == Path::new("-");
+    if is_input(&asked.expected) && is_input(&asked.actual) {
+        let why = "Only one of the two can be read from standard input.";
+        return Err(AppError::new(Code::BadRequest, why).hint("Name a file for the other one.").into());
+    }
+    let wish = DiffWish {
+        key: asked.key.clone(),
+        tolerance: asked.tolerance.clone(),
+        ignore_order: asked.ignore_order,
+        ignore: asked.ignore.clone(),
+    };
+    let visible = |text: &str| one_line(text).into_owned();
+    let diff = App::diff_files(&read(&asked.expected)?, &read(&asked.actual)?, &wish, &visible)?;
+    for note in &diff.notes {
+        writeln!(io::stderr(), "{}", one_line(note))?;
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        writeln!(out, "{}", diff.json)?;
+    } else {
+        let paint = Paint(here.colour);
+        let aligned =
+            diff.aligned.map(|aligned| paint.dim(&format!("  (rows {})", one_line(&aligned)))).unwrap_or_default();
+        writeln!(out, "{}{aligned}", paint.bold(&one_line(&diff.summary)))?;
+        for line in &diff.lines {
+            let dressed: Vec<String> = line.iter().map(|(style, text)| dress(paint, *style, text)).collect();
+            writeln!(out, "{}", dressed.concat())?;
+        }
+    }
+    out.flush()?;
+    Ok(if diff.equal { Ended::Well } else { Ended::WithFailures })
+}
+
+fn dress(paint: Paint, style: Style, text: &str) -> String {
+    match style {
+        Style::Plain => text.to_owned(),
+        Style::Faint => paint.dim(text),
+        Style::Missing => paint.red(text),
+        Style::Extra => paint.green(text),
+        Style::Alike => paint.yellow(text),
+    }
+}
+
+fn read(path: &Path) -> Result<Given, AppError> {
+    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+    let unreadable = |why: String| AppError::new(Code::NotFound, format!("{name} could not be read: {why}."));
+    let too_large = || unreadable(format!("it is larger than the {} MB that are read", MOST >> 20));
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        io::stdin().lock().take(MOST + 1).read_to_end(&mut bytes).map_err(|why| unreadable(why.to_string()))?;
+        return if bytes.len() as u64 > MOST { Err(too_large()) } else { Ok(Given { name, bytes }) };
+    }
+    let about = std::fs::metadata(path).map_err(|why| unreadable(why.to_string()))?;
+    if !about.is_file() {
+        return Err(unreadable("it is no file".to_owned()));
+    }
+    if about.len() > MOST {
+        return Err(too_large());
+    }
+    let bytes = std::fs::read(path).map_err(|why| unreadable(why.to_string()))?;
+    Ok(Given { name, bytes })
+}
