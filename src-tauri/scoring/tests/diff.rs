@@ -3,5 +3,7 @@
 
 #[path = "diff/examples.rs"]
 mod examples;
+#[path = "diff/golden.rs"]
+mod golden;
 #[path = "diff/laws.rs"]
 mod laws;

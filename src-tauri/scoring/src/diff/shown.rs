@@ -93,10 +93,8 @@ impl Leaf<'_> {
             let near = if self.remark == Some(Remark::WithinTolerance) { ", within tolerance" } else { "" };
             return Some(format!("{} instead of {}{near}", kind_name(&self.actual), kind_name(&self.expected)));
         }
-        let Some(remark) = self.remark else {
-            return self.equal.then(|| "the same number, written otherwise".to_owned());
-        };
-        Some(match remark {
+        // Of `84.10` and `84.1` nothing is to be said.
+        Some(match self.remark? {
             Remark::WithinTolerance => "within tolerance".to_owned(),
             Remark::SameNumber => "the same number, written otherwise".to_owned(),
             Remark::OnlyCase => "only upper and lower case differ".to_owned(),

@@ -1,5 +1,9 @@
 //! **Pure.** In which order aligned rows are told, and which of them moved: as few as possible.
-use crate::diff::sequence::rising;
+
+/// What a row is worth that stays: always more than all distances together that it may cost.
+const ROW: u64 = 1 << 41;
+/// Distances are not told apart beyond this.
+const FARTHEST: u64 = 1 << 20;
 
 /// Where a row stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,12 +43,37 @@ pub(crate) fn arrange(matches: &[Option<usize>], actual: usize, ignore_order: bo
     places
 }
 
-/// For each expected row, whether it is one of the most rows that stand in the same order on both sides.
+/// For each expected row, whether it is one of the most rows that stand in the same order on both sides. Of several such choices
+/// the one is taken whose rows are nearest to their old places, so that a row whose place is the same has rarely moved.
 fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
-    let pairs: Vec<(usize, usize)> = matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).collect();
+    let last = matches.iter().flatten().max().map_or(0, |most| most + 1);
+    // The best chain that ends at or before a place of the actual list, as a tree of prefixes: how much it is worth, and its last row.
+    let mut best: Vec<(u64, Option<usize>)> = vec![(0, None); last + 1];
+    let mut before: Vec<Option<usize>> = vec![None; matches.len()];
+    for (i, j) in matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))) {
+        let mut chain = (0, None);
+        let mut at = j;
+        while at > 0 {
+            if best[at].0 > chain.0 {
+                chain = best[at];
+            }
+            at &= at - 1;
+        }
+        before[i] = chain.1;
+        let worth = chain.0 + ROW - u64::try_from(i.abs_diff(j)).unwrap_or(u64::MAX).min(FARTHEST);
+        let mut at = j + 1;
+        while at <= last {
+            if worth > best[at].0 {
+                best[at] = (worth, Some(i));
+            }
+            at += at & at.wrapping_neg();
+        }
+    }
     let mut stayed = vec![false; matches.len()];
-    for (i, _) in rising(&pairs) {
-        stayed[i] = true;
+    let mut next = best.iter().max_by_key(|(worth, _)| *worth).and_then(|(_, row)| *row);
+    while let Some(row) = next {
+        stayed[row] = true;
+        next = before[row];
     }
     stayed
 }
@@ -73,6 +102,8 @@ pub(super) fn gaps(matches: &[Option<usize>], actual: usize) -> Vec<(Vec<usize>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diff::sequence::rising;
+    use proptest::prelude::*;
 
     fn told(matches: &[Option<usize>], actual: usize) -> String {
         let place = |place: Place| {
@@ -87,9 +118,22 @@ mod tests {
         assert_eq!(told(&[Some(0), Some(1)], 2), "0>0 1>1");
         assert_eq!(told(&[Some(2), Some(0), Some(1)], 3), "0>2* 1>0 2>1");
         assert_eq!(told(&[Some(0), None, Some(2)], 4), "0>0 ->1 1>- 2>2 ->3");
+        // Two rows changed places around a third: that one stayed.
+        assert_eq!(told(&[Some(2), Some(1), Some(0)], 3), "0>2* 1>1 2>0*");
         assert_eq!(told(&[], 2), "->0 ->1");
         assert_eq!(told(&[None, None], 0), "0>- 1>-");
         assert!(arrange(&[Some(1), Some(0)], 2, true).iter().all(|place| !place.moved));
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_rows_stay_as_can(order in Just((0_usize..9).collect::<Vec<_>>()).prop_shuffle(), missing in 0_usize..9) {
+            let matches: Vec<Option<usize>> = order.iter().map(|j| (*j != missing).then_some(*j)).collect();
+            let stays: Vec<usize> = arrange(&matches, 9, false).iter().filter(|place| !place.moved && place.from.is_some()).filter_map(|place| place.to).collect();
+            prop_assert!(stays.is_sorted());
+            let pairs: Vec<(usize, usize)> = matches.iter().enumerate().filter_map(|(i, j)| Some((i, (*j)?))).collect();
+            prop_assert_eq!(stays.len(), rising(&pairs).len());
+        }
     }
 
     #[test]
