@@ -44,17 +44,16 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     Some(Asked { known, parameters, prompt, expected, notes })
 }
 
-/// What the expected output of a run depends on: its task, and its gold answer where that is a file of its own.
+/// What the expected output of a run depends on: its task, which is another one as soon as a gold answer of it changes.
 #[derive(Clone)]
 pub(super) struct Origin {
     known: Arc<Known>,
-    gold: Option<open::Stamp>,
 }
 
 impl PartialEq for Origin {
     /// A task that was read again is another one.
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.known, &other.known) && self.gold == other.gold
+        Arc::ptr_eq(&self.known, &other.known)
     }
 }
 
@@ -68,11 +67,7 @@ impl Origin {
 /// Where the expected output of a run comes from; none when its suite is not known. Reads no content.
 pub(super) fn origin(flow: &Flow, row: &RunRow) -> Option<Origin> {
     let known = Arc::clone(flow.shelf.tasks().get(row.task.as_deref()?)?);
-    let gold = match variation(&known, row).map(|variation| &variation.expected) {
-        Some(Expected::File(path)) => below(&known.file, path).and_then(|file| open::open(&flow.roots, &file).ok()),
-        _ => None,
-    };
-    Some(Origin { known, gold: gold.map(|(_, stamp)| stamp) })
+    Some(Origin { known })
 }
 
 impl Asked {
