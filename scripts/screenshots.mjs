@@ -25,6 +25,23 @@ const SHOTS = {
     await rows(page).first().locator("a").first().click();
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
   },
+  overview: async (page) => {
+    await goTo(page, "#/overview");
+    await page.getByRole("grid").waitFor();
+  },
+  answer: async (page) => {
+    await page.getByTestId("filter").fill("class:wrong_answer task:prioritize_tickets");
+    await page.getByTestId("total").waitFor();
+    await rows(page).first().locator("a").first().click();
+    await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+    await page.evaluate(() => (location.hash += `${location.hash.includes("?") ? "&" : "?"}view=answer`));
+    await page.getByTestId("answer").waitFor();
+  },
+  report: async (page) => {
+    await goTo(page, "#/report");
+    await page.locator("iframe").waitFor();
+    await page.frameLocator("iframe").getByRole("heading", { name: "Summary" }).waitFor();
+  },
   palette: async (page) => {
     await page.keyboard.press("Control+k");
     await page.getByTestId("palette").waitFor();
