@@ -71,4 +71,26 @@ mod tests {
         assert!(has(Set::Symbol, '€') && has(Set::Symbol, '☕') && !has(Set::Symbol, '🍕'));
         assert!(!has(Set::NotNumber, '国') && has(Set::NotNumber, 'の'));
     }
+
+    #[test]
+    fn the_sets_are_those_that_were_found_elsewhere() {
+        let path =
+            std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/nist_charsets.json");
+        let Ok(text) = std::fs::read_to_string(&path) else {
+            eprintln!("skipped: there is no {}", path.display());
+            return;
+        };
+        let golden = touchstone_formats::json::read(&text).unwrap();
+        for (name, set) in [("NOT_NUMBER", Set::NotNumber), ("PUNCTUATION", Set::Punctuation), ("SYMBOL", Set::Symbol)]
+        {
+            let ours =
+                ranges(set).iter().map(|(first, last)| format!("[{first},{last}]")).collect::<Vec<_>>().join(",");
+            assert_eq!(
+                format!("[{ours}]"),
+                touchstone_formats::json::write(golden.get(name).unwrap(), false),
+                "{name}"
+            );
+        }
+        println!("cases: 3");
+    }
 }

@@ -11,22 +11,22 @@
 //! ```
 mod bleu;
 mod charsets;
-mod fuzzy;
 mod meteor;
 mod outcome;
 mod pair;
 mod porter;
 mod python;
 mod rouge;
+mod similarity;
 mod string_check;
 mod texts;
 mod tokens;
 mod wordnet;
 
-pub use fuzzy::fuzzy;
 pub use meteor::{Alignment, Weights};
 pub use outcome::{Field, Thresholds, outcome};
 pub use rouge::Overlap;
+pub use similarity::{Similarity, fuzzy};
 pub use string_check::StringCheck;
 pub use texts::{Measured, Texts, measure};
 

@@ -1,6 +1,35 @@
-//! **Pure.** How alike two texts are, letter by letter. OpenAI does not publish what its `fuzzy_match` computes; this is our own choice.
+//! **Pure.** How alike two texts are: letter by letter, or by one of the metrics. OpenAI's grader of this name does not say what its
+//! `fuzzy_match` computes; ours is our own choice. What needs a model (`cosine`) is not here.
 use super::pair::{common_subsequence, count, fraction};
+use super::{Metric, Nltk, measure};
 use foldhash::{HashMap, HashMapExt as _};
+
+/// What likeness is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Similarity {
+    /// Letters in common, see [`fuzzy`].
+    Fuzzy,
+    /// BLEU, GLEU, METEOR, or the harmonic mean of ROUGE.
+    By(Metric),
+}
+
+impl Similarity {
+    /// The measure of a name: `fuzzy`, or that of a metric, also as the grader writes them (`fuzzy_match`, `rouge_1`, `rouge_l`).
+    pub fn from_name(name: &str) -> Option<Self> {
+        if matches!(name, "fuzzy" | "fuzzy_match") {
+            return Some(Self::Fuzzy);
+        }
+        Metric::from_name(name).filter(|metric| *metric != Metric::F1).map(Self::By)
+    }
+
+    /// From 0 to 1, and more is more alike.
+    pub fn score(self, response: &str, truth: &str, nltk: Nltk) -> f64 {
+        match self {
+            Self::Fuzzy => fuzzy(response, truth),
+            Self::By(metric) => measure(metric, response, truth, nltk).score,
+        }
+    }
+}
 
 /// Twice the letters that both texts have in the same order, over all letters of both: 1 when they are equal, 0 when they share none.
 /// The same as `ratio` of rapidfuzz over 100. Case counts. Two empty texts are equal.
@@ -30,7 +59,7 @@ mod tests {
 
     #[test]
     fn texts_are_as_alike_as_rapidfuzz_says() {
-        // scripts/metrics-oracle.py fuzzy
+        // `scripts/metrics-peer.py --fuzzy`, with rapidfuzz 3
         for (response, truth, expected) in [
             ("this is a test", "this is a test!", 0.965_517_241_379_310_4),
             ("kitten", "sitting", 0.615_384_615_384_615_4),
@@ -43,6 +72,17 @@ mod tests {
         ] {
             assert!((fuzzy(response, truth) - expected).abs() < 1e-12, "{response} {truth} {}", fuzzy(response, truth));
         }
+    }
+
+    #[test]
+    fn every_name_of_the_grader_that_needs_no_model_is_known() {
+        for name in "fuzzy_match bleu gleu meteor rouge_1 rouge_2 rouge_3 rouge_4 rouge_5 rouge_l".split(' ') {
+            let score =
+                Similarity::from_name(name).unwrap().score("one two three four", "one two three four", Nltk::default());
+            assert!(score > 0.99 || name == "rouge_5", "{name} {score}");
+        }
+        assert_eq!(Similarity::from_name("fuzzy"), Some(Similarity::Fuzzy));
+        assert_eq!((Similarity::from_name("cosine"), Similarity::from_name("f1")), (None, None));
     }
 
     proptest! {
