@@ -92,10 +92,10 @@ fn measure(name: &str, expected: &Value, actual: &Value) {
     let mut busy = 0.0;
     let mut shown: Option<Diff> = None;
     for _ in 0..ROUNDS {
-        let (started, before) = (Instant::now(), processor_ms());
+        let (started, before) = (Instant::now(), busy_ms());
         let diff = diff(expected, actual, &options);
         times.push(started.elapsed());
-        busy += processor_ms() - before;
+        busy += busy_ms() - before;
         shown = Some(diff);
     }
     let Some(diff) = shown else { return };
@@ -132,7 +132,7 @@ fn ms(time: Duration) -> String {
 }
 
 /// Processor time of this process so far: the figure that a busy machine does not spoil.
-fn processor_ms() -> f64 {
+fn busy_ms() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     let nanoseconds: f64 = stat.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or_default();
     nanoseconds / 1e6
