@@ -75,7 +75,7 @@ impl Compared {
         DiffView {
             summary: self.summary.clone().unwrap_or_else(|| "no answer".to_owned()),
             equal: self.summary.is_some() && self.diff.is_equal(),
-            coarse: self.diff.coarse,
+            coarse: self.diff.coarse || self.lines.coarse,
             aligned: table.as_ref().and_then(Table::alignment).map(touchstone_scoring::diff::Alignment::words),
             columns: table.as_ref().map(columns).unwrap_or_default(),
             rows: table.as_ref().map(|table| self.rows(table, request)).unwrap_or_default(),

@@ -22,6 +22,8 @@ pub struct Columns {
     lines: Vec<Entry>,
     /// There were more lines than are written.
     pub cut: bool,
+    /// Some texts were too long to find out which of their lines belong together.
+    pub coarse: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -77,6 +79,7 @@ impl Columns {
         for pair in whole_text(&diff.root, &mut budget).unwrap_or_else(|| block(&diff.root, &mut budget)) {
             columns.push(&pair);
         }
+        columns.coarse = budget.coarse;
         columns
     }
 

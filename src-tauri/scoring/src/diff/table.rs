@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
+/// Rows with more different fields than this are no table anybody reads; the rest of the fields is left out.
+const MOST_COLUMNS: usize = 500;
 /// The column of items that are not objects.
 const ITSELF: &str = "value";
 
@@ -220,7 +222,11 @@ impl<'a> Found<'a> {
     }
 
     fn column(&mut self, name: Cow<'a, str>, value: &Value) {
-        let at = self.at.get(&name).copied().unwrap_or_else(|| {
+        let known = self.at.get(&name).copied();
+        if known.is_none() && self.columns.len() >= MOST_COLUMNS {
+            return;
+        }
+        let at = known.unwrap_or_else(|| {
             self.at.insert(name.clone(), self.columns.len());
             self.columns.push((name, None));
             self.columns.len() - 1

@@ -259,3 +259,26 @@ fn values_nested_as_deep_as_can_be_read_and_deeper_bring_nothing_to_a_stop() {
         };
     }
 }
+
+#[test]
+fn what_is_too_much_work_is_compared_coarsely_and_says_so() {
+    let rows = |word: &str| {
+        let row = |n: usize| format!("{{a: {n}.5, b: {word} {}, c: x}}", n % 7);
+        list(&(0..400).map(row).collect::<Vec<_>>())
+    };
+    let (expected, actual) = (read(&rows("left")), read(&rows("right")));
+    let coarse = |budget: u64| diff(&expected, &actual, &Options { budget, ..Options::default() }).coarse;
+    assert!(coarse(1_000) && !coarse(Options::default().budget));
+    let cut = diff(&expected, &actual, &Options { budget: 1_000, ..Options::default() });
+    assert!(cut.summary().ends_with(" (compared coarsely)"), "{}", cut.summary());
+}
+
+#[test]
+fn a_table_of_countless_fields_has_countable_columns() {
+    let row = |n: usize| format!("{{id: {n}, field{n}: 1}}");
+    let rows = |from: usize| list(&(from..from + 2_000).map(row).collect::<Vec<_>>());
+    let diff = plain(&rows(0), &rows(1_000));
+    let table = touchstone_scoring::diff::Table::of(&diff).unwrap();
+    assert_eq!((table.len(), table.columns.len()), (3_000, 500));
+    assert_eq!(table.row(2_999).unwrap().cells.len(), 500);
+}

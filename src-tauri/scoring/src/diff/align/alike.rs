@@ -34,7 +34,9 @@ pub(super) fn pair(
     let profiles = |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at])).collect::<Vec<_>>();
     let (a, b) = (profiles(expected, left), profiles(actual, right));
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
-    let work = steps(small) * steps(large) * (steps(small) + 40);
+    let aspects = |all: &[Profile]| all.iter().map(|profile| profile.fields.len() + 1).sum::<usize>();
+    let to_look = steps(a.len()) * steps(aspects(&b)) + steps(b.len()) * steps(aspects(&a));
+    let work = to_look * 4 + steps(small) * steps(small) * steps(large);
     let best = large <= MOST && budget.afford(work);
     let found = if best { at_best(&a, &b, least) } else { one_by_one(&a, &b, least, budget) };
     (found.into_iter().map(|(i, j)| (left[i], right[j])).collect(), best)
@@ -53,7 +55,8 @@ fn at_best(a: &[Profile], b: &[Profile], least: f64) -> Vec<(usize, usize)> {
 }
 
 fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> Vec<(usize, usize)> {
-    if !budget.afford(steps(a.len() + b.len()) * 400) {
+    let aspects = a.iter().chain(b).map(|profile| profile.fields.len() + 1).sum::<usize>();
+    if !budget.afford(steps(aspects) * 60) {
         return Vec::new();
     }
     let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
