@@ -72,14 +72,13 @@ fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
 
 /// `12 runs of 4 tasks: 10 with a score, 2 in error. Scores by fields.`
 fn headline(stats: &Stats) -> String {
-    let mut line = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
-    if stats.ends.runs > 0 {
-        line += &format!(": {}", ends(stats.ends).join(", "));
-    }
-    if stats.scorers.is_empty() {
-        return line + ".";
-    }
-    format!("{line}. Scores by {}.", one_line(&stats.scorers.join(", ")))
+    let all = format!("{} of {}", counted(stats.ends.runs, "run"), counted(stats.tasks, "task"));
+    let ends = if stats.ends.runs > 0 { format!(": {}", ends(stats.ends).join(", ")) } else { String::new() };
+    let scorers = match stats.scorers.as_slice() {
+        [] => String::new(),
+        scorers => format!(" Scores by {}.", one_line(&scorers.join(", "))),
+    };
+    format!("{all}{ends}.{scorers}")
 }
 
 fn ends(ends: StatsEnds) -> Vec<String> {
