@@ -8,6 +8,7 @@ mod diff;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod metrics;
+mod programs;
 mod readme;
 mod reviewing;
 mod running;

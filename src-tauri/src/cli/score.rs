@@ -1,4 +1,5 @@
-//! `score`: what the scorers say of the runs on disk, and whether that is enough. Nothing is run again and nothing is written.
+//! `score`: what the scorers say of the runs on disk, and whether that is enough. No run is made again; scorers that are programs are
+//! run where they were not before.
 use super::{
     Ended, Outcome, Stop, Where, folder,
     list::score as shown,
@@ -29,6 +30,9 @@ pub(super) struct Score {
     /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%). The first scorer of each run counts
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Option<Least>,
+    /// Run no programs of scorers; what they said before counts
+    #[arg(long)]
+    no_programs: bool,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -53,6 +57,14 @@ fn least(word: &str) -> Result<Least, String> {
 
 pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
+    // Scorers that are named take the place of those of the suites, programs included.
+    let programs = asked.scorer.is_empty() && !asked.no_programs;
+    let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };
+    if let Some(trouble) = &trouble {
+        trouble.to_string().lines().for_each(|line| {
+            let _ = writeln!(io::stderr(), "{}", one_line(line));
+        });
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
     let mut counts = Counts::default();
@@ -82,7 +94,11 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     if let Some(below) = &below {
         let _ = writeln!(io::stderr(), "{below}");
     }
-    let failed = below.is_some() || counts.first.error > 0 || counts.first.failed > 0 || !misread.is_empty();
+    let failed = trouble.is_some()
+        || below.is_some()
+        || counts.first.error > 0
+        || counts.first.failed > 0
+        || !misread.is_empty();
     Ok(if failed { Ended::WithFailures } else { Ended::Well })
 }
 
