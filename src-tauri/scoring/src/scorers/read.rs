@@ -153,7 +153,13 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Adds a scorer under a name of its own, unless it is there.
 fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>) {
-    if scorers.iter().any(|other| other.rule == scorer.rule && other.threshold == scorer.threshold) {
+    // What the options of a judge mean is not known here.
+    let is_judge = matches!(scorer.rule, Rule::Judge { .. });
+    let is_same = |other: &Scorer| {
+        let options = !is_judge || other.options == scorer.options;
+        other.rule == scorer.rule && other.threshold == scorer.threshold && options
+    };
+    if scorers.iter().any(is_same) {
         warnings.push(format!("`{}` is there twice; once is enough.", scorer.name));
         return;
     }

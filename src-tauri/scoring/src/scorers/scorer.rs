@@ -1,4 +1,6 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
+use super::fields::options;
+use crate::diff::Options;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -127,6 +129,15 @@ impl Scorer {
         match &self.rule {
             Rule::Python { path } => Some(Need::Program(path.clone())),
             Rule::Judge { name } => Some(Need::Model(name.clone())),
+            _ => None,
+        }
+    }
+
+    /// How an answer is compared with what is expected, to show why it has its score. Moved rows are shown, whether they count or not.
+    /// None for scorers that compare otherwise. `key` is what the suite says that tells rows apart.
+    pub fn comparison(&self, key: Option<&str>) -> Option<Options> {
+        match &self.rule {
+            Rule::Fields(rule) => Some(Options { ignore_order: false, ..options(rule, key) }),
             _ => None,
         }
     }

@@ -123,6 +123,7 @@ fn what_is_only_misspelt_or_misplaced_is_said_and_the_scorer_kept() {
     fields | fields 2
     `fields` is there twice; once is enough.
     ");
+    insta::assert_snapshot!(told("[judge: {name: tone, model: a}, judge: {name: tone, model: b}]"), @"judge:tone | judge:tone 2");
 }
 
 #[test]

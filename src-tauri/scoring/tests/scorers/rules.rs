@@ -134,6 +134,15 @@ fn fields_follows_its_options() {
 }
 
 #[test]
+fn what_a_person_is_shown_is_compared_as_it_was_scored() {
+    let options = scorer("fields: {tolerance: 1%, ignore: note}").comparison(Some("id")).unwrap();
+    assert_eq!((options.key, options.ignore), (Some(vec!["id".to_owned()]), vec!["note".to_owned()]));
+    assert_eq!(options.tolerance.and_then(|tolerance| tolerance.relative), Some(0.01));
+    assert!(!options.ignore_order, "moves are shown");
+    assert_eq!(scorer("kendall_tau").comparison(None), None);
+}
+
+#[test]
 fn numeric_falls_from_1_at_the_number_to_0_at_the_cutoff() {
     table(
         "numeric: 10",
