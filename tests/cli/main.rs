@@ -13,6 +13,7 @@ mod readme;
 mod reviewing;
 mod running;
 mod sandbox;
+mod scoring;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;

@@ -70,6 +70,7 @@ export const STATUS: Status = {
   generation: 1,
   counts: { runs: 120, damaged: 3, waiting: 4, errors: 9, other_files: 2, tasks: 4, suite_problems: 1, damaged_reviews: 0 },
   search: { indexed: 120, total: 120 },
+  scoring: null,
   watching: { by: "native", notice: null },
 };
 

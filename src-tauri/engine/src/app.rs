@@ -224,6 +224,7 @@ impl App {
                 generation: 0,
                 counts: Counts::default(),
                 search: SearchProgress::default(),
+                scoring: None,
                 watching: Watching { by: WatchMeans::Off, notice: None },
             };
         };
@@ -237,6 +238,7 @@ impl App {
             generation: now.generation,
             counts,
             search: now.search,
+            scoring: now.scoring,
             watching: now.watching,
         }
     }

@@ -2,6 +2,7 @@
 import type { Counts } from "./Counts";
 import type { Folder } from "./Folder";
 import type { Phase } from "./Phase";
+import type { ScoringProgress } from "./ScoringProgress";
 import type { SearchProgress } from "./SearchProgress";
 import type { Watching } from "./Watching";
 
@@ -33,6 +34,10 @@ counts: Counts,
  * How far the full-text index has come.
  */
 search: SearchProgress, 
+/**
+ * How far runs have come that are scored again because a suite changed; none when all scores are of now.
+ */
+scoring: ScoringProgress | null, 
 /**
  * How changes on disk are noticed.
  */

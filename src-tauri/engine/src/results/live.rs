@@ -1,5 +1,5 @@
 //! How the index stands right now, for whoever asks or waits.
-use crate::rows::{Counts, Phase, SearchProgress, WatchMeans, Watching};
+use crate::rows::{Counts, Phase, ScoringProgress, SearchProgress, WatchMeans, Watching};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,8 @@ pub struct Standing {
     pub counts: Counts,
     /// How far the full-text index is.
     pub search: SearchProgress,
+    /// How far bringing scores up to date is, when it takes more than a moment.
+    pub scoring: Option<ScoringProgress>,
     /// How changes are noticed.
     pub watching: Watching,
     /// How long the first load took.
@@ -51,6 +53,7 @@ impl Live {
             generation: 0,
             counts: Counts::default(),
             search: SearchProgress::default(),
+            scoring: None,
             watching: Watching { by: WatchMeans::Off, notice: None },
             took: Took::default(),
             kept: 0,

@@ -6,6 +6,7 @@ use super::index::{IndexError, Writer, meta};
 use super::load;
 use super::scoring::renew;
 use super::scoring::write::{Kept, keep};
+use crate::rows::ScoringProgress;
 
 /// How far it has come.
 #[derive(Debug)]
@@ -14,12 +15,14 @@ pub(crate) struct Renewing {
     tasks: i64,
     /// The last row that was looked at.
     after: i64,
+    /// How many were looked at.
+    done: u64,
 }
 
 impl Renewing {
     /// From the first row on.
     pub(crate) fn again(&mut self) {
-        self.after = 0;
+        (self.after, self.done) = (0, 0);
     }
 }
 
@@ -34,15 +37,19 @@ impl Conductor {
         });
         self.tell_status();
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
-        self.renewing = (!agree).then_some(Renewing { tasks, after: 0 });
+        self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
         Ok(())
     }
 
     /// Brings the next rows up to date.
     pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
-        let Some(Renewing { tasks, after }) = self.renewing else { return Ok(()) };
+        let Some(Renewing { tasks, after, done }) = self.renewing else { return Ok(()) };
         let batch = renew::batch(&self.writer, &self.shelving.tasks(), after)?;
-        let (end, next) = (batch.end, batch.after);
+        let (end, next, done) = (batch.end, batch.after, done + batch.seen);
+        self.shared.live.change(|standing| {
+            let total = standing.counts.runs.max(done);
+            standing.scoring = (!end).then_some(ScoringProgress { done, total });
+        });
         if end || !batch.is_empty() {
             self.change(|writer| {
                 let changed = batch.write(writer)?;
@@ -52,7 +59,8 @@ impl Conductor {
                 Ok(changed)
             })?;
         }
-        self.renewing = (!end).then_some(Renewing { tasks, after: next });
+        self.renewing = (!end).then_some(Renewing { tasks, after: next, done });
+        self.tell_status();
         Ok(())
     }
 

@@ -17,8 +17,20 @@ pub struct Status {
     pub counts: Counts,
     /// How far the full-text index has come.
     pub search: SearchProgress,
+    /// How far runs have come that are scored again because a suite changed; none when all scores are of now.
+    pub scoring: Option<ScoringProgress>,
     /// How changes on disk are noticed.
     pub watching: Watching,
+}
+
+/// How many runs were looked at because a suite changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct ScoringProgress {
+    /// So many.
+    pub done: u64,
+    /// Of so many.
+    pub total: u64,
 }
 
 /// A folder that is open.
