@@ -19,6 +19,7 @@ mod listing;
 mod mcp;
 mod mocks;
 mod opening;
+mod overview;
 mod postgres;
 mod programs;
 mod python;

@@ -71,8 +71,8 @@ fn there(
         rows.append(&mut open.ask(|index| query::rows_of(index, name, &cell.system, &cell.model))?);
     }
     let number = |row: &RunRow| {
-        let named = |name: &str| task.variations.iter().position(|variation| variation.label() == name);
-        let by_name = || u32::try_from(row.variation_name.as_deref().and_then(named)?).ok();
+        let place = |name: &str| task.variations.iter().position(|variation| variation.label() == name);
+        let by_name = || u32::try_from(row.variation_name.as_deref().and_then(place)?).ok();
         row.variation.or_else(by_name)
     };
     let rows = rows.into_iter().map(|row| (number(&row), row));

@@ -1,6 +1,6 @@
 //! **Pure.** What the suites expect of each column and is not there.
 use super::Column;
-use super::gather::Gathered;
+use super::gather::Gathering;
 use crate::results::filter::{Filter, Slot};
 use crate::results::suites::{Task, Tasks};
 use touchstone_formats::suite;
@@ -10,7 +10,7 @@ const MOST_REPEATS: u32 = 1_000;
 
 /// Counts what is missing into the rows; returns how much it is, or none when the filter asks for more than where runs stand.
 pub(super) fn count_missing(
-    gathered: &mut Gathered,
+    gathered: &mut Gathering,
     columns: &[Column],
     suites: &Tasks,
     filter: &Filter,
@@ -35,7 +35,13 @@ fn is_asked(task: &suite::Task, system: &str) -> bool {
     task.prompt(system).is_some_and(|prompt| !prompt.trim().is_empty())
 }
 
-fn of_column(gathered: &mut Gathered, task: &Task, column: u16, (system, model): (&str, &str), filter: &Filter) -> u64 {
+fn of_column(
+    gathered: &mut Gathering,
+    task: &Task,
+    column: u16,
+    (system, model): (&str, &str),
+    filter: &Filter,
+) -> u64 {
     let id = task.suite.id.as_str();
     let names = gathered.names(id);
     let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();

@@ -1,29 +1,160 @@
-//! **Pure.** Puts runs where they belong: which column, which task, which variation.
+//! **Pure.** Puts runs where they belong, one after the other: which column, which task, which variation.
 use super::{Column, Fact, Facts, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow, cell, expected};
 use crate::results::filter::Filter;
-use crate::results::query::ScoredRun;
 use crate::results::suites::{Task, Tasks};
 use crate::rows::{OverviewCell, RunState, ScoreStanding};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_scoring::standing::End;
 
-/// Rows while they are filled.
-#[derive(Default)]
-pub(super) struct Gathered {
-    tasks: Vec<GatheredTask>,
+/// What a matrix wants to know of a run. Borrowed: there are many, and most of what they say was said before.
+#[derive(Debug, Clone, Copy)]
+pub struct Seen<'a> {
+    /// Opaque id.
+    pub id: &'a str,
+    /// Task.
+    pub task: Option<&'a str>,
+    /// Variation, from 0.
+    pub variation: Option<u32>,
+    /// What the variation is called.
+    pub variation_name: Option<&'a str>,
+    /// Repeat, from 1.
+    pub repeat: u32,
+    /// System.
+    pub system: Option<&'a str>,
+    /// Model.
+    pub model: Option<&'a str>,
+    /// How it ended.
+    pub state: RunState,
+    /// What came of the scorer.
+    pub scoring: Option<ScoreStanding>,
+    /// How it is counted.
+    pub end: End,
+    /// Whether a person said something of it.
+    pub reviewed: bool,
+}
+
+/// Runs while they are gathered.
+pub struct Gathering {
+    suites: Arc<Tasks>,
+    pub(super) tasks: Vec<GatheredTask>,
     by_id: HashMap<String, usize>,
+    /// By what runs call them.
+    by_name: HashMap<String, (usize, Option<Arc<Task>>)>,
+    columns: Vec<GatheredColumn>,
+    by_maker: HashMap<String, u16>,
+    /// System and model of the run at hand, as one text to look up.
+    maker: String,
+    loose: Loose,
+    totals: Totals,
 }
 
 #[derive(Default)]
-struct GatheredTask {
+pub(super) struct GatheredTask {
     id: String,
     label: Option<String>,
     names: BTreeSet<String>,
     rows: BTreeMap<Place, VariationRow>,
 }
 
-impl Gathered {
+struct GatheredColumn {
+    system: Option<String>,
+    model: Option<String>,
+    /// How many runs of tasks it has.
+    runs: usize,
+}
+
+impl Gathering {
+    /// Nothing yet.
+    pub fn new(suites: &Arc<Tasks>) -> Self {
+        Self {
+            suites: Arc::clone(suites),
+            tasks: Vec::new(),
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+            columns: Vec::new(),
+            by_maker: HashMap::new(),
+            maker: String::new(),
+            loose: Loose::default(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Takes in a run. What is no run is left out.
+    pub fn add(&mut self, run: &Seen<'_>) {
+        if run.state == RunState::Other {
+            return;
+        }
+        self.totals.add(run);
+        let Some(column) = self.column(run) else { return };
+        let fact = Fact { column, end: run.end, repeat: run.repeat, reviewed: run.reviewed, id: run.id.into() };
+        let Some(name) = run.task else {
+            self.loose.runs += 1;
+            self.loose.facts.0.push(fact);
+            return;
+        };
+        self.columns[usize::from(column)].runs += 1;
+        let task = self.task_of(name);
+        let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
+        let place = place(run, suite);
+        let label = || label(run, suite, &place);
+        let rows = &mut self.tasks[task].rows;
+        let row = rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place.clone(), label()));
+        row.by_name |= run.variation.is_none();
+        row.facts.0.push(fact);
+    }
+
+    /// Everything that was gathered, with what the suites expect and is not there; `scorers` are those that occur.
+    pub fn finish(mut self, filter: &Filter, scorers: Vec<String>) -> Matrix {
+        let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
+        for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
+            row.facts.close(&moved);
+        }
+        self.loose.facts.close(&moved);
+        let suites = Arc::clone(&self.suites);
+        let mut columns: Vec<Column> = columns.collect();
+        self.totals.missing = expected::count_missing(&mut self, &columns, &suites, filter);
+        let mut tasks: Vec<TaskRows> = self.tasks.into_iter().filter_map(GatheredTask::rows).collect();
+        tasks.sort_by(|one, other| one.id.cmp(&other.id));
+        for (at, column) in (0..).zip(&mut columns) {
+            column.cell = cell::of_column(&tasks, at);
+        }
+        let loose = (self.loose.runs > 0).then_some(self.loose);
+        Matrix { suites, columns, columns_left_out, tasks, loose, scorers, totals: self.totals }
+    }
+
+    /// The column of a run, as it is numbered until all are known. None when there are more than anybody can look at.
+    fn column(&mut self, run: &Seen<'_>) -> Option<u16> {
+        self.maker.clear();
+        for name in [run.system, run.model] {
+            self.maker.push(if name.is_some() { '+' } else { '-' });
+            self.maker.push_str(name.unwrap_or_default());
+            self.maker.push('\0');
+        }
+        if let Some(at) = self.by_maker.get(self.maker.as_str()) {
+            return Some(*at);
+        }
+        let at = u16::try_from(self.columns.len()).ok()?;
+        self.by_maker.insert(self.maker.clone(), at);
+        let owned = |name: Option<&str>| name.map(str::to_owned);
+        self.columns.push(GatheredColumn { system: owned(run.system), model: owned(run.model), runs: 0 });
+        Some(at)
+    }
+
+    fn task_of(&mut self, name: &str) -> usize {
+        if let Some((at, _)) = self.by_name.get(name) {
+            return *at;
+        }
+        let suite = self.suites.get(name).cloned();
+        let at = match &suite {
+            Some(task) => self.task(&task.suite.id, task.suite.name.as_ref()),
+            None => self.task(name, None),
+        };
+        self.tasks[at].names.insert(name.to_owned());
+        self.by_name.insert(name.to_owned(), (at, suite));
+        at
+    }
+
     fn task(&mut self, id: &str, label: Option<&String>) -> usize {
         if let Some(at) = self.by_id.get(id) {
             return *at;
@@ -45,104 +176,38 @@ impl Gathered {
         let place = Place::Numbered(variation);
         self.tasks[at].rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place, name))
     }
+}
 
-    /// Once every run is in, runs are found by their column.
-    fn close(&mut self) {
-        for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
-            row.facts.close();
-        }
-    }
-
-    fn rows(self) -> Vec<TaskRows> {
-        let rows = |task: GatheredTask| TaskRows {
-            names: if task.names.is_empty() { vec![task.id.clone()] } else { task.names.into_iter().collect() },
-            id: task.id,
-            label: task.label,
-            variations: task.rows.into_values().collect(),
-        };
-        let mut tasks: Vec<TaskRows> = self.tasks.into_iter().map(rows).collect();
-        tasks.sort_by(|one, other| one.id.cmp(&other.id));
-        tasks
+impl GatheredTask {
+    /// None when all its runs are in columns that are left out.
+    fn rows(self) -> Option<TaskRows> {
+        let there = |row: &VariationRow| !row.facts.0.is_empty() || !row.missing.is_empty();
+        let variations: Vec<VariationRow> = self.rows.into_values().filter(there).collect();
+        let names = if self.names.is_empty() { vec![self.id.clone()] } else { self.names.into_iter().collect() };
+        (!variations.is_empty()).then_some(TaskRows { names, id: self.id, label: self.label, variations })
     }
 }
 
 impl Facts {
-    fn add(&mut self, run: &ScoredRun, column: u16) {
-        self.0.push(Fact {
-            column,
-            end: run.counted().end,
-            repeat: run.repeat,
-            reviewed: run.verdict.is_some() || run.review_score.is_some(),
-            id: run.id.as_str().into(),
+    /// Puts runs into their columns, in an order that does not depend on when they were read.
+    fn close(&mut self, moved: &[Option<u16>]) {
+        self.0.retain_mut(|fact| {
+            let to = moved.get(usize::from(fact.column)).copied().flatten();
+            fact.column = to.unwrap_or(fact.column);
+            to.is_some()
         });
-    }
-
-    fn close(&mut self) {
-        self.0.sort_by_key(|fact| fact.column);
+        self.0.sort_unstable_by(|one, other| {
+            (one.column, one.repeat, &one.id).cmp(&(other.column, other.repeat, &other.id))
+        });
         self.0.shrink_to_fit();
     }
 }
 
-impl Matrix {
-    /// Gathers runs, which are in the order of their paths; `scorers` are those that occur.
-    pub fn of(runs: &[ScoredRun], suites: &Arc<Tasks>, filter: &Filter, scorers: Vec<String>) -> Self {
-        let runs = || runs.iter().filter(|run| run.state != RunState::Other);
-        let (mut columns, columns_left_out) = columns(runs().filter(|run| run.task.is_some()));
-        let named = |column: &Column| (column.system.clone(), column.model.clone());
-        let names: Vec<(Option<String>, Option<String>)> = columns.iter().map(named).collect();
-        let at: HashMap<_, u16> =
-            names.iter().map(|(system, model)| (system.as_deref(), model.as_deref())).zip(0..).collect();
-        let mut gathered = Gathered::default();
-        let mut known: HashMap<&str, (usize, Option<&Arc<Task>>)> = HashMap::new();
-        let mut loose = Loose::default();
-        let mut totals = Totals::default();
-        for run in runs() {
-            totals.add(run);
-            let column = at.get(&(run.system.as_deref(), run.model.as_deref())).copied();
-            let Some(name) = &run.task else {
-                loose.add(run, column);
-                continue;
-            };
-            let Some(column) = column else { continue };
-            let (task, suite) = *known.entry(name).or_insert_with(|| {
-                let suite = suites.get(name);
-                let (id, label) = suite.map_or((name, None), |task| (&task.suite.id, task.suite.name.as_ref()));
-                let at = gathered.task(id, label);
-                gathered.tasks[at].names.insert(name.clone());
-                (at, suite)
-            });
-            let (place, label) = place(run, suite.map(Arc::as_ref));
-            let rows = &mut gathered.tasks[task].rows;
-            let row = rows.entry(place).or_insert_with_key(|place| VariationRow::new(place.clone(), label()));
-            row.by_name |= run.variation.is_none();
-            row.facts.add(run, column);
-        }
-        gathered.close();
-        loose.facts.close();
-        totals.missing = expected::count_missing(&mut gathered, &columns, suites, filter);
-        let tasks = gathered.rows();
-        for (at, column) in (0..).zip(&mut columns) {
-            column.cell = cell::of_column(&tasks, at);
-        }
-        let loose = (loose.runs > 0).then_some(loose);
-        Self { suites: Arc::clone(suites), columns, columns_left_out, tasks, loose, scorers, totals }
-    }
-}
-
-impl Loose {
-    fn add(&mut self, run: &ScoredRun, column: Option<u16>) {
-        self.runs += 1;
-        if let Some(column) = column {
-            self.facts.add(run, column);
-        }
-    }
-}
-
 impl Totals {
-    fn add(&mut self, run: &ScoredRun) {
+    fn add(&mut self, run: &Seen<'_>) {
         self.runs += 1;
         let ended = matches!(run.state, RunState::Answered | RunState::NoAnswer);
-        match (run.counted().end, run.scoring) {
+        match (run.end, run.scoring) {
             (End::Scored(..), _) => self.scored += 1,
             (End::Error, _) => self.errors += 1,
             // None: its task is not known.
@@ -153,43 +218,48 @@ impl Totals {
     }
 }
 
-/// Systems with models that occur, in order, and how many were too many.
-fn columns<'a>(runs: impl Iterator<Item = &'a ScoredRun>) -> (Vec<Column>, usize) {
-    let mut counts: HashMap<(Option<&str>, Option<&str>), usize> = HashMap::new();
-    for run in runs {
-        *counts.entry((run.system.as_deref(), run.model.as_deref())).or_default() += 1;
-    }
-    let mut all: Vec<_> = counts.into_iter().collect();
-    all.sort_by(|(one, few), (other, many)| many.cmp(few).then_with(|| one.cmp(other)));
+/// Columns in their order, how many were too many, and where each went. Runs without a task make none.
+fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize, Vec<Option<u16>>) {
+    let mut moved = vec![None; columns.len()];
+    let mut all: Vec<(usize, GatheredColumn)> = columns.into_iter().enumerate().collect();
+    all.retain(|(_, column)| column.runs > 0);
+    let name = |column: &GatheredColumn| (column.system.clone(), column.model.clone());
+    all.sort_by(|(_, one), (_, other)| other.runs.cmp(&one.runs).then_with(|| name(one).cmp(&name(other))));
     let left_out = all.len().saturating_sub(MOST_COLUMNS);
     all.truncate(MOST_COLUMNS);
     // What is not known stands last.
-    all.sort_by_key(|((system, model), _)| (system.is_none(), *system, model.is_none(), *model));
-    let column = |((system, model), _): ((Option<&str>, Option<&str>), usize)| Column {
-        system: system.map(str::to_owned),
-        model: model.map(str::to_owned),
+    all.sort_by_key(|(_, column)| {
+        let (system, model) = name(column);
+        (system.is_none(), system, model.is_none(), model)
+    });
+    for (to, (from, _)) in (0..).zip(&all) {
+        moved[*from] = Some(to);
+    }
+    let columns = all.into_iter().map(|(_, column)| Column {
+        system: column.system,
+        model: column.model,
         cell: OverviewCell::default(),
-    };
-    (all.into_iter().map(column).collect(), left_out)
+    });
+    (columns, left_out, moved)
 }
 
-/// Which variation a run is of, and what that is called.
-fn place<'a>(run: &'a ScoredRun, suite: Option<&'a Task>) -> (Place, impl Fn() -> Option<String> + use<'a>) {
+/// Which variation a run is of.
+fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
     let by_name = || {
-        let name = run.variation_name.as_deref()?;
-        let suite = suite?;
-        let found = suite.suite.variations.iter().position(|variation| variation.label() == name)?;
+        let name = run.variation_name?;
+        let found = suite?.suite.variations.iter().position(|variation| variation.label() == name)?;
         u32::try_from(found).ok()
     };
-    let place = match (run.variation.or_else(by_name), &run.variation_name) {
+    match (run.variation.or_else(by_name), run.variation_name) {
         (Some(number), _) => Place::Numbered(number),
-        (None, Some(name)) => Place::Named(name.clone()),
+        (None, Some(name)) => Place::Named(name.to_owned()),
         (None, None) => Place::Unknown,
-    };
-    let number = if let Place::Numbered(number) = &place { usize::try_from(*number).ok() } else { None };
-    let label = move || {
-        let of_suite = suite.zip(number).and_then(|(suite, number)| suite.variation_name(number));
-        of_suite.or_else(|| run.variation_name.clone())
-    };
-    (place, label)
+    }
+}
+
+/// What that is called, first of all by the suite.
+fn label(run: &Seen<'_>, suite: Option<&Task>, place: &Place) -> Option<String> {
+    let number = if let Place::Numbered(number) = place { usize::try_from(*number).ok() } else { None };
+    let of_suite = suite.zip(number).and_then(|(suite, number)| suite.variation_name(number));
+    of_suite.or_else(|| run.variation_name.map(str::to_owned))
 }

@@ -10,6 +10,10 @@ mod page;
 #[cfg(test)]
 mod tests;
 
+pub use gather::{Gathering, Seen};
+
+use crate::results::filter::Filter;
+use crate::results::query::ScoredRun;
 use crate::results::suites::Tasks;
 use crate::rows::OverviewCell;
 use std::sync::Arc;
@@ -87,7 +91,7 @@ struct Fact {
     id: Box<str>,
 }
 
-/// Runs of one row, by column and within it by path.
+/// Runs of one row, by column and within it by repeat.
 #[derive(Default)]
 struct Facts(Vec<Fact>);
 
@@ -107,6 +111,24 @@ struct Loose {
     facts: Facts,
 }
 
+impl<'a> From<&'a ScoredRun> for Seen<'a> {
+    fn from(run: &'a ScoredRun) -> Self {
+        Self {
+            id: &run.id,
+            task: run.task.as_deref(),
+            variation: run.variation,
+            variation_name: run.variation_name.as_deref(),
+            repeat: run.repeat,
+            system: run.system.as_deref(),
+            model: run.model.as_deref(),
+            state: run.state,
+            scoring: run.scoring,
+            end: run.counted().end,
+            reviewed: run.verdict.is_some() || run.review_score.is_some(),
+        }
+    }
+}
+
 impl VariationRow {
     fn new(place: Place, label: Option<String>) -> Self {
         Self { place, label, by_name: false, facts: Facts::default(), missing: Vec::new() }
@@ -118,6 +140,15 @@ impl VariationRow {
 }
 
 impl Matrix {
+    /// Gathers runs; `scorers` are those that occur.
+    pub fn of(runs: &[ScoredRun], suites: &Arc<Tasks>, filter: &Filter, scorers: Vec<String>) -> Self {
+        let mut gathering = Gathering::new(suites);
+        for run in runs {
+            gathering.add(&Seen::from(run));
+        }
+        gathering.finish(filter, scorers)
+    }
+
     /// Whether it was made with these suites, and not with those of before they changed.
     pub fn is_of(&self, suites: &Arc<Tasks>) -> bool {
         Arc::ptr_eq(&self.suites, suites)

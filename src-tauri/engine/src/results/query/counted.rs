@@ -12,7 +12,7 @@ impl ScoredRun {
             variation_name: self.variation_name.as_deref(),
             system: self.system.as_deref(),
             model: self.model.as_deref(),
-            end: self.end(),
+            end: end_of(self.state, self.scoring, self.score, self.passed),
             scorer: self.scorer.as_deref(),
             fingerprint: self.fingerprint,
             nudged: self.nudges > 0,
@@ -21,15 +21,16 @@ impl ScoredRun {
             seconds: self.seconds,
         }
     }
+}
 
-    fn end(&self) -> End {
-        match (self.state, self.scoring, self.score) {
-            (RunState::Error, ..) | (_, Some(ScoreStanding::Error), _) => End::Error,
-            (RunState::Damaged, ..) => End::Damaged,
-            (RunState::Writing, ..) => End::Running,
-            (_, Some(ScoreStanding::Scored), Some(score)) => End::Scored(score, self.passed),
-            (RunState::Waiting, ..) => End::Waiting,
-            _ => End::Unscored,
-        }
+/// What became of a run, as it is counted.
+pub(super) fn end_of(state: RunState, scoring: Option<ScoreStanding>, score: Option<f64>, passed: Option<bool>) -> End {
+    match (state, scoring, score) {
+        (RunState::Error, ..) | (_, Some(ScoreStanding::Error), _) => End::Error,
+        (RunState::Damaged, ..) => End::Damaged,
+        (RunState::Writing, ..) => End::Running,
+        (_, Some(ScoreStanding::Scored), Some(score)) => End::Scored(score, passed),
+        (RunState::Waiting, ..) => End::Waiting,
+        _ => End::Unscored,
     }
 }

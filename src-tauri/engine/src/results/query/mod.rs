@@ -131,12 +131,18 @@ impl Lists {
             Some(order) => order,
             None => self.keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)),
         };
-        let passing = match self.remembered(index, |known| known.passing.get(&key.0)) {
-            Some(passing) => passing,
-            None => self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key.0.clone(), set)),
-        };
+        let passing = self.set(index, asked)?;
         let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
         Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
+    }
+
+    /// The runs that pass, in no order.
+    fn set(&self, index: &Reader<'_>, asked: &Asked) -> Result<Arc<RunSet>, IndexError> {
+        let key = asked.filter.to_string();
+        if let Some(set) = self.remembered(index, |known| known.passing.get(&key)) {
+            return Ok(set);
+        }
+        Ok(self.keep(index, passing(index, asked)?, |known, set| known.passing.put(key, set)))
     }
 
     fn keep<T>(&self, index: &Reader<'_>, new: T, put: impl FnOnce(&mut Remembered, Arc<T>)) -> Arc<T> {

@@ -1,8 +1,12 @@
 //! Asks the index for what an overview is made of, and remembers what it came to.
-use super::{Filter, IndexError, Lists, Reader};
-use crate::results::overview::Matrix;
+use super::counted::end_of;
+use super::{Asked, Filter, IndexError, Lists, Reader, RunSet, scored};
+use crate::results::overview::{Gathering, Matrix, Seen};
 use crate::results::suites::Tasks;
-use crate::rows::{Overview, OverviewRequest};
+use crate::rows::{Overview, OverviewRequest, RunState};
+use rusqlite::Row;
+use serde::Deserialize;
+use serde::de::value::{BorrowedStrDeserializer, Error};
 use std::sync::Arc;
 
 impl Lists {
@@ -19,17 +23,64 @@ impl Lists {
         let matrix = if let Some(known) = known {
             known
         } else {
-            let (runs, _) = self.scored(index, &request.filter, request.scorer.as_deref())?;
-            let matrix = Matrix::of(&runs, suites, &filter, scorers(index)?);
+            let asked = Asked::new(filter);
+            let passing = self.set(index, &asked)?;
+            let matrix = gather(index, suites, &asked, &passing, request.scorer.as_deref())?;
             self.keep(index, matrix, |known, matrix| known.matrices.put(key, matrix))
         };
         Ok(matrix.page(request, index.generation(), misread))
     }
 }
 
-/// Scorers that occur.
-fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
-    let mut query = index.prepare_cached("SELECT DISTINCT scorer FROM scores ORDER BY scorer")?;
-    let scorers = query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-    Ok(scorers)
+/// One walk over all runs; nothing of them is copied but where they stand and what they score.
+fn gather(
+    index: &Reader<'_>,
+    suites: &Arc<Tasks>,
+    asked: &Asked,
+    passing: &RunSet,
+    scorer: Option<&str>,
+) -> Result<Matrix, IndexError> {
+    const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
+         r.verdict IS NOT NULL OR r.review_score IS NOT NULL";
+    // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    let statement = match scorer {
+        None => format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL"),
+        Some(_) => format!(
+            "SELECT {PLACE}, s.standing, s.score, s.passed FROM runs r LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1"
+        ),
+    };
+    let mut query = index.prepare_cached(&statement)?;
+    let mut rows = query.query([scorer])?;
+    let mut gathering = Gathering::new(suites);
+    while let Some(row) = rows.next()? {
+        if passing.contains(row.get(0)?) {
+            gathering.add(&seen(row)?);
+        }
+    }
+    Ok(gathering.finish(&asked.filter, scored::scorers(index)?))
+}
+
+fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
+    let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
+    let small = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()));
+    let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
+    let scoring = text(10)?.and_then(word);
+    Ok(Seen {
+        id: text(1)?.unwrap_or_default(),
+        task: text(2)?,
+        variation: small(3)?,
+        variation_name: text(4)?,
+        repeat: small(5)?.unwrap_or(1),
+        system: text(6)?,
+        model: text(7)?,
+        state,
+        scoring,
+        end: end_of(state, scoring, row.get(11)?, row.get(12)?),
+        reviewed: row.get(9)?,
+    })
+}
+
+/// What a word of the index stands for, without a copy of it.
+fn word<'a, T: Deserialize<'a>>(word: &'a str) -> Option<T> {
+    T::deserialize(BorrowedStrDeserializer::<Error>::new(word)).ok()
 }

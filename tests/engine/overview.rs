@@ -1,0 +1,103 @@
+//! Rules of the overview on a real folder: it says what list, scores and suites say, and follows the files.
+use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::rows::{
+    Column, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, Sort, Span,
+};
+
+const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\nvariations:\n- name: few\n  parameters: { n: 1 }\n  expected_output: [{ n: 3, m: 1 }]\n- name: many\n  parameters: { n: 2 }\n  expected_output: [{ n: 3, m: 1 }]\n";
+
+fn answers(json: &str) -> String {
+    answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {json}\n"))
+}
+
+fn bench() -> Bench {
+    let path = |rest: &str| format!("results/plans-tool_calling-{rest}.yaml");
+    Bench::new()
+        .file("tasks/plans.yaml", SUITE)
+        .file("tasks/other.yaml", "tool_calling_prompt: What?\n")
+        .file(&path("claude-variation0"), answers("[{ n: 3, m: 1 }]"))
+        .file(&path("claude-variation0-run2"), answers("[{ n: 3, m: 2 }]"))
+        .file(&path("claude-variation1"), "conversation:\n- user_message: How many?\n- error: no credit\n")
+        .file(&path("o1-variation0"), answers("[{ n: 4, m: 2 }]"))
+        .file("results/notes.yaml", answers("1"))
+        .open()
+}
+
+fn request(filter: &str, scorer: Option<&str>) -> OverviewRequest {
+    OverviewRequest {
+        filter: filter.to_owned(),
+        scorer: scorer.map(str::to_owned),
+        folded: false,
+        except: Vec::new(),
+        find: None,
+        span: Span { offset: 0, limit: 100 },
+    }
+}
+
+fn overview(bench: &Bench, filter: &str, scorer: Option<&str>) -> Overview {
+    bench.app().overview(&request(filter, scorer)).unwrap()
+}
+
+fn cell<'a>(overview: &'a Overview, label: &str, column: usize) -> &'a OverviewCell {
+    let row = overview.rows.iter().find(|row| row.label.as_deref() == Some(label)).unwrap();
+    row.cells[column].as_ref().unwrap()
+}
+
+#[test]
+fn cells_hold_the_scores_of_the_first_scorer_or_of_the_one_that_is_asked_for() {
+    let bench = bench();
+    let first = overview(&bench, "", None);
+    assert_eq!(first.scorers.len(), 2, "{:?}", first.scorers);
+    let few = cell(&first, "few", 0);
+    assert_eq!((few.runs, few.scored, few.passed, few.flaky, few.missing), (2, 2, Some(1), 1, 0));
+    assert_eq!(few.score, Some(0.75));
+    let exact = overview(&bench, "", Some("exact"));
+    assert_eq!(cell(&exact, "few", 0).score, Some(0.5));
+    let many = cell(&exact, "many", 0);
+    assert_eq!((many.scored, many.errors, many.missing), (0, 1, 1));
+    let nobody = overview(&bench, "", Some("nobody knows it"));
+    assert_eq!((nobody.scored, nobody.errors, cell(&nobody, "few", 0).unscored), (0, 1, 2));
+}
+
+#[test]
+fn the_run_of_a_cell_is_the_first_of_its_list_by_score_and_the_list_has_just_its_runs() {
+    let bench = bench();
+    let all = overview(&bench, "", None);
+    let tasks = || all.rows.iter().filter(|row| row.kind != OverviewKind::Loose);
+    let mut looked = 0;
+    for (row, at, cell) in tasks().flat_map(|row| cells(row).map(move |(at, cell)| (row, at, cell))) {
+        let filter = format!("{} {}", row.filter, all.columns[at].filter);
+        let sort = Sort { column: Column::Score, descending: false };
+        let page = bench.app().list_runs(ListRequest { filter, sort, span: Span { offset: 0, limit: 9 } }).unwrap();
+        assert_eq!(page.total, u64::from(cell.runs), "{row:?}");
+        assert_eq!(page.rows.first().map(|row| row.id.clone()), cell.run, "{row:?}");
+        looked += 1;
+    }
+    assert_eq!(looked, 8);
+    let loose = all.rows.last().unwrap();
+    let request = ListRequest {
+        filter: loose.filter.clone(),
+        sort: Sort { column: Column::Path, descending: false },
+        span: Span { offset: 0, limit: 9 },
+    };
+    assert_eq!((loose.kind, loose.runs, bench.app().list_runs(request).unwrap().total), (OverviewKind::Loose, 1, 1));
+}
+
+fn cells(row: &OverviewRow) -> impl Iterator<Item = (usize, &OverviewCell)> {
+    row.cells.iter().enumerate().filter_map(|(at, cell)| Some((at, cell.as_ref()?)))
+}
+
+#[test]
+fn the_overview_follows_runs_and_suites() {
+    let bench = bench();
+    let before = overview(&bench, "", None);
+    assert_eq!((before.runs, before.missing), (5, Some(6)));
+    bench.put("results/other-tool_calling-o1-variation0.yaml", answers("1"));
+    let after = wait_until("the new run is counted", || Some(overview(&bench, "", None)).filter(|all| all.runs == 6));
+    assert_eq!(after.missing, Some(5));
+    assert!(after.generation > before.generation);
+    bench.put("tasks/plans.yaml", SUITE.replace("repeat: 2", "repeat: 3"));
+    wait_until("more is expected", || Some(overview(&bench, "", None)).filter(|all| all.missing == Some(9)));
+    assert_eq!(overview(&bench, "state:error", None).missing, None);
+    assert_eq!(overview(&bench, "model:o1", None).columns.len(), 1);
+}
