@@ -1,6 +1,8 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { differs, labelColumn, lineDiffers, placeOf, rightOf, SIGNS, signOf, widths, type DiffCell, type DiffKind, type DiffLine, type DiffRow } from "./diff";
 import { beginning, Pages } from "./pages.svelte";
+import { fromFirst, merged } from "./words";
 
 const cell = (kind: DiffKind, left: string | null, right: string | null = null): DiffCell => ({ kind, left, right, note: null });
 const row = (change: Partial<DiffRow>): DiffRow => ({ kind: "same", label: "1", from: 1, to: 1, moved: false, cells: [], ...change });
@@ -120,4 +122,27 @@ describe("the next difference among lines", () => {
   });
 
   it("is no line that is only written otherwise, and none that is folded", () => expect([line("alike"), line("same"), { kind: "folded", count: 2 } as const].map(lineDiffers)).toEqual([false, false, false]));
+});
+
+describe("two short texts", () => {
+  const text = fc.array(fc.constantFrom("a", "b", "c", " ", ", ", "é", "漢"), { maxLength: 14 }).map((parts) => parts.join(""));
+  it("become one, of which either can be taken back", () => {
+    fc.assert(
+      fc.property(text, text, (left, right) => {
+        const pieces = merged(left, right);
+        const side = (without: string) => pieces.filter((piece) => piece.change !== without).map((piece) => piece.text).join("");
+        expect([side("extra"), side("missing")]).toEqual([left, right]);
+        expect(pieces.every((piece) => piece.change === "same")).toBe(left === right);
+      }),
+    );
+  });
+  it("differ by words and not by letters", () => expect(merged("the console is away", "the portal is away").map((piece) => `${SIGNS[piece.change].sign}${piece.text}`)).toEqual(["the ", "−console", "+portal", " is away"]));
+  it("of great length are told apart by their ends", () => {
+    const long = (word: string) => `begin ${`${word} `.repeat(900)}end`;
+    expect(merged(long("a"), long("b")).map((piece) => piece.change)).toEqual(["same", "missing", "extra", "same"]);
+  });
+  it("are shown from shortly before where they differ, when there is no room", () => {
+    expect(fromFirst(merged("a long beginning that is the same, then this", "a long beginning that is the same, then that")).map((piece) => piece.text)).toEqual(["…is the same, then ", "this", "that"]);
+    expect(fromFirst(merged("x a", "x b")).map((piece) => piece.text)).toEqual(["x ", "a", "b"]);
+  });
 });

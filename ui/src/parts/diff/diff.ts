@@ -41,7 +41,7 @@ export const SIGNS: Record<DiffKind, { sign: string; word: string }> = {
   alike: { sign: "≈", word: "the same value, written otherwise" },
   changed: { sign: "≠", word: "differs" },
   missing: { sign: "−", word: "missing" },
-  extra: { sign: "＋", word: "extra" },
+  extra: { sign: "+", word: "extra" },
   absent: { sign: "", word: "on neither side" },
 };
 export const MOVED = { sign: "↕", word: "moved" };

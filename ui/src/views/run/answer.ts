@@ -19,7 +19,8 @@ export function firstRequest(id: string, changed_only: boolean): DiffRequest {
   return { id, against: null, changed_only, rows: first, lines: first };
 }
 
-const because = (title: string, text: string, next = ""): NoDiff => ({ title, text, next });
+/** Reasons from files may lack their full stop. */
+const because = (title: string, text: string, next = ""): NoDiff => ({ title, text: /[.!?…]$/.test(text) ? text : `${text}.`, next });
 
 /** Why the answer is not compared with what was expected; null when it is. */
 export function whyNoDiff({ row, answer, task }: RunView): NoDiff | null {

@@ -1,0 +1,54 @@
+// Pure. What differs within a short text, word by word, for where both fit on a line.
+import type { DiffPiece } from "./diff";
+
+/** Longer texts are told apart by their ends only. */
+const MOST_WORDS = 400;
+const WORD = /\s+|[^\s\p{P}]+|\p{P}/gu;
+
+/** Both texts as one: pieces of either, and what they share once. Putting the pieces of one side together gives that side again. */
+export function merged(left: string, right: string): DiffPiece[] {
+  const [a, b] = [left.match(WORD) ?? [], right.match(WORD) ?? []];
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  const [x, y] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const pieces: DiffPiece[] = [];
+  const put = (text: string, change: DiffPiece["change"]) => {
+    const last = pieces.at(-1);
+    if (text === "") return;
+    if (last?.change === change) last.text += text;
+    else pieces.push({ text, change });
+  };
+  put(a.slice(0, start).join(""), "same");
+  if (x.length * y.length > MOST_WORDS * MOST_WORDS || x.length === 0 || y.length === 0) {
+    put(x.join(""), "missing");
+    put(y.join(""), "extra");
+  } else between(x, y, put);
+  put(a.slice(a.length - end).join(""), "same");
+  return pieces;
+}
+
+/** The longest words in common, in order; of what is not, the left side comes first. */
+function between(x: string[], y: string[], put: (text: string, change: DiffPiece["change"]) => void): void {
+  const width = y.length + 1;
+  const best = new Uint32Array((x.length + 1) * width);
+  const at = (i: number, j: number) => best[i * width + j] ?? 0;
+  for (let i = x.length - 1; i >= 0; i--) for (let j = y.length - 1; j >= 0; j--) best[i * width + j] = x[i] === y[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  let [i, j] = [0, 0];
+  while (i < x.length || j < y.length) {
+    if (i < x.length && j < y.length && x[i] === y[j]) {
+      put(x[i] ?? "", "same");
+      i++;
+      j++;
+    } else if (j >= y.length || (i < x.length && at(i + 1, j) >= at(i, j + 1))) put(x[i++] ?? "", "missing");
+    else put(y[j++] ?? "", "extra");
+  }
+}
+
+/** The pieces from shortly before the first difference on, for where there is no room for the rest. */
+export function fromFirst(pieces: readonly DiffPiece[], before = 18): DiffPiece[] {
+  const [first, ...rest] = pieces;
+  if (first?.change !== "same" || first.text.length <= before) return [...pieces];
+  return [{ text: `…${first.text.slice(-before)}`, change: "same" }, ...rest];
+}
