@@ -63,7 +63,8 @@ fn stayed(matches: &[Option<usize>]) -> Vec<bool> {
         let worth = chain.0 + ROW - u64::try_from(i.abs_diff(j)).unwrap_or(u64::MAX).min(FARTHEST);
         let mut at = j + 1;
         while at <= last {
-            if worth > best[at].0 {
+            // Of two that are worth the same the later row stays, and the earlier one moved down.
+            if worth >= best[at].0 {
                 best[at] = (worth, Some(i));
             }
             at += at & at.wrapping_neg();
