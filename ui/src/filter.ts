@@ -147,3 +147,9 @@ export function accept(text: string, at: Completion, option: Option): { text: st
   const insert = option.insert.endsWith(" ") && rest.startsWith(" ") ? option.insert.trimEnd() : option.insert;
   return { text: text.slice(0, at.start) + insert + rest, caret: at.start + insert.length };
 }
+
+/** The filter for runs of the same task and variation, as far as they are known. */
+export function sameTask(row: { task: string | null; variation: number | null }): string {
+  const of = (key: string, value: string | number | null) => (value === null ? [] : [`${key}:${quote(String(value))}`]);
+  return [...of("task", row.task), ...of("variation", row.variation)].join(" ");
+}

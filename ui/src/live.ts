@@ -28,6 +28,8 @@ export interface Query<T> {
 function runsOf(name: CommandName, args: Args): string[] | null {
   if (name === "locate_run") return null;
   if ("id" in args) return [args.id];
+  if (name === "compare_runs" && "ids" in args) return args.ids;
+  if ("left" in args) return [args.left.id, args.right.id];
   if ("request" in args && "against" in args.request) return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
   return null;
 }

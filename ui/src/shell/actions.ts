@@ -1,6 +1,7 @@
 // Actions that exist everywhere: places, folders, the look. Views add their own.
 import { BLANK } from "../draft";
 import type { AppError } from "../generated/AppError";
+import type { RunRow } from "../generated/RunRow";
 import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
@@ -21,6 +22,15 @@ export interface Frame {
   runs: () => Route;
   /** Where a run was opened from: the list, or the overview. */
   listed: () => Route;
+  /** The run whose page is shown. */
+  shownRun: () => RunRow | undefined;
+  /** Goes to where the runs to compare this one with are chosen. */
+  compareWith: (row: RunRow) => void;
+}
+
+function compareWith(frame: Frame): void {
+  const row = frame.shownRun();
+  if (row) frame.compareWith(row);
 }
 
 const THEMES: Record<Theme, string> = { system: "As the system", light: "Light", dark: "Dark" };
@@ -45,6 +55,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
     to("settings", "Settings, models and keys, doctor", ["g s"], () => ({ place: "settings" })),
     { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.listed()) },
+    { id: "compare-with", title: "Compare this run with…", group: "Run", keys: ["c"], when: () => frame.shownRun() !== undefined, run: () => compareWith(frame) },
     { id: "listed", title: "Back to where the run was opened from", group: "Places", quiet: true, when: frame.open, run: () => router.go(frame.listed()) },
     { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
     { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import type { RunRow } from "../../generated/RunRow";
 import { launched, launchRun, OPTIONS } from "../../launch.test-env";
-import { layOut, OneRun, SMALL, view } from "./canned.test-env";
+import { layOut, OneRun, SMALL, view } from "../../step/canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];

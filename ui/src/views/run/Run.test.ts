@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import type { Backend } from "../../backend/backend";
 import { runRow } from "../../fixture";
-import { layOut, OneRun, SMALL, step, table, text, view } from "./canned.test-env";
+import { layOut, OneRun, SMALL, step, table, text, view } from "../../step/canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { RunRow } from "../../generated/RunRow";
 import { OPTIONS } from "../../launch.test-env";
 import { continuable, forkPart, forkWords, whyNotContinued, whyNotLaunched } from "./again";
-import { SMALL, view } from "./canned.test-env";
+import { SMALL, view } from "../../step/canned.test-env";
 
 const run = (row: Partial<RunRow> = {}, layout = "Tool-calling transcript") => view(SMALL, { system: "tool_calling", ...row }, { layout });
 const no = { ...OPTIONS, why_not: { message: "Not allowed.", fix: "Start it with --allow-run." } };

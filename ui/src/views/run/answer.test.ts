@@ -7,7 +7,7 @@ import type { RunState } from "../../generated/RunState";
 import type { RunView } from "../../generated/RunView";
 import { compared, SCORES, TEN, ticket } from "../../judged.test-env";
 import { points } from "./answer";
-import { layOut, OneRun, SMALL, table, text, view } from "./canned.test-env";
+import { layOut, OneRun, SMALL, table, text, view } from "../../step/canned.test-env";
 import { readScore } from "./review.svelte";
 
 let page: ReturnType<typeof mount> | undefined;

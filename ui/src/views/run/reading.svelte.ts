@@ -1,7 +1,7 @@
 // Where the reader is in a transcript: which step has the focus, and what is folded. Outlives changes of the file.
 import { SvelteMap } from "svelte/reactivity";
 import type { Step } from "../../generated/Step";
-import { openAtFirst } from "./brief";
+import { openAtFirst } from "../../step/brief";
 
 export class Reading {
   /** The step with the focus, or -1 before anyone moved. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Span } from "../../generated/Span";
-import type { StepPage } from "../../generated/StepPage";
+import type { Span } from "../generated/Span";
+import type { StepPage } from "../generated/StepPage";
 import { step, text, view } from "./canned.test-env";
 import { KEPT, Steps } from "./steps";
 

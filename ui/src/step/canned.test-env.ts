@@ -1,11 +1,11 @@
 // Runs for the tests of this page, and a backend that serves them in pieces.
-import type { Backend } from "../../backend/backend";
-import { Fixture, runRow } from "../../fixture";
-import type { Part } from "../../generated/Part";
-import type { RunRow } from "../../generated/RunRow";
-import type { RunView } from "../../generated/RunView";
-import type { Step } from "../../generated/Step";
-import type { Language } from "../../generated/Language";
+import type { Backend } from "../backend/backend";
+import { Fixture, runRow } from "../fixture";
+import type { Part } from "../generated/Part";
+import type { RunRow } from "../generated/RunRow";
+import type { RunView } from "../generated/RunView";
+import type { Step } from "../generated/Step";
+import type { Language } from "../generated/Language";
 
 export const text = (id: string, label: string, body: string, language: Language = "plain"): Part => ({ id, label, bytes: body.length, body: { kind: "text", language, text: body, whole: true } });
 export const value = (id: string, label: string, body: unknown): Part => ({ id, label, bytes: 9, body: { kind: "value", text: JSON.stringify(body, null, 2), whole: true } });

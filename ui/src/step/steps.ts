@@ -1,10 +1,9 @@
 // The steps of one run, read in windows as they come into sight. A run of 100,000 steps costs what is looked at.
 import { createSubscriber } from "svelte/reactivity";
-import type { RunView } from "../../generated/RunView";
-import type { Span } from "../../generated/Span";
-import type { Step } from "../../generated/Step";
-import type { StepPage } from "../../generated/StepPage";
-import { asAppError } from "../../live";
+import type { Span } from "../generated/Span";
+import type { Step } from "../generated/Step";
+import type { StepPage } from "../generated/StepPage";
+import { asAppError } from "../live";
 
 export const PAGE = 50;
 /** Steps kept; those furthest from what is in sight go first. */
@@ -54,8 +53,8 @@ export class Steps {
     return this.#known.get(index);
   }
 
-  /** Takes a newly opened view. What was folded, and where one was, is not its business. */
-  take(view: RunView): void {
+  /** Takes what was read of a run anew: how many steps there are, and some of them. What was folded, and where one was, is not its business. */
+  take(view: Pick<StepPage, "version" | "total_steps" | "steps">): void {
     if (view.version === this.#version) return;
     this.#version = view.version;
     this.#total = view.total_steps;

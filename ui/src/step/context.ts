@@ -1,8 +1,8 @@
 // What the pieces of an open run share: whose parts they read, and which of them is being looked for.
 import { createContext } from "svelte";
-import type { RowPiece } from "../../generated/RowPiece";
-import type { TextPiece } from "../../generated/TextPiece";
-import type { GridOrder } from "../../parts/grid/grid";
+import type { RowPiece } from "../generated/RowPiece";
+import type { TextPiece } from "../generated/TextPiece";
+import type { GridOrder } from "../parts/grid/grid";
 
 /** A place within a part that is to be brought into sight. A new object asks again. */
 export interface Reveal {

@@ -1,8 +1,8 @@
 // Pure. What a step says in one line: who, with which arguments, with what outcome. Also what is open before anyone touched it.
-import { bytes, counted } from "../../format";
-import type { Part } from "../../generated/Part";
-import type { Step } from "../../generated/Step";
-import { visibleLine } from "../../parts/visible/visible";
+import { bytes, counted } from "../format";
+import type { Part } from "../generated/Part";
+import type { Step } from "../generated/Step";
+import { visibleLine } from "../parts/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
