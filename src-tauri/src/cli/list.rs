@@ -81,6 +81,7 @@ fn heads() -> Vec<Head> {
     vec![
         head("state", false),
         head("score", true),
+        head("passed", false),
         head("turns", true),
         head("calls", true),
         head("tokens", true),
@@ -97,7 +98,8 @@ fn cells(row: &RunRow) -> Vec<String> {
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),
-        score(row.score, row.passed),
+        score(row.score),
+        yes(row.passed),
         row.turns.to_string(),
         row.tool_calls.to_string(),
         row.tokens.map(|n| n.to_string()).unwrap_or_default(),
@@ -107,14 +109,14 @@ fn cells(row: &RunRow) -> Vec<String> {
     ]
 }
 
-/// A score with a mark that says whether it is good enough; nothing when there is none.
-pub(super) fn score(score: Option<f64>, passed: Option<bool>) -> String {
-    let mark = match passed {
-        Some(true) => " ✓",
-        Some(false) => " ✗",
-        None => "",
-    };
-    score.map(|score| format!("{score:.2}{mark}")).unwrap_or_default()
+/// A score; nothing when there is none.
+pub(super) fn score(score: Option<f64>) -> String {
+    score.map(|score| format!("{score:.2}")).unwrap_or_default()
+}
+
+/// Yes, no, or nothing when nobody knows.
+fn yes(passed: Option<bool>) -> String {
+    passed.map(|passed| if passed { "yes" } else { "no" }).unwrap_or_default().to_owned()
 }
 
 /// A state in the words of the window.

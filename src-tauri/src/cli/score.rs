@@ -253,7 +253,7 @@ fn rows(run: &FileScores) -> Vec<Vec<String>> {
     }
     let row = |score: &RunScore| {
         let scorer = one_line(&score.scorer).into_owned();
-        vec![shown(score.score, None), word(score).to_owned(), scorer, file(&score.reason)]
+        vec![shown(score.score), word(score).to_owned(), scorer, file(&score.reason)]
     };
     run.scores.iter().map(row).collect()
 }
