@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "./fixture";
-import { aboutScorer, CLASSES, grade, scoreHint, scoreLook, scoreText, STANDINGS, verdictOf, VERDICTS } from "./scores";
+import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, verdictOf, VERDICTS } from "./scores";
 
 describe("a score", () => {
   it.each([
@@ -38,17 +38,5 @@ describe("a score", () => {
     expect(aboutScorer("text: rouge1")).toContain("compatible by name");
     expect(aboutScorer("fields")).not.toContain("compatible");
     expect(aboutScorer("judge:sopr")).toBe("");
-  });
-});
-
-describe("the score of a row", () => {
-  it("that is missing is a dash and never 0, with what keeps it away", () => {
-    const told = (["error", "no_expected", "not_ended", "waiting", "failed"] as const).map((scoring) => scoreLook(runRow(0, { score: null, passed: null, scoring })));
-    expect(new Set(told.map(({ text }) => text))).toEqual(new Set(["–"]));
-    expect(new Set(told.map(({ word }) => word)).size).toBe(told.length);
-  });
-  it("says its scorer and its reason", () => {
-    expect(scoreHint(runRow(0, { scoring: "scored", scorer: "fields", score: 0.9, passed: false, class: "wrong_answer", score_reason: "9 of 10 rows right" }))).toBe("fields: wrong answer · 9 of 10 rows right");
-    expect(scoreHint(runRow(0, { scoring: null, scorer: null, score: null, passed: null, score_reason: null }))).toContain("not known");
   });
 });

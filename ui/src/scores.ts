@@ -65,20 +65,6 @@ export function verdictOf(row: Scored): (Look & { score: string; why: string }) 
   return { ...look, word: row.class === null || look.tone === "right" ? look.word : CLASSES[row.class], score: scoreText(row.score), why };
 }
 
-/** The cell of a table: its text, and what the shape and the colour say in a word. */
-export function scoreLook(row: Scored): { text: string; word: string; icon: IconName | null; tone: Tone } {
-  const said = verdictOf(row);
-  if (said === null) return { text: "–", word: "not scored", icon: null, tone: "muted" };
-  return { text: said.score === "" ? "–" : said.score, word: said.word, icon: said.icon, tone: said.tone };
-}
-
-/** All in one sentence: `fields: wrong answer · 9 of 10 rows right, 1 missing`. */
-export function scoreHint(row: Scored & Pick<RunRow, "scorer">): string {
-  const said = verdictOf(row);
-  if (said === null) return "The task of this run is not known, so it is not scored";
-  return [row.scorer === null ? said.word : `${row.scorer}: ${said.word}`, said.why].filter((text) => text !== "").join(" · ");
-}
-
 const ABOUT: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",
   fields: "share of the expected fields that are right; extra rows cost",

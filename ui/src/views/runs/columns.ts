@@ -2,7 +2,7 @@
 import type { Column } from "../../generated/Column";
 import type { RunRow } from "../../generated/RunRow";
 import { unread } from "../../states";
-import { scoreHint, scoreLook } from "../../scores";
+import { verdictOf } from "../../scores";
 import { bytes, count, moment, money, seconds, short, when } from "../../format";
 
 export interface TableColumn {
@@ -41,7 +41,7 @@ export const COLUMNS: readonly TableColumn[] = [
   { id: "system", title: "System", width: 11.2, grow: 1, number: false, text: (row) => row.system ?? DASH, token: (row) => word("system", row.system) },
   { id: "model", title: "Model", width: 8.4, grow: 1, number: false, text: (row) => row.model ?? DASH, token: (row) => word("model", row.model) },
   { id: "repeat", title: "Repeat", width: 4.9, number: true, text: (row) => count(row.repeat) },
-  { id: "score", title: "Score", width: 5.6, number: true, text: (row) => scoreLook(row).text, hint: scoreHint, token: (row) => (row.passed === null ? word("scoring", row.scoring) : word("passed", row.passed ? "yes" : "no")) },
+  { id: "score", title: "Score", width: 5.6, number: true, text: (row) => verdictOf(row)?.score || DASH, hint: scored, token: (row) => (row.passed === null ? word("scoring", row.scoring) : word("passed", row.passed ? "yes" : "no")) },
   { id: "turns", title: "Turns", width: 4.5, number: true, text: (row) => (unread(row) ? DASH : count(row.turns)) },
   { id: "tool_calls", title: "Calls", width: 5, number: true, text: (row) => (unread(row) ? DASH : count(row.tool_calls)), hint: (row) => calls(row) },
   { id: "tokens", title: "Tokens", width: 5.2, number: true, text: (row) => short(row.tokens), hint: (row) => `${count(row.tokens)} tokens` },
@@ -51,6 +51,12 @@ export const COLUMNS: readonly TableColumn[] = [
   { id: "modified", title: "Changed", width: 8.4, number: true, text: (row) => when(row.modified_ms), hint: (row) => moment(row.modified_ms) },
   { id: "path", title: "File", width: 30, number: false, off: true, text: (row) => row.path, hint: (row) => row.path },
 ];
+
+function scored(row: RunRow): string {
+  const verdict = verdictOf(row);
+  if (verdict === null) return "The task of this run is not known, so it is not scored";
+  return [row.scorer === null ? verdict.word : `${row.scorer}: ${verdict.word}`, verdict.why].filter((text) => text !== "").join(" · ");
+}
 
 function calls(row: RunRow): string {
   if (unread(row)) return "The file could not be read as a run";
