@@ -2,6 +2,7 @@
 use super::App;
 use super::programs::Asked;
 use crate::error::{AppError, Code};
+use crate::results::query::runs_that_pass;
 use crate::results::scoring::awaited::awaited;
 use crate::results::scoring::read;
 use crate::rows::{Column, FailureClass, ListRequest, Misread, RunScore, RunScores, RunState, Sort, Span};
@@ -53,7 +54,7 @@ impl App {
         let (mut done, mut after) = (0, None);
         loop {
             let (asked, next) = open.ask(|index| {
-                let (wanted, _) = open.lists.passing(index, filter)?;
+                let wanted = runs_that_pass(index, filter)?;
                 awaited(index, (&tasks, &open.flow.roots), &wanted, after, QUESTIONS)
             })?;
             let Asked { kept, trouble } = self.ask_programs(&open, &asked)?;
@@ -81,7 +82,7 @@ impl App {
         named: &[String],
         mut each: impl FnMut(FileScores) -> Result<(), E>,
     ) -> Result<Vec<Misread>, E> {
-        let scorers = named_scorers(named)?;
+        let asked = named_scorers(named)?;
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
         let sort = Sort { column: Column::Path, descending: false };
@@ -95,8 +96,8 @@ impl App {
                 for row in &page.rows {
                     let known = read::scores(index, &tasks, &row.id)?;
                     let (mut scores, notes) = known.map(|known| (known.scores, known.notes)).unwrap_or_default();
-                    if let Some(scorers) = &scorers {
-                        scores = read::measured_by(index, &tasks, &row.id, scorers, &mut texts)?;
+                    if let Some(asked) = &asked {
+                        scores = read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
                     }
                     let nothing = notes.into_iter().next().filter(|_| scores.is_empty());
                     all.push((scores, nothing));

@@ -96,12 +96,6 @@ impl Lists {
         scored::scorers(index)
     }
 
-    /// The runs that pass a filter, in no order; and the tokens that were not understood.
-    pub(crate) fn passing(&self, index: &Reader<'_>, filter: &str) -> Result<(RunSet, Vec<Misread>), IndexError> {
-        let (filter, misread) = Filter::parse(filter);
-        Ok((passing(index, &Asked::new(filter))?, misread))
-    }
-
     /// What can be asked, and which values occur.
     pub fn facets(&self, index: &Reader<'_>) -> Result<Arc<Facets>, IndexError> {
         if let Some(known) = self.remembered(index, |known| known.facets.clone()) {
@@ -156,6 +150,11 @@ impl Lists {
         known.of(index.moment());
         act(&mut known)
     }
+}
+
+/// The runs that pass a filter, in no order. What of it is not understood is left out.
+pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+    passing(index, &Asked::new(Filter::parse(filter).0))
 }
 
 impl Asked {

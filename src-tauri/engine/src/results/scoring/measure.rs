@@ -139,13 +139,13 @@ pub(crate) fn by(
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| score(scorer, &case)));
     match outcome {
-        Ok(Outcome::Scored(scored)) => Score {
+        Ok(Outcome::Scored(said)) => Score {
             says: RunScore {
                 standing: ScoreStanding::Scored,
-                score: scored.score.filter(|score| score.is_finite()).map(|score| score.clamp(0.0, 1.0)),
-                passed: scored.passed,
-                reason: scored.reason,
-                detail: scored.detail.into_iter().map(|(name, value)| ScoreDetail { name, value }).collect(),
+                score: said.score.filter(|score| score.is_finite()).map(|score| score.clamp(0.0, 1.0)),
+                passed: said.passed,
+                reason: said.reason,
+                detail: said.detail.into_iter().map(|(name, value)| ScoreDetail { name, value }).collect(),
                 ..blank(scorer)
             },
             ask: None,

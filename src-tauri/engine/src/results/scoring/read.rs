@@ -124,7 +124,7 @@ pub(crate) fn measured_by(
     let place = known.place();
     let Some(against) = place.against(tasks) else { return Ok(Vec::new()) };
     let held = Held::load(index, known.id)?;
-    let said = held.said(texts, || Ok(index.text()?))?;
+    let said = held.said(texts, || index.text())?;
     let answer = held.answer.as_ref().and_then(touchstone_formats::run::Kept::value);
     let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref()).says;
     Ok(scorers.iter().map(one).collect())

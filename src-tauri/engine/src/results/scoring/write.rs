@@ -130,11 +130,11 @@ fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
 
 /// Puts a row for each scorer in place of those that are there.
 pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bool) -> Result<(), IndexError> {
+    const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, ask) \
+                       VALUES (?,?,?,?,?,?,?,?,?,?)";
     if !fresh {
         sql.prepare_cached("DELETE FROM scores WHERE run = ?")?.execute([run])?;
     }
-    const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, ask) \
-                       VALUES (?,?,?,?,?,?,?,?,?,?)";
     for (place, Score { says, ask }) in scores.iter().enumerate() {
         let detail = serde_json::to_string(&says.detail).unwrap_or_default();
         let place = i64::try_from(place).unwrap_or(i64::MAX);

@@ -172,8 +172,8 @@ mod tests {
         let ids = SUITE.replace("[{ n: 3 }]", "[3, 1, 2]");
         assert_eq!(names(&ids, false), ["fields"]);
         assert_eq!(names(&ids, true), ["kendall_tau", "fields"]);
-        let named = ids.replace("variations", "scorers: [exact]\nvariations");
-        assert_eq!(names(&named, true), ["exact"]);
+        let chosen = ids.replace("variations", "scorers: [exact]\nvariations");
+        assert_eq!(names(&chosen, true), ["exact"]);
         assert_eq!(names("tool_calling_prompt: x\n", true), Vec::<String>::new());
     }
 }
