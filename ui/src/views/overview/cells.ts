@@ -9,10 +9,10 @@ import { visibleLine } from "../../parts/visible/visible";
 import { runRoute, type RunRoute } from "../../route";
 
 export type Tone = "right" | "part" | "wrong";
-export const TONES: Record<Tone, { word: string; icon: IconName }> = {
-  right: { word: "right", icon: "check" },
-  part: { word: "part right", icon: "half" },
-  wrong: { word: "wrong", icon: "cross" },
+export const TONES: Record<Tone, { word: string; sign: string }> = {
+  right: { word: "right", sign: "✓" },
+  part: { word: "part right", sign: "◐" },
+  wrong: { word: "wrong", sign: "✕" },
 };
 
 /** Less than this is wrong, when nobody decides what is good enough; and nearly all of it is right. */
