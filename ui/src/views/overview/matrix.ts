@@ -13,7 +13,11 @@ export const PART = 60;
 /** No more are asked for at once. */
 export const MOST_ROWS = 500;
 const PARTS_KEPT = 24;
+/** Filters and folds that are remembered, so that back is at once. */
+const KEPT = 4;
 const AT_ONCE = 2;
+/** After an answer that took its time, stale rows rest this many times as long: while files pour in, every answer counts all runs anew. */
+const REST = 3;
 
 /** What is shown: which runs, whose scores, which folds. */
 export interface Ask {
@@ -46,12 +50,16 @@ const begin = (ask: Ask, find: string | null): Shown => ({ key: keyOf(ask), ask,
 export class Matrix {
   #shown: Shown | null = null;
   #wanted: Shown | null = null;
+  #kept: Shown[] = [];
   #first = 0;
   #last = 0;
   /** Replies asked for before this are about another folder. */
   #era = 0;
   /** How often runs changed. */
   #changes = 0;
+  /** Until then nothing that is in sight is asked for again because runs changed since the last answer. */
+  #rest = 0;
+  #answered = 0;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -100,11 +108,16 @@ export class Matrix {
   /** Turns to a filter and folds; what is in sight stays until the first rows are there. `find` is a task to lead to. */
   show(ask: Ask, top: number, find: string | null = null): void {
     if (this.#wanted?.key === keyOf(ask)) return;
-    const back = this.#shown?.key === keyOf(ask) ? this.#shown : null;
-    this.#wanted = back ?? begin(ask, find);
+    // Where a task is that is looked for only a new answer says.
+    const known = find === null ? this.#kept.find((one) => one.key === keyOf(ask) && one.head !== null) : undefined;
+    this.#wanted = known ?? begin(ask, find);
+    this.#kept = [this.#wanted, ...this.#kept.filter((one) => one.key !== keyOf(ask))].slice(0, KEPT);
     this.#first = Math.max(0, top);
     this.#last = this.#first;
-    if (back) this.onswitch?.(null);
+    if (known) {
+      this.#shown = known;
+      this.onswitch?.(null);
+    }
     this.#update();
     this.#pump();
   }
@@ -145,9 +158,10 @@ export class Matrix {
       this.#era++;
       this.#shown = null;
       this.#wanted = this.#wanted && begin(this.#wanted.ask, null);
+      this.#kept = this.#wanted ? [this.#wanted] : [];
     } else if (stale.some((one) => one.kind === "runs")) {
       this.#changes++;
-      for (const part of this.#wanted?.parts.values() ?? []) part.fresh = false;
+      for (const part of this.#kept.flatMap((one) => [...one.parts.values()])) part.fresh = false;
     } else return;
     if (this.#wanted) this.#wanted.error = null;
     this.#update();
@@ -162,7 +176,8 @@ export class Matrix {
     const exists = (number: number) => number >= 0 && (head === null || number === 0 || number * PART < head.total_rows);
     const free = (number: number) => exists(number) && !flying.has(number);
     const missing = (number: number) => free(number) && !parts.has(number);
-    const stale = (number: number) => free(number) && parts.get(number)?.fresh === false;
+    const resting = this.#changes !== this.#answered && performance.now() < this.#rest;
+    const stale = (number: number) => !resting && free(number) && parts.get(number)?.fresh === false;
     const first = sight.find(missing) ?? sight.find(stale);
     // The first answer counts the runs; a second question meanwhile would count them again.
     if (first !== undefined || head === null) return flying.size > 0 && head === null ? undefined : first;
@@ -179,7 +194,7 @@ export class Matrix {
   }
 
   async #ask(wanted: Shown, number: number): Promise<void> {
-    const [era, changes] = [this.#era, this.#changes];
+    const [era, changes, asked] = [this.#era, this.#changes, performance.now()];
     wanted.flying.add(number);
     try {
       const reply = await this.#call(wanted.ask, wanted.find, number * PART, PART);
@@ -189,8 +204,12 @@ export class Matrix {
       wanted.error = asAppError(thrown);
     }
     wanted.flying.delete(number);
+    const rest = Math.max(BEAT_MS, REST * (performance.now() - asked));
+    this.#rest = performance.now() + rest;
+    this.#answered = changes;
     this.#update();
-    setTimeout(() => this.#pump(), wanted.parts.get(number)?.fresh === false ? BEAT_MS : 0);
+    setTimeout(() => this.#pump(), 0);
+    setTimeout(() => this.#pump(), rest + 1);
   }
 
   #put(wanted: Shown, number: number, reply: Overview, fresh: boolean): void {
