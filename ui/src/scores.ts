@@ -56,13 +56,16 @@ export function scoreText(score: number): string {
 
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
 
+/** A reason that only repeats the word before it is not said again. */
+export const isSaid = (reason: string | null, word: string): boolean => (reason ?? "").replace(/\.$/, "").toLowerCase() === word.toLowerCase();
+
 /** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
 export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
   if (row.scoring === null) return null;
-  const why = row.score_reason ?? "";
-  if (row.scoring !== "scored" || row.score === null) return { ...STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], score: "", why };
+  const said = (look: Look, score: string) => ({ ...look, score, why: isSaid(row.score_reason, look.word) ? "" : (row.score_reason ?? "") });
+  if (row.scoring !== "scored" || row.score === null) return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
   const look = grade(row.score, row.passed);
-  return { ...look, word: row.class === null || look.tone === "right" ? look.word : CLASSES[row.class], score: scoreText(row.score), why };
+  return said({ ...look, word: row.class === null || look.tone === "right" ? look.word : CLASSES[row.class] }, scoreText(row.score));
 }
 
 const ABOUT: Record<string, string> = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { differs, labelColumn, lineDiffers, placeOf, rightOf, SIGNS, signOf, widths, type DiffCell, type DiffKind, type DiffLine, type DiffRow } from "./diff";
+import { differs, labelColumn, lineDiffers, nameOf, placeOf, rightOf, SIGNS, signOf, widths, type DiffCell, type DiffKind, type DiffLine, type DiffRow } from "./diff";
 import { beginning, Pages } from "./pages.svelte";
 import { fromFirst, merged } from "./words";
 
@@ -32,7 +32,9 @@ describe("a row", () => {
     const columns = [{ name: "score", numeric: true }, { name: "id", numeric: true }];
     const rows = [row({ label: "7", cells: [cell("same", "1"), cell("same", "7")] }), row({ label: "8", kind: "extra", cells: [cell("extra", null, "2"), cell("extra", null, "8")] })];
     expect(labelColumn(columns, rows)).toBe(1);
-    expect(labelColumn(columns, [...rows, row({ label: "#9", cells: [cell("same", "1"), cell("same", "9")] })])).toBe(-1);
+    expect(labelColumn(columns, [...rows, row({ label: "#9", cells: [cell("same", "1"), cell("same", "9")] })])).toBe(1);
+    expect(labelColumn(columns, [...rows, row({ label: "row 9", cells: [cell("same", "1"), cell("same", "9")] })])).toBe(-1);
+    expect([nameOf(row({ label: "#9" }), 1), nameOf(row({ label: "#9" }), -1)]).toEqual(["9", "#9"]);
     expect(labelColumn(columns, [])).toBe(-1);
   });
 

@@ -67,11 +67,16 @@ export function placeOf({ from, to }: DiffRow): string {
 /** What stands on the right: what is written as on the left comes only once. */
 export const rightOf = (cell: DiffCell): string | null => (cell.kind === "missing" || cell.kind === "absent" ? null : (cell.right ?? cell.left));
 
-/** The column that says the same as the labels of all these rows, or -1: it stands first then, and once. */
+const plain = (label: string): string => label.replace(/^#/, "");
+
+/** The column that says the same as the labels of all these rows (`#7` and `7`), or -1: it stands first then, and once. */
 export function labelColumn(columns: readonly DiffColumn[], rows: readonly DiffRow[]): number {
   if (rows.length === 0) return -1;
-  return columns.findIndex((_, at) => rows.every((row) => [row.cells[at]?.left, row.cells[at]?.right].includes(row.label)));
+  return columns.findIndex((_, at) => rows.every((row) => [row.cells[at]?.left, row.cells[at]?.right].includes(plain(row.label))));
 }
+
+/** What names a row: its label, or what stands in the column that says the same. */
+export const nameOf = (row: DiffRow, keyed: number): string => (keyed < 0 ? row.label : plain(row.label));
 
 /** Widths of the columns, for CSS, by what the first rows say. */
 export function widths(columns: readonly DiffColumn[], rows: readonly DiffRow[]): string {
