@@ -204,6 +204,20 @@ describe("where there is nothing to compare", () => {
   });
 });
 
+describe("a scorer that has to be asked for", () => {
+  it("is run by one press, for this run, and what refuses it is said", async () => {
+    const backend = await open(wrong({ path: "a b/x.yaml" }));
+    const asks = () => asked(backend, "run_scorers").map((call) => call.args);
+    await until(() => expect(button("Run it now")).toBeDefined());
+    button("Run it now")?.click();
+    await until(() => expect(asks()).toEqual([{ filter: 'path:"a b/x.yaml"' }]));
+    backend.replies.run_scorers = () => Promise.reject({ code: "failed", message: "There is no sandbox here.", hint: "Install bubblewrap." });
+    await until(() => expect(button("Run it now")).toBeDefined());
+    button("Run it now")?.click();
+    await until(() => expect(flat(one("[data-testid='scores'] [role='alert']"))).toContain("There is no sandbox here. Install bubblewrap."));
+  });
+});
+
 describe("a system error", () => {
   it("is apart from wrong answers, in its word, shape and sentence", async () => {
     const backend = wrong({ state: "error", scoring: "error", score: null, passed: null, class: "system_error", score_reason: "the provider answered with status 529" }, { answer: null });
@@ -225,8 +239,13 @@ describe("what a person says", () => {
     expect(button("Partly right", id("review"))?.getAttribute("aria-pressed")).toBe("true");
     await press("2");
     expect(kept(backend)).toHaveLength(1);
+    await until(() => expect(flat(document.body)).toContain("Said: partly right. 0 takes it back."));
     await press("0");
     await until(() => expect(kept(backend)[1]).toBeNull());
+    button("Wrong", id("review"))?.click();
+    await until(() => expect(said("review")).toContain("✓ saved"));
+    button("Wrong", id("review"))?.click();
+    await until(() => expect(kept(backend).slice(2).map((one) => one?.verdict ?? null)).toEqual(["wrong", null]));
   });
 
   it("is kept when one has stopped typing, or leaves the field, and never half a number", async () => {

@@ -49,10 +49,12 @@ export class Reviewing {
     this.state = review === null ? "nothing" : "saved";
   }
 
-  say(verdict: Verdict | null): void {
-    if (verdict === this.verdict && !this.stale && this.state !== "failed") return;
+  /** True when it is kept. */
+  async say(verdict: Verdict | null): Promise<boolean> {
+    if (verdict === this.verdict && !this.stale && this.state !== "failed") return this.state !== "unsaved";
     this.verdict = verdict;
-    void this.save();
+    await this.save();
+    return this.failed === null;
   }
 
   /** Something was typed. */
