@@ -8,7 +8,7 @@ const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
 
 export const isCard = (step: Step): boolean => step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
-export const isOutcome = (part: Part): boolean => OUTCOMES.has(part.label);
+export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);
 
 /** Who speaks. */
 export function who(step: Step, model: string | null): string {

@@ -21,7 +21,7 @@ export function factsOf(step: Step): string {
   return [step.failed ? "" : outcome(step), step.seconds === null ? "" : seconds(step.seconds)].filter(Boolean).join(" · ");
 }
 
-const CHARS = 600;
+const CHARS = 320;
 
 export interface Lines {
   text: string;
@@ -37,11 +37,22 @@ export function linesOf(part: Part, lines: number): Lines {
   return { text, language: body.kind === "value" ? "json" : body.language === "markdown" ? "plain" : body.language, cut: text.length < body.text.trim().length || !body.whole };
 }
 
-/** The part that says most about a step: what was said, or asked; a failure says more. */
+/** The part that says most about a step: a program or a query, else the longest of what was said or asked. */
 export function tellingPart(step: Step): Part | undefined {
   const given = step.parts.filter((part) => !isOutcome(part));
-  const longest = given.reduce<Part | undefined>((most, part) => (most === undefined || part.bytes > most.bytes ? part : most), undefined);
-  return longest ?? step.parts[0];
+  const code = given.find(({ body }) => body.kind === "text" && (body.language === "python" || body.language === "sql"));
+  return code ?? given.toSorted((a, b) => b.bytes - a.bytes)[0] ?? step.parts[0];
+}
+
+/** Without what differs in spaces only, for languages to which spaces mean nothing: there the right side is shown. */
+export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
+  const changed = (piece: TextChange | undefined) => piece !== undefined && piece.change !== "same";
+  const words = (piece: TextChange | undefined) => changed(piece) && piece?.text.trim() !== "";
+  return pieces.flatMap((piece, at): TextChange[] => {
+    // Spaces beside words that differ belong to them.
+    if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1])) return [piece];
+    return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
+  });
 }
 
 /** Parts that differ, told from those that do not. */
@@ -49,6 +60,8 @@ export const differing = (parts: readonly PartDiff[]): PartDiff[] => parts.filte
 
 const BEFORE = 60;
 const AFTER = 40;
+/** One side of a difference may not push the other out of sight. */
+const ONE_SIDE = 180;
 
 /** Of pieces, the differences and a little around them, up to so many characters. */
 export function excerpt(pieces: readonly TextChange[], most: number): { pieces: TextChange[]; cut: boolean } {
@@ -56,7 +69,7 @@ export function excerpt(pieces: readonly TextChange[], most: number): { pieces: 
   let left = most;
   for (const [at, piece] of pieces.entries()) {
     if (left <= 0) return { pieces: shown, cut: true };
-    const text = piece.change === "same" ? around(piece.text, at > 0, at < pieces.length - 1) : piece.text.length > left ? `${start(piece.text, left)}…` : piece.text;
+    const text = piece.change === "same" ? around(piece.text, at > 0, at < pieces.length - 1) : shortened(piece.text, Math.min(left, ONE_SIDE));
     shown.push({ text, change: piece.change });
     left -= text.length;
   }
@@ -69,6 +82,8 @@ function around(text: string, before: boolean, after: boolean): string {
   if (text.length <= most + 3) return text;
   return `${before ? start(text, AFTER) : ""} … ${after ? text.slice(-BEFORE).replace(/^[\uDC00-\uDFFF]/, "") : ""}`;
 }
+
+const shortened = (text: string, most: number): string => (text.length > most ? `${start(text, most)}…` : text);
 
 /** The beginning of a text; a sign of two halves is not cut. */
 const start = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, "");
