@@ -11,6 +11,7 @@ import type { RunRow } from "./generated/RunRow";
 import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
 import { compared, SCORES, TEN } from "./judged.test-env";
+import { beside, stepDiff } from "./compared.test-env";
 import { OPTIONS, plan } from "./launch.test-env";
 
 const pick = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
@@ -122,8 +123,11 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, no_expected: 0, unasked: 0, missing: 0, misread: [] }),
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
-    compare_runs: () => refused("compare_runs"),
-    diff_steps: () => refused("diff_steps"),
+    compare_runs: ({ ids }) => {
+      const rows = ids.map((id) => fixture.rows.find((row) => row.id === id));
+      return rows.every((row) => row !== undefined) ? beside(rows) : Promise.reject({ code: "not_found", message: "This run is not in the list any more.", hint: "It was removed or renamed." });
+    },
+    diff_steps: ({ right }) => stepDiff(right.step),
     make_report: () => refused("make_report"),
     run_scorers: () => 0,
     review_run: ({ review }) => {
