@@ -20,7 +20,7 @@ describe("an excerpt of what differs", () => {
   it("says when there is more, and cuts no sign in two", () => {
     const { pieces, cut } = excerpt([added("😀".repeat(500)), same(" "), added("z".repeat(900)), added("more")], 300);
     expect(cut).toBe(true);
-    expect(pieces.every((piece) => piece.text.isWellFormed())).toBe(true);
+    expect(pieces.every((piece) => encodeURIComponent(piece.text) !== "")).toBe(true);
   });
 });
 
