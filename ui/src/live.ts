@@ -29,7 +29,6 @@ function runsOf(name: CommandName, args: Args): string[] | null {
   if (name === "locate_run") return null;
   if ("id" in args) return [args.id];
   if (name === "compare_runs" && "ids" in args) return args.ids;
-  if ("left" in args) return [args.left.id, args.right.id];
   if ("request" in args && "against" in args.request) return [args.request.id, ...(args.request.against === null ? [] : [args.request.against])];
   return null;
 }
@@ -40,7 +39,8 @@ export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (name === "launches" || name === "launch") return stale.kind === "launches";
   if (stale.kind === "launches") return false;
   if (name === "status") return true;
-  if (stale.kind !== "runs") return false;
+  // What two versions differ in stays so.
+  if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
   if (name === "launch_options" || name === "keys") return stale.all;
   const about = runsOf(name, args);
