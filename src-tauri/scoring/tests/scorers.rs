@@ -7,6 +7,8 @@ mod benchmark;
 mod laws;
 #[path = "scorers/naming.rs"]
 mod naming;
+#[path = "scorers/outcomes.rs"]
+mod outcomes;
 #[path = "scorers/rules.rs"]
 mod rules;
 

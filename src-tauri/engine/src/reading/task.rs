@@ -10,6 +10,7 @@ use std::sync::Arc;
 use touchstone_formats::template;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
+use touchstone_scoring::scorers::comparison;
 
 /// What all of it may weigh when a run opens.
 const MAX_TASK: usize = 96 << 10;
@@ -60,7 +61,7 @@ impl PartialEq for Origin {
 impl Origin {
     /// What the task says of comparing answers.
     pub(super) fn options(&self) -> Options {
-        Options::of_suite(&self.known.suite.scorers, self.known.suite.artifact_key.as_deref())
+        comparison(&self.known.suite.scorers, self.known.suite.artifact_key.as_deref())
     }
 }
 

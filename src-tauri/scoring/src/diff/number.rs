@@ -51,7 +51,7 @@ impl<'a> Number<'a> {
         is_plain(text).then(|| Self::read(text)).flatten()
     }
 
-    /// The same words for the same number: `143` for `143`, `143.0` and `1.43e2`.
+    /// The same words for the same number: `143` for `143`, `143.0` and `1.43e2`, `0.5` for `.50`.
     pub(crate) fn name(&self) -> Cow<'a, str> {
         match self {
             Number::Nan => Cow::Borrowed(".nan"),
@@ -59,13 +59,18 @@ impl<'a> Number<'a> {
             Number::Infinite { negative: true } => Cow::Borrowed("-.inf"),
             Number::Decimal { negative, digits, exponent } => {
                 let sign = if *negative { "-" } else { "" };
-                let zeros = usize::try_from(*exponent).unwrap_or(usize::MAX);
+                let places = usize::try_from(exponent.unsigned_abs()).unwrap_or(usize::MAX);
                 if digits.is_empty() {
                     Cow::Borrowed("0")
-                } else if digits.len().saturating_add(zeros) <= LONGEST_NAME {
-                    Cow::Owned(format!("{sign}{digits}{}", "0".repeat(zeros)))
-                } else {
+                } else if digits.len().saturating_add(places) > LONGEST_NAME {
                     Cow::Owned(format!("{sign}{digits}e{exponent}"))
+                } else if *exponent >= 0 {
+                    Cow::Owned(format!("{sign}{digits}{}", "0".repeat(places)))
+                } else if digits.len() > places {
+                    let (whole, fraction) = digits.split_at(digits.len() - places);
+                    Cow::Owned(format!("{sign}{whole}.{fraction}"))
+                } else {
+                    Cow::Owned(format!("{sign}0.{}{digits}", "0".repeat(places - digits.len())))
                 }
             }
         }
@@ -225,6 +230,11 @@ mod tests {
         ] {
             assert_ne!(number(a), number(b), "{a} {b}");
             assert_ne!(number(a).name(), number(b).name(), "{a} {b}");
+        }
+        for (text, name) in
+            [("84.10", "84.1"), ("0.00120", "0.0012"), ("-.5", "-0.5"), ("1.43e2", "143"), ("1e-50", "1e-50")]
+        {
+            assert_eq!(number(text).name(), name);
         }
     }
 

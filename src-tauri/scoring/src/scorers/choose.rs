@@ -1,6 +1,8 @@
 //! **Pure.** Which scorers a task gets when its suite names none.
+use super::fields;
 use super::read::read;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
+use crate::diff::Options;
 use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
@@ -8,6 +10,19 @@ use touchstone_formats::value::Value;
 pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, warnings) = read(named);
     if scorers.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
+}
+
+/// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one. Moved rows
+/// are shown, whether they count or not. `key` is what the suite says that tells rows apart.
+pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
+    let scorers = read(named).0;
+    let rule = scorers.iter().find_map(|scorer| match &scorer.rule {
+        Rule::Fields(rule) => Some(fields::options(rule, key)),
+        _ => None,
+    });
+    let other = || Options { key: key.map(|key| vec![key.to_owned()]), ..Options::default() };
+    let usual = scorers.is_empty().then(|| fields::options(&Fields::default(), key));
+    Options { ignore_order: false, ..rule.or(usual).unwrap_or_else(other) }
 }
 
 /// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts, `exact` for yes, no and null.

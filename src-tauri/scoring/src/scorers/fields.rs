@@ -3,7 +3,7 @@ use super::read::list;
 use super::scorer::{Fields, Scorer};
 use super::words::{self, decimals, float};
 use super::{Case, Outcome, Scored};
-use crate::diff::{ExtraFields, Field, List, Node, Options, Sides, Tolerance, diff};
+use crate::diff::{ExtraFields, Field, List, Node, Options, Sides, diff};
 use std::collections::BTreeSet;
 use touchstone_formats::value::Value;
 
@@ -45,19 +45,16 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     Outcome::Scored(verdict)
 }
 
-/// How the two are compared, which is also how they have to be shown to see why.
+/// How the two are compared.
 pub(super) fn options(rule: &Fields, key: Option<&str>) -> Options {
     let named = || key.map(|key| vec![key.to_owned()]);
-    let tolerance = rule.tolerance.map(|limit| {
-        let (absolute, relative) = if rule.relative { (None, Some(limit)) } else { (Some(limit), None) };
-        Tolerance { absolute, relative }
-    });
     Options {
         key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or_else(named),
-        tolerance,
+        tolerance: rule.tolerance,
         ignore_order: !rule.ordered,
         ignore: rule.ignore.clone(),
         extra_fields: if rule.strict { ExtraFields::Wrong } else { ExtraFields::Allowed },
+        dates: rule.dates,
         ..Options::default()
     }
 }

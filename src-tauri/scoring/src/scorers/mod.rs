@@ -16,7 +16,7 @@ mod scorer;
 mod texts;
 mod words;
 
-pub use choose::{choose, defaults, published};
+pub use choose::{choose, comparison, defaults, published};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::read;
 pub use scorer::{Better, Need, Scorer};

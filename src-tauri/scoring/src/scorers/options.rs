@@ -1,4 +1,5 @@
 //! **Pure.** The options that stand after the name of a scorer.
+use crate::diff::Tolerance;
 use touchstone_formats::value::Value;
 
 /// Other names of options: those of the graders that these rules come from, and plurals.
@@ -110,6 +111,13 @@ impl<'a> Given<'a> {
             Ok(number) if number.is_finite() && number >= 0.0 => Ok((Some(number), percent)),
             _ => Err(self.bad(name, &shown(value), "Write a number from 0, or a percentage such as `1%`.")),
         }
+    }
+
+    /// How far numbers may be off.
+    pub(super) fn tolerance(&self, name: &str) -> Result<Option<Tolerance>, String> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let advice = "Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.";
+        Tolerance::read(value).map(Some).ok_or_else(|| self.bad(name, &shown(value), advice))
     }
 
     /// A whole number from 0.

@@ -2,6 +2,7 @@
 //! sentence that says what to write; nothing is guessed.
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
+use crate::diff::{Dates, Tolerance};
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
@@ -21,7 +22,7 @@ const KNOWN: [Known; 13] = [
     Known { name: "exact", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::Exact)) },
     Known {
         name: "fields",
-        options: &["key", "tolerance", "relative", "ignore", "ordered", "strict"],
+        options: &["key", "tolerance", "relative", "ignore", "ordered", "strict", "dates"],
         bare: ("key", "tolerance"),
         build: fields,
     },
@@ -173,14 +174,21 @@ fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>
 }
 
 fn fields(given: &Given<'_>) -> Result<(String, Rule), String> {
-    let (tolerance, percent) = given.distance("tolerance")?;
+    let mut tolerance = given.tolerance("tolerance")?;
+    if let (Some(share @ Tolerance { relative: None, .. }), true) = (tolerance, given.flag("relative")?) {
+        tolerance = Some(Tolerance { absolute: None, relative: share.absolute });
+    }
     let rule = Fields {
         key: given.words("key")?,
         tolerance,
-        relative: percent || given.flag("relative")?,
         ignore: given.words("ignore")?,
         ordered: given.flag("ordered")?,
         strict: given.flag("strict")?,
+        dates: match given.word("dates")?.as_deref() {
+            None | Some("by_meaning") => Dates::ByMeaning,
+            Some("as_written") => Dates::AsWritten,
+            Some(other) => return Err(given.bad("dates", other, "Write `by_meaning` or `as_written`.")),
+        },
     };
     Ok((given.rule(), Rule::Fields(rule)))
 }

@@ -1,6 +1,5 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
-use super::fields::options;
-use crate::diff::Options;
+use crate::diff::{Dates, Tolerance};
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -57,15 +56,15 @@ pub(super) struct Fields {
     /// Fields that tell rows apart; none is what the suite says, or they are found.
     pub key: Vec<String>,
     /// How far numbers may be off.
-    pub tolerance: Option<f64>,
-    /// As a share of the expected number.
-    pub relative: bool,
+    pub tolerance: Option<Tolerance>,
     /// Fields that never count.
     pub ignore: Vec<String>,
     /// The order of rows counts, too.
     pub ordered: bool,
     /// Fields that nobody expected count against the answer.
     pub strict: bool,
+    /// What the same date means that is written otherwise.
+    pub dates: Dates,
 }
 
 /// How `numeric` compares.
@@ -129,15 +128,6 @@ impl Scorer {
         match &self.rule {
             Rule::Python { path } => Some(Need::Program(path.clone())),
             Rule::Judge { name } => Some(Need::Model(name.clone())),
-            _ => None,
-        }
-    }
-
-    /// How an answer is compared with what is expected, to show why it has its score. Moved rows are shown, whether they count or not.
-    /// None for scorers that compare otherwise. `key` is what the suite says that tells rows apart.
-    pub fn comparison(&self, key: Option<&str>) -> Option<Options> {
-        match &self.rule {
-            Rule::Fields(rule) => Some(Options { ignore_order: false, ..options(rule, key) }),
             _ => None,
         }
     }

@@ -92,7 +92,7 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
     insta::assert_snapshot!(told("[numeric: {cutoff: wide}, fields: {tolerance: -1}, fields: {threshold: 80}, similar_list: {cutoff: 1.5}]"), @r"
 
     `cutoff: wide` of `numeric` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
-    `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, or a percentage such as `1%`.
+    `tolerance: -1` of `fields` cannot be read, so the scorer is left out. Write a number from 0, a share such as `1%`, or both as `{ absolute: 0.5, relative: 0.01 }`.
     `threshold: 80` of `fields` cannot be read, so the scorer is left out. Write a number from 0 to 1.
     `cutoff: 1.5` of `similar_list` cannot be read, so the scorer is left out. Write a whole number from 0.
     ");
@@ -112,7 +112,7 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
 fn what_is_only_misspelt_or_misplaced_is_said_and_the_scorer_kept() {
     insta::assert_snapshot!(told("fields: {tolerence: 1, ids: [a]}"), @r"
     fields
-    `ids` is not an option of `fields`, so nothing reads it. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict` and `threshold`.
+    `ids` is not an option of `fields`, so nothing reads it. It has `key`, `tolerance`, `relative`, `ignore`, `ordered`, `strict`, `dates` and `threshold`.
     `tolerence` is not an option of `fields`, so nothing reads it. Did you mean `tolerance`?
     ");
     insta::assert_snapshot!(told("- text: f1\n  threshold: 0.7"), @r"

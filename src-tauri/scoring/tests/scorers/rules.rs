@@ -1,6 +1,7 @@
 //! What each rule says, by example.
 use super::{scored, scorer, told, value};
-use touchstone_scoring::scorers::{Case, Need, Outcome, score};
+use touchstone_scoring::diff::{Dates, ExtraFields};
+use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
 
 /// Tries cases: scorer, expected, answer, what is told.
 fn check<'a>(cases: impl IntoIterator<Item = (&'a str, &'a str, &'a str, &'a str)>) {
@@ -118,6 +119,16 @@ fn fields_follows_its_options() {
             "[{id: 1, a: 10.5}, {id: 2, a: 19}]",
             "1.0000 passed: all 2 rows right, 2 values within tolerance",
         ),
+        (
+            "fields: {tolerance: {absolute: 0.1, relative: 0.05}}",
+            "[{id: 1, a: 10.1}, {id: 2, a: 21}]",
+            "1.0000 passed: all 2 rows right, 2 values within tolerance",
+        ),
+        (
+            "fields: {tolerance: 0.05, relative: true}",
+            "[{id: 1, a: 10.1}, {id: 2, a: 22}]",
+            "0.7500 failed: 1 of 2 rows right, 1 field differs…",
+        ),
         ("fields: {ignore: a}", "[{id: 1, a: 0}, {id: 2}]", "1.0000 passed: all 2 rows right"),
         (
             "fields: {threshold: 0.7}",
@@ -135,11 +146,15 @@ fn fields_follows_its_options() {
 
 #[test]
 fn what_a_person_is_shown_is_compared_as_it_was_scored() {
-    let options = scorer("fields: {tolerance: 1%, ignore: note}").comparison(Some("id")).unwrap();
-    assert_eq!((options.key, options.ignore), (Some(vec!["id".to_owned()]), vec!["note".to_owned()]));
-    assert_eq!(options.tolerance.and_then(|tolerance| tolerance.relative), Some(0.01));
-    assert!(!options.ignore_order, "moves are shown");
-    assert_eq!(scorer("kendall_tau").comparison(None), None);
+    let of = |list: &str| comparison(value(list).items(), Some("id"));
+    let named = of("[exact, fields: {tolerance: 1%, ignore: note, strict: true, dates: as_written}]");
+    assert_eq!((named.key, named.ignore), (Some(vec!["id".to_owned()]), vec!["note".to_owned()]));
+    assert_eq!(named.tolerance.and_then(|tolerance| tolerance.relative), Some(0.01));
+    assert_eq!((named.extra_fields, named.dates), (ExtraFields::Wrong, Dates::AsWritten));
+    assert_eq!(of("[fields: {key: [a, b], ordered: true}]").key, Some(vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(of("[]").extra_fields, ExtraFields::Allowed, "as the usual scorer says");
+    assert_eq!(of("[exact]").extra_fields, ExtraFields::Wrong);
+    assert!(["[]", "[fields]", "[exact]"].iter().all(|list| !of(list).ignore_order), "moves are shown");
 }
 
 #[test]
@@ -389,61 +404,4 @@ fn tool_calls_is_the_share_of_expected_tools_that_were_called() {
     assert_eq!(calls("", "a", "tool_calls"), Outcome::NoExpected("No calls are expected.".to_owned()));
     let Outcome::Scored(scored) = calls("a b", "a", "api_calls") else { panic!("api_calls") };
     assert_eq!(told(&scored), "0.5000 failed: 1 of 2 expected APIs called, never called: `b`");
-}
-
-#[test]
-fn without_an_answer_the_score_is_0_and_without_anything_expected_there_is_none() {
-    let (list, text) = (value("[1, 2]"), value("Paris"));
-    for line in ["exact", "fields", "numeric", "prefix_list", "similar_list", "kendall_tau", "python: a.py"] {
-        let Outcome::Scored(scored) = score(&scorer(line), &Case { expected: Some(&list), ..Case::default() }) else {
-            panic!("{line}")
-        };
-        assert_eq!(told(&scored), "0.0000 failed: no answer", "{line}");
-        let nothing = Case { answer: Some(&list), ..Case::default() };
-        assert_eq!(score(&scorer(line), &nothing), Outcome::NoExpected("There is no expected output.".to_owned()));
-    }
-    for line in ["text: f1", "string_check: like", "text_similarity: fuzzy"] {
-        let case = Case { expected: Some(&text), said: "It is Paris.", ..Case::default() };
-        let Outcome::Scored(scored) = score(&scorer(line), &case) else { panic!("{line}") };
-        assert!(scored.score > Some(0.0) && scored.reason.ends_with(", in the last message"), "{}", told(&scored));
-        let silent = score(&scorer(line), &Case { said: "  ", ..case });
-        assert!(matches!(&silent, Outcome::Scored(scored) if told(scored) == "0.0000 failed: no answer"), "{silent:?}");
-    }
-}
-
-#[test]
-fn what_a_scorer_cannot_compare_is_no_fault_of_the_answer() {
-    for (line, expected, sentence) in [
-        ("numeric", "Paris", "`numeric` compares numbers, and the text “Paris” is expected."),
-        ("numeric", "[a, b]", "`numeric` compares numbers, and no number is expected."),
-        ("numeric: age", "[{score: 1}]", "`numeric: age` compares numbers, and no number is expected in `age`."),
-        ("kendall_tau", "{a: 1}", "`kendall_tau` compares lists, and an object is expected."),
-        ("prefix_list", "5", "`prefix_list` compares lists, and the number 5 is expected."),
-    ] {
-        let (expected, answer) = (value(expected), value("[1]"));
-        for answer in [Some(&answer), None] {
-            let found = score(&scorer(line), &Case { expected: Some(&expected), answer, ..Case::default() });
-            assert_eq!(found, Outcome::Unfit(sentence.to_owned()), "{line}");
-        }
-    }
-}
-
-#[test]
-fn programs_and_models_are_asked_for_and_not_run() {
-    let one = value("1");
-    let case = Case { expected: Some(&one), answer: Some(&one), ..Case::default() };
-    assert_eq!(score(&scorer("python: a.py"), &case), Outcome::Needs(Need::Program("a.py".to_owned())));
-    assert_eq!(score(&scorer("judge:relevance"), &case), Outcome::Needs(Need::Model("relevance".to_owned())));
-}
-
-#[test]
-fn the_key_of_the_suite_is_what_rows_are_told_apart_by() {
-    let expected = value("[{ticket_id: 1}, {ticket_id: 2}]");
-    let answer = value("[{rank: 7, ticket_id: 1}, {rank: 8, ticket_id: 2}]");
-    let case = Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() };
-    let points = |key| {
-        let Outcome::Scored(scored) = score(&scorer("kendall_tau"), &Case { key, ..case }) else { panic!("{key:?}") };
-        scored.score
-    };
-    assert_eq!((points(None), points(Some("ticket_id"))), (Some(0.0), Some(1.0)));
 }
