@@ -85,11 +85,11 @@ fn floor(rows: &[(u32, f64)]) -> f64 {
 
 fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
     let once = |_| {
-        let (begun, ran) = (Instant::now(), on_processor());
+        let (begun, ran) = (Instant::now(), spent());
         black_box(act());
         let took = begun.elapsed();
         // What takes long is interrupted on a busy machine; the system's own count of that is too coarse for what does not.
-        let ran = on_processor().zip(ran).map(|(after, before)| after.saturating_sub(before));
+        let ran = spent().zip(ran).map(|(after, before)| after.saturating_sub(before));
         if took < COARSE { took } else { ran.unwrap_or(took) }
     };
     let best = (0..ROUNDS).map(once).min().unwrap_or(Duration::MAX);
@@ -97,7 +97,7 @@ fn measure<T>(what: &str, mut act: impl FnMut() -> T) {
 }
 
 /// How long this thread was on a processor so far.
-fn on_processor() -> Option<Duration> {
+fn spent() -> Option<Duration> {
     let stat = fs_err::read_to_string("/proc/self/schedstat").ok()?;
     stat.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
 }

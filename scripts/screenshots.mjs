@@ -27,7 +27,7 @@ const SHOTS = {
   },
   overview: async (page) => {
     await goTo(page, "#/overview");
-    await page.getByRole("grid").waitFor();
+    await page.getByRole("grid", { name: /overview|tasks/i }).first().waitFor();
   },
   answer: async (page) => {
     await page.getByTestId("filter").fill("class:wrong_answer task:prioritize_tickets");
@@ -36,6 +36,15 @@ const SHOTS = {
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
     await page.evaluate(() => (location.hash += `${location.hash.includes("?") ? "&" : "?"}view=answer`));
     await page.getByTestId("answer").waitFor();
+  },
+  compare: async (page) => {
+    const ids = await page.evaluate(async () => {
+      const request = { filter: "system:tool_calling state:answered", sort: { column: "path", descending: false }, span: { offset: 0, limit: 2 } };
+      const reply = await fetch("/api/list_runs", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify({ request }) });
+      return (await reply.json()).rows.map((row) => row.id);
+    });
+    await goTo(page, `#/compare?${ids.map((id) => `run=${id}`).join("&")}`);
+    await page.getByText("Here they part").first().waitFor();
   },
   report: async (page) => {
     await goTo(page, "#/report");

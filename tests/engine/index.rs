@@ -275,6 +275,7 @@ proptest! {
         for word in ["w1", "w2", "w3", "w4"] {
             prop_assert_eq!(bench.hits(word), crate::bench::hits(&anew, word));
         }
-        prop_assert_eq!(bench.status().counts, anew.status().counts);
+        // A suite that changes no row may still be on its way.
+        wait_until("both count the same", || (bench.status().counts == anew.status().counts).then_some(()));
     }
 }

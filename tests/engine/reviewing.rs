@@ -136,7 +136,7 @@ fn a_damaged_review_is_a_problem_with_its_line_and_a_new_one_moves_it_aside() {
         read.is_none() && wrong.contains("line 2: This is no verdict.") && wrong.contains("Mend the file"),
         "{wrong}"
     );
-    assert_eq!(bench.app().run_scores(&id).unwrap().notes, [wrong]);
+    assert!(bench.app().run_scores(&id).unwrap().notes.contains(&wrong));
     review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     assert_eq!(only_file(&bench, "results/.touchstone/replaced/reviews", "Z.yaml"), damaged);

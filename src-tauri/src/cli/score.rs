@@ -73,7 +73,9 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
         if asked.json {
             return lines(&run).iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Stop::from);
         }
-        rows(&run).into_iter().for_each(|row| columns.row(row));
+        for row in rows(&run) {
+            columns.row(row);
+        }
         Ok(())
     })?;
     for token in &misread {
