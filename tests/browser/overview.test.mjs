@@ -155,12 +155,12 @@ test("names and heads stay in sight of a large matrix, and few rows are drawn", 
     await press(page, "G", "End");
     await until(page, () => document.querySelector(".cursor")?.id === "cell-179-11");
     const box = (selector) => page.locator(selector).evaluate((element) => element.getBoundingClientRect().toJSON());
-    const grid = await box("[data-testid=overview-grid]");
-    const inside = async (selector) => {
-      const { left, right, top, bottom } = await box(selector);
-      return left >= grid.left - 1 && right <= grid.right + 1 && top >= grid.top - 1 && bottom <= grid.bottom + 1;
+    // The cell is brought into sight after it is marked.
+    const isInside = (selector) => {
+      const [grid, cell] = ["[data-testid=overview-grid]", selector].map((one) => document.querySelector(one)?.getBoundingClientRect());
+      return cell && cell.left >= grid.left - 1 && cell.right <= grid.right + 1 && cell.top >= grid.top - 1 && cell.bottom <= grid.bottom + 1;
     };
-    for (const selector of ['[id="cell-179-11"]', '[id="cell-179--1"]', '[id="cell--1-11"]', '[id="cell--1--1"]']) assert.ok(await inside(selector), selector);
+    for (const selector of ['[id="cell-179-11"]', '[id="cell-179--1"]', '[id="cell--1-11"]', '[id="cell--1--1"]']) await page.waitForFunction(isInside, selector);
     assert.ok((await page.getByTestId("overview-row").count()) < 80);
     // A cell that comes back into sight is not under the names.
     for (let n = 0; n < 11; n++) await press(page, "h");
