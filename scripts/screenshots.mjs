@@ -30,12 +30,12 @@ const SHOTS = {
     await page.getByRole("grid", { name: /overview|tasks/i }).first().waitFor();
   },
   answer: async (page) => {
-    await page.getByTestId("filter").fill("class:wrong_answer task:prioritize_tickets");
+    await page.getByTestId("filter").fill("class:wrong_answer");
     await page.getByTestId("total").waitFor();
     await rows(page).first().locator("a").first().click();
     await page.waitForFunction(() => location.hash.startsWith("#/run/"));
     await page.evaluate(() => (location.hash += `${location.hash.includes("?") ? "&" : "?"}view=answer`));
-    await page.getByTestId("answer").waitFor();
+    await page.getByText("only differences").first().waitFor();
   },
   compare: async (page) => {
     const ids = await page.evaluate(async () => {

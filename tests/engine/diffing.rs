@@ -99,7 +99,7 @@ fn an_answer_is_shown_beside_what_was_expected() {
         view.columns.iter().map(|column| (column.name.as_str(), column.numeric)).collect::<Vec<_>>(),
         [("ticket_id", true), ("plan", false), ("score", false)]
     );
-    assert_eq!((view.total_rows, view.total_lines as usize), (4, view.lines.len()));
+    assert_eq!((view.total_rows, view.total_lines), (4, view.lines.len() as u64));
     insta::assert_snapshot!(view.summary, @"0 of 3 rows right, 1 missing (#287), 1 extra (#9), 1 field differs: score 84.1 → 81.9, 1 moved: #286 (3 → 1), 1 value of another type");
     insta::assert_snapshot!(view.rows.iter().map(told).collect::<String>(), @"
     Changed #143 Some(1)>Some(2) | Same 143 - | Same free - | Changed 84.1 81.9
