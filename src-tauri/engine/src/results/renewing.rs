@@ -8,6 +8,9 @@ use super::scoring::renew;
 use super::scoring::write::{Kept, keep};
 use crate::rows::ScoringProgress;
 
+/// Stands for the tasks while rows agree with different ones.
+const UNDER_WAY: i64 = i64::MIN;
+
 /// How far it has come.
 #[derive(Debug)]
 pub(crate) struct Renewing {
@@ -37,6 +40,10 @@ impl Conductor {
         });
         self.tell_status();
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
+        if !agree {
+            // Until the last row was looked at, some agree with these suites and some with those before.
+            load::put_meta(&self.writer.sql, "tasks", UNDER_WAY)?;
+        }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
         Ok(())
     }
