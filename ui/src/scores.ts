@@ -37,8 +37,9 @@ export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
   failed: { word: "Scorer failed", icon: "warning", tone: "err" },
 };
 
-const WRONG_BELOW = 0.5;
-const RIGHT_FROM = 0.95;
+/** Where nobody said what is good enough: less is wrong, and from here on it is right. */
+export const WRONG_BELOW = 0.5;
+export const RIGHT_FROM = 0.95;
 
 /** How good one score is. Whether it passes decides; where nobody said what is good enough, only nearly all of it is right. */
 export function grade(score: number, passed: boolean | null): Look {

@@ -7,6 +7,7 @@ import type { OverviewRow } from "../../generated/OverviewRow";
 import type { IconName } from "../../parts/Icon.svelte";
 import { visibleLine } from "../../parts/visible/visible";
 import { runRoute, type RunRoute } from "../../route";
+import { RIGHT_FROM, scoreText, WRONG_BELOW } from "../../scores";
 
 export type Tone = "right" | "part" | "wrong";
 export const TONES: Record<Tone, { word: string; sign: string }> = {
@@ -14,10 +15,6 @@ export const TONES: Record<Tone, { word: string; sign: string }> = {
   part: { word: "part right", sign: "◐" },
   wrong: { word: "wrong", sign: "✕" },
 };
-
-/** Less than this is wrong, when nobody decides what is good enough; and nearly all of it is right. */
-const WRONG_BELOW = 0.5;
-const RIGHT_FROM = 0.95;
 
 /** How good it is, in one word; null without a score. Right when every run passed. */
 export function toneOf(cell: OverviewCell): Tone | null {
@@ -48,7 +45,8 @@ export function marksOf(cell: OverviewCell): Mark[] {
   return all.filter((mark) => mark.count > 0);
 }
 
-export const score = (value: number): string => value.toFixed(2);
+/** Two places, so that scores stand under each other; yet nothing is 1 or 0 that is not. */
+export const score = (value: number): string => (value >= 1 || value <= 0 ? value.toFixed(2) : scoreText(value));
 /** `2/3`: how many passed of those that were scored. */
 export const passedOf = (cell: OverviewCell): string => (cell.passed === null ? (cell.scored > 1 ? `n ${count(cell.scored)}` : "") : `${count(cell.passed)}/${count(cell.scored)}`);
 
@@ -58,7 +56,7 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   const scores: string[] = [];
   if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
   if (cell.score !== null) {
-    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${score(cell.low)}–${score(cell.high)})`;
+    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${cell.low.toFixed(2)}–${cell.high.toFixed(2)})`;
     scores.push(`${cell.scored === 1 ? "score" : "mean"} ${score(cell.score)}${interval}`);
   }
   if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");
