@@ -75,6 +75,18 @@ impl Window {
             .unwrap_or_default()
     }
 
+    /// Waits until a frame in the page has text, and returns it.
+    pub(crate) fn text_of_frame(&self, css: &str) -> String {
+        wait(&format!("{css} has something in it"), || {
+            let frame = self.find(css)?;
+            self.tell("POST", "/frame", &json!({ "id": { ELEMENT: frame } })).ok()?;
+            let body = self.find("body");
+            let text = body.and_then(|body| self.tell("GET", &format!("/element/{body}/text"), &Value::Null).ok());
+            self.tell("POST", "/frame", &json!({ "id": null })).ok()?;
+            text?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+        })
+    }
+
     /// Waits for an element, and clicks it as a person does.
     pub(crate) fn click(&self, css: &str) {
         wait(&format!("{css} can be clicked"), || {

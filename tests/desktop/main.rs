@@ -134,3 +134,28 @@ fn the_page_runs_no_text_as_code_and_takes_no_text_as_html() {
     window.run("location.href = 'data:text/html,x'; return 1");
     assert_eq!(window.run("return location.protocol + location.host"), json!("tauri:localhost"));
 }
+
+#[test]
+fn places_that_are_loaded_when_they_are_opened_are_there_and_a_report_is_drawn_in_its_frame() {
+    let stage = Stage::empty("places");
+    for model in ["o1", "claude"] {
+        let items = format!("  - user_message: first\n  - assistant_message: said by {model}\n");
+        stage.transcript(&format!("alpha-tool_calling-{model}-variation0"), &items);
+    }
+    let window = stage.window(&[stage.folder()]);
+    window.until("both runs are listed", "return document.querySelectorAll('[data-testid=run-row]').length === 2");
+    for (place, text) in [
+        ("settings", "Keys"),
+        ("problems", "Problems"),
+        ("launch", "Launch"),
+        ("overview", "claude"),
+        ("compare", "compare"),
+    ] {
+        window.run(&format!("location.hash = '#/{place}'; return 1"));
+        window.until_text(text);
+    }
+    window.run("location.hash = '#/report'; return 1");
+    let report = window.text_of_frame("iframe");
+    assert!(report.contains("claude") && report.contains("2 runs"), "{report}");
+    window.picture("report");
+}
