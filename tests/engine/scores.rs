@@ -102,6 +102,26 @@ fn what_changed_while_the_program_was_closed_is_scored_when_it_is_open_again() {
 }
 
 #[test]
+fn a_suite_that_was_changed_and_changed_back_while_rows_followed_leaves_no_score_of_the_other() {
+    const RUNS: usize = 1_500;
+    let mut bench = Bench::new().file("tasks/plans.yaml", suite("[{ n: 3 }]"));
+    for run in 2..RUNS + 2 {
+        bench = bench.answered(&format!("results/plans-tool_calling-claude-variation0-run{run}.yaml"), "Three");
+    }
+    let bench = bench.open();
+    let count = |bench: &Bench, filter: &str| {
+        let sort = Sort { column: Column::Score, descending: false };
+        let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 1 } };
+        bench.app().list_runs(request).unwrap().total
+    };
+    wait_until("all are right", || (count(&bench, "passed:yes") == RUNS as u64).then_some(()));
+    bench.put("tasks/plans.yaml", suite("[{ n: 4 }]"));
+    wait_until("some are wrong now", || (count(&bench, "passed:no") > 0).then_some(()));
+    let bench = bench.close().file("tasks/plans.yaml", suite("[{ n: 3 }]")).open();
+    wait_until("all are right again", || (count(&bench, "passed:yes") == RUNS as u64).then_some(()));
+}
+
+#[test]
 fn how_a_run_ended_decides_whether_it_is_scored() {
     let run = |n: u32| format!("plans-tool_calling-claude-variation{n}.yaml");
     let said = |what: &str| format!("conversation:\n- user_message: How many?\n{what}");
