@@ -12,6 +12,7 @@ pub mod nearest;
 mod node;
 pub mod review;
 pub mod run;
+pub mod stabletoolbench;
 mod stamp;
 pub mod suite;
 pub mod template;

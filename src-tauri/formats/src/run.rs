@@ -16,6 +16,54 @@ pub struct Run {
     pub facts: Vec<(String, Value)>,
     /// What a reader should know, as sentences.
     pub notes: Vec<String>,
+    /// Everything that was tried, when the run went more than one way; the steps tell the way that counts.
+    pub tree: Option<Tree>,
+}
+
+/// What a run tried, as a tree. Parents stand before their children.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tree {
+    /// All nodes; the first is the root.
+    pub nodes: Vec<TreeNode>,
+    /// Why the way that the steps tell was chosen, when a rule of ours chose it.
+    pub chosen_by: Option<String>,
+}
+
+/// One thing that was tried.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TreeNode {
+    /// Place of its parent in the list; none for the root.
+    pub parent: Option<u32>,
+    /// What it is.
+    pub kind: TreeKind,
+    /// What was thought or asked; the name of the tool for a call.
+    pub text: String,
+    /// Arguments of a call.
+    pub input: Option<String>,
+    /// What came back.
+    pub output: Option<String>,
+    /// What stands for how a call ended, as a few words: `Finished with an answer`, `Unknown function`. None when it worked.
+    pub trouble: Option<String>,
+    /// Given up: nothing follows.
+    pub pruned: bool,
+    /// An answer was given here.
+    pub finished: bool,
+    /// Place of the same thing in the steps of the run, when it is on the way that counts.
+    pub step: Option<u32>,
+}
+
+/// Kinds of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TreeKind {
+    /// Where everything begins; also where a new try begins.
+    #[default]
+    Root,
+    /// What the model said.
+    Thought,
+    /// A tool call.
+    Call,
+    /// The call that ends it.
+    Finish,
 }
 
 /// What the files of a run look like.
@@ -28,6 +76,14 @@ pub enum Layout {
     PromptQl,
     /// A group of `.result`, `.history`, `.api`, `.time`, `.err` files.
     BenchmarkFolder,
+    /// A raw answer of `StableToolBench`: one chain after the other, or a tree.
+    RawAnswer,
+    /// A converted answer, one of many in its file.
+    ConvertedAnswer,
+    /// A verdict of a pass-rate file, one of many.
+    PassRate,
+    /// An evaluation of a result file, one of many.
+    ResultFile,
 }
 
 /// One thing that happened.

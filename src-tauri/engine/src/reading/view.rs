@@ -101,6 +101,10 @@ pub(super) fn layout(layout: told::Layout) -> &'static str {
         told::Layout::ToolCalling => "Tool-calling transcript",
         told::Layout::PromptQl => "PromptQL transcript",
         told::Layout::BenchmarkFolder => "Benchmark folder",
+        told::Layout::RawAnswer => "StableToolBench answer",
+        told::Layout::ConvertedAnswer => "Converted StableToolBench answer",
+        told::Layout::PassRate => "StableToolBench pass-rate verdict",
+        told::Layout::ResultFile => "StableToolBench evaluation",
     }
 }
 

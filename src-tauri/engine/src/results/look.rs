@@ -239,6 +239,10 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
         Layout::ToolCalling => "tool_calling",
         Layout::PromptQl => "prompt_ql",
         Layout::BenchmarkFolder => "benchmark_folder",
+        Layout::RawAnswer => "raw_answer",
+        Layout::ConvertedAnswer => "converted_answer",
+        Layout::PassRate => "pass_rate",
+        Layout::ResultFile => "result_file",
     }
 }
 

@@ -1,0 +1,8 @@
+//! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the files its runs are kept in.
+pub mod names;
+pub mod pool;
+pub mod python;
+pub mod query;
+
+pub use pool::{Pool, Tool};
+pub use query::{Api, Pair, Parameter, Query};

@@ -1,0 +1,150 @@
+//! **Pure.** Values as Python writes them: the keys of caches of API replies are such texts.
+use crate::value::Value;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// Characters that are escaped, as ranges.
+static ESCAPED: LazyLock<Vec<(u32, u32)>> = LazyLock::new(|| {
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        Some((u32::from_str_radix(first, 16).ok()?, u32::from_str_radix(last, 16).ok()?))
+    };
+    include_str!("../../data/nonprintable.txt").split_whitespace().filter_map(range).collect()
+});
+
+/// `str()` of a value: a text by itself is bare.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => repr(other),
+    }
+}
+
+/// `repr()` of a value.
+pub fn repr(value: &Value) -> String {
+    let mut out = String::new();
+    put(&mut out, value);
+    out
+}
+
+fn put(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("None"),
+        Value::Bool(true) => out.push_str("True"),
+        Value::Bool(false) => out.push_str("False"),
+        Value::Number(number) => out.push_str(&self::number(number)),
+        Value::Text(text) => put_text(out, text),
+        Value::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                put(out, item);
+            }
+            out.push(']');
+        }
+        Value::Map(entries) => {
+            out.push('{');
+            for (at, (key, value)) in entries.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                put(out, key);
+                out.push_str(": ");
+                put(out, value);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn put_text(out: &mut String, text: &str) {
+    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    out.push(quote);
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c == quote => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if is_printable(c) => out.push(c),
+            c => {
+                let code = u32::from(c);
+                let _ = match code {
+                    0..0x100 => write!(out, "\\x{code:02x}"),
+                    0x100..0x1_0000 => write!(out, "\\u{code:04x}"),
+                    _ => write!(out, "\\U{code:08x}"),
+                };
+            }
+        }
+    }
+    out.push(quote);
+}
+
+fn is_printable(c: char) -> bool {
+    if (' '..='~').contains(&c) {
+        return true;
+    }
+    let code = u32::from(c);
+    let after = ESCAPED.partition_point(|(first, _)| *first <= code);
+    after == 0 || ESCAPED[after - 1].1 < code
+}
+
+/// A number of a JSON text: whole ones to their last digit, others as the shortest text that reads as the same number.
+fn number(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+        let sign = if text.starts_with('-') { "-" } else { "" };
+        let digits = text.trim_start_matches('-').trim_start_matches('0');
+        return if digits.is_empty() { "0".to_owned() } else { format!("{sign}{digits}") };
+    }
+    match text.to_ascii_lowercase().trim_start_matches('.') {
+        "nan" => return "nan".to_owned(),
+        "inf" | "infinity" | "+.inf" => return "inf".to_owned(),
+        "-inf" | "-infinity" | "-.inf" => return "-inf".to_owned(),
+        _ => {}
+    }
+    text.parse().map_or_else(|_| text.to_owned(), float)
+}
+
+/// A float as `repr()` writes it.
+pub fn float(number: f64) -> String {
+    if number.is_nan() {
+        return "nan".to_owned();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    let shortest = format!("{number:e}");
+    let Some((digits, exponent)) = shortest.split_once('e') else { return shortest };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if (-4..16).contains(&exponent) {
+        let plain = format!("{number}");
+        return if plain.contains('.') { plain } else { plain + ".0" };
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn values_are_written_as_python_writes_them() {
+        for (json, python) in [
+            (r#"{"b": 1, "a": [true, null, 1.50]}"#, "{'b': 1, 'a': [True, None, 1.5]}"),
+            (r#""bare""#, "bare"),
+            (r#"["it's", "say \"x\"", "both ' and \""]"#, r#"["it's", 'say "x"', 'both \' and "']"#),
+            (r#"["\u00a0\u200d\t\\ é 名 😀"]"#, r"['\xa0\u200d\t\\ é 名 😀']"),
+            (
+                "[1e16, 1.5e-7, 100000.0, 1e400, -0, 0.0001, 0.00001, 123456789012345678901234567890]",
+                "[1e+16, 1.5e-07, 100000.0, inf, 0, 0.0001, 1e-05, 123456789012345678901234567890]",
+            ),
+            ("{}", "{}"),
+        ] {
+            assert_eq!(text(&json::read(json).unwrap()), python);
+        }
+    }
+}
