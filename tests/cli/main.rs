@@ -18,6 +18,7 @@ mod scoring;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
 mod serve;
+mod stabletoolbench;
 mod stats;
 
 use sandbox::{ANSWERED, Sandbox};

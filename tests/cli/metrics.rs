@@ -9,15 +9,7 @@ use std::{
 const PAIRS: &str = include_str!("../fixtures/metrics/pairs.jsonl");
 
 fn measured(name: &str, arguments: &[&str], input: &[u8]) -> Ran {
-    let mut command = Sandbox::with(name, &[]).command(&[&["metrics"], arguments].concat());
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).current_dir("/").spawn().unwrap();
-    let mut into = child.stdin.take().unwrap();
-    let input = input.to_vec();
-    let writing = std::thread::spawn(move || into.write_all(&input));
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    writing.join().unwrap().ok();
-    ran
+    Sandbox::with(name, &[]).fed(&[&["metrics"], arguments].concat(), input)
 }
 
 #[test]

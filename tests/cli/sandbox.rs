@@ -1,6 +1,7 @@
 //! A folder of our own with a few transcripts, and the real program run on it.
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     time::{Duration, SystemTime},
@@ -63,6 +64,19 @@ impl Sandbox {
     /// Runs the program to its end.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
+    }
+
+    /// Runs the program to its end, with this on standard input.
+    pub(crate) fn fed(&self, arguments: &[&str], input: &[u8]) -> Ran {
+        let mut command = self.command(arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut into = child.stdin.take().unwrap();
+        let input = input.to_vec();
+        let writing = std::thread::spawn(move || into.write_all(&input));
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        // A program that ends early reads no more.
+        writing.join().unwrap().ok();
+        ran
     }
 }
 

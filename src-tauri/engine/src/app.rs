@@ -40,6 +40,7 @@ mod reading;
 mod reporting;
 mod reviewing;
 mod scoring;
+pub mod stabletoolbench;
 mod stats;
 mod wishes;
 

@@ -7,6 +7,7 @@ mod doctor;
 mod doors;
 mod folder;
 mod index;
+mod lines;
 mod list;
 mod metrics;
 mod nudge;
@@ -17,6 +18,7 @@ mod run;
 mod score;
 mod search;
 mod show;
+mod stabletoolbench;
 mod stats;
 mod terminal;
 mod watch;
@@ -82,6 +84,10 @@ enum Command {
 
     /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
     Metrics(metrics::Metrics),
+
+    /// What belongs to StableToolBench: names of functions, keys of caches
+    #[command(name = "stabletoolbench")]
+    StableToolBench(stabletoolbench::StableToolBench),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
 }
@@ -173,6 +179,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Review(review)) => review::run(&review, here),
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
+
+        Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

@@ -1,0 +1,34 @@
+//! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys` answer a line with a line.
+use super::{Outcome, lines};
+use clap::{Args, Subcommand};
+use touchstone_engine::app::stabletoolbench::{function_name_line, key_line};
+
+/// What `stabletoolbench` takes.
+#[derive(Debug, Args)]
+pub(super) struct StableToolBench {
+    #[command(subcommand)]
+    asked: Asked,
+}
+
+#[derive(Debug, Subcommand)]
+enum Asked {
+    /// Tools and APIs as JSON Lines on standard input, the names of their functions on standard output
+    Names(Lines),
+    /// Inputs of tools as JSON Lines on standard input, their keys in the cache on standard output
+    Keys(Lines),
+}
+
+/// What commands take that only answer lines.
+#[derive(Debug, Args)]
+struct Lines {
+    /// Print JSON Lines, which it always does
+    #[arg(long, hide = true)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &StableToolBench) -> Outcome {
+    match &asked.asked {
+        Asked::Names(_) => lines::answer(function_name_line),
+        Asked::Keys(_) => lines::answer(key_line),
+    }
+}
