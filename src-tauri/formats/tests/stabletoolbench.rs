@@ -3,9 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 
-use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::{names, python};
+use touchstone_formats::stabletoolbench::{Api, Pair, Pool, Query, functions, names, python};
 use touchstone_formats::value::Value;
+use touchstone_formats::{json, suite};
 
 fn lines(name: &str) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
@@ -46,4 +46,116 @@ fn keys_are_the_texts_that_python_writes() {
         cases += 1;
     }
     println!("cases: {cases}");
+}
+
+/// The rows of all query files, with the names of their sets.
+fn queries() -> Vec<(String, Query)> {
+    let sets = ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
+    let mut all = Vec::new();
+    for set in sets {
+        let Some(text) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else { continue };
+        for task in suite::read(&text, set).unwrap().tasks {
+            all.push((set.to_owned(), Query::of_task(&task).unwrap()));
+        }
+    }
+    all
+}
+
+fn text(value: &Value, key: &str) -> String {
+    match value.get(key) {
+        Some(Value::Text(word) | Value::Number(word)) => word.clone(),
+        _ => String::new(),
+    }
+}
+
+fn whole(name: &str) -> Option<String> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
+    fs_err::read_to_string(file).ok()
+}
+
+/// The tools of the folder of the original's layout.
+fn tools() -> Pool {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/toolenv/tools");
+    let mut pool = Pool::default();
+    let Ok(categories) = fs_err::read_dir(root) else { return pool };
+    for category in categories {
+        let category = category.unwrap();
+        for file in fs_err::read_dir(category.path()).unwrap() {
+            let path = file.unwrap().path();
+            let text = fs_err::read_to_string(&path).unwrap();
+            let dirs = [category.file_name().into_string().unwrap()];
+            pool.add_file(&[&dirs[0]], path.file_stem().unwrap().to_str().unwrap(), &text).unwrap();
+        }
+    }
+    pool
+}
+
+#[test]
+fn functions_are_those_of_the_original() {
+    let (queries, tools) = (queries(), tools());
+    let golden = lines("function_defs.jsonl");
+    println!("cases: {} of {}", golden.len(), queries.len());
+    for case in &golden {
+        let (set, id) = (text(case, "test_set"), text(case, "query_id"));
+        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        let mut ours = functions::of_query(query, &tools, true);
+        let names = case.get("function_names").unwrap().items();
+        assert_eq!(ours.iter().map(|one| Value::from(one.name.as_str())).collect::<Vec<_>>(), names, "{set} {id}");
+        assert_eq!(ours.pop().map(|finish| finish.name).as_deref(), Some("Finish"));
+        for (ours, theirs) in ours.iter().zip(case.get("functions").unwrap().items()) {
+            assert_eq!(json::write(&ours.to_value(), true), json::write(theirs, true), "{set} {id}");
+        }
+        // The original describes a tool that is in several categories by whichever it happened to list last.
+        let list = text(case, "tool_list_text");
+        if !["demo_project", "currency_converter_v2"].iter().any(|name| list.contains(&format!(".{name}:"))) {
+            assert_eq!(functions::tool_list(query, &tools), list, "{set} {id}");
+        }
+    }
+}
+
+#[test]
+fn a_pool_made_of_the_queries_is_the_folder_of_tools() {
+    let queries = queries();
+    if queries.is_empty() {
+        return;
+    }
+    let (pool, tools) = (Pool::of_queries(queries.iter().map(|(_, query)| query)), tools());
+    assert_eq!((pool.tools().len(), pool.api_count()), (814, 2_490));
+    assert_eq!((tools.tools().len(), tools.api_count()), (814, 2_490));
+    for (_, query) in &queries {
+        for entry in &query.apis {
+            for pool in [&pool, &tools] {
+                let (tool, api) = pool.find(Some(&entry.category), &entry.tool, &entry.name).unwrap();
+                assert_eq!((&tool.category, &api.name), (&entry.category, &entry.name));
+            }
+        }
+    }
+}
+
+#[test]
+fn names_that_several_apis_share_are_those_of_the_original() {
+    let queries = queries();
+    let (mut cases, mut ambiguous) = (0, 0);
+    for case in lines("gold_mapping.jsonl") {
+        let (set, id) = (text(&case, "test_set"), text(&case, "query_id"));
+        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        let apis: Vec<Pair> = query.apis.iter().map(Api::pair).collect();
+        let shared = functions::shared(&apis);
+        let duplicates = case.get("duplicate_function_names").unwrap().items();
+        assert_eq!(shared.len(), duplicates.len(), "{set} {id}");
+        for gold in case.get("gold").unwrap().items() {
+            let pair = Pair::read(gold).unwrap();
+            let name = names::function_name(&pair.tool, &pair.api);
+            assert_eq!(name, text(gold, "function_name"));
+            let sharing = shared.iter().find(|(known, _)| *known == name);
+            assert_eq!(Some(&Value::Bool(sharing.is_some())), gold.get("ambiguous"), "{set} {id} {name}");
+            let candidates: Vec<Pair> = gold.get("candidates").unwrap().items().iter().filter_map(Pair::read).collect();
+            let ours = sharing.map_or_else(|| vec![&pair], |(_, pairs)| pairs.clone());
+            assert_eq!(ours, candidates.iter().collect::<Vec<_>>(), "{set} {id} {name}");
+            ambiguous += usize::from(sharing.is_some());
+            cases += 1;
+        }
+    }
+    println!("cases: {cases}");
+    assert!(cases == 0 || ambiguous == 5);
 }

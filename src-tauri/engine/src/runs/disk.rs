@@ -126,6 +126,14 @@ impl Folder {
         }
     }
 
+    /// A folder in this one, when it is there.
+    pub(super) fn inside(&self, name: &str) -> Result<Option<Self>, DiskError> {
+        match self.enter(name, None) {
+            Err(error) if error.why == GONE => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
     fn root(dir: &Path) -> Result<Self, DiskError> {
         let fd = rustix::fs::open(dir, INTO, Mode::empty()).map_err(|error| gone_or(dir, error))?;
         Ok(Self { fd, path: dir.to_owned() })

@@ -1,4 +1,5 @@
 //! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the files its runs are kept in.
+pub mod functions;
 pub mod names;
 pub mod pool;
 pub mod python;

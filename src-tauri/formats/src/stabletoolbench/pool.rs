@@ -1,18 +1,25 @@
-//! **Pure.** Tools with their APIs: from tool files, or from what queries say of them.
+//! **Pure.** Tools with their APIs: from the texts of tool files, or from what queries say of them. Owns finding one by its names.
 use super::names;
-use super::query::{Api, Query};
+use super::query::{Api, Query, words};
+use crate::error::{ReadError, ReadErrorKind};
+use crate::json;
+use crate::value::Value;
+use std::collections::HashMap;
 
 /// All tools there are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pool {
-    /// In the order they were found.
-    pub tools: Vec<Tool>,
+    tools: Vec<Tool>,
+    /// Places of the tools of each standard name.
+    by_name: HashMap<String, Vec<usize>>,
+    /// For each tool, the places of its APIs by their standard names; the first of a name counts.
+    apis: Vec<HashMap<String, usize>>,
 }
 
 /// A tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tool {
-    /// Its category, as its directory is called.
+    /// Its category, as its directory is called; empty when nobody says.
     pub category: String,
     /// Its name.
     pub name: String,
@@ -27,32 +34,180 @@ impl Pool {
     pub fn of_queries<'a>(queries: impl IntoIterator<Item = &'a Query>) -> Self {
         let mut pool = Self::default();
         for api in queries.into_iter().flat_map(|query| &query.apis) {
-            pool.add(api);
+            let at = pool.place(&names::category(&api.category), &api.tool);
+            pool.put(at, api);
         }
         pool
     }
 
-    fn add(&mut self, api: &Api) {
-        let category = names::category(&api.category);
-        let known = self.tools.iter().position(|tool| tool.name == api.tool && tool.category == category);
-        let at = known.unwrap_or_else(|| {
-            self.tools.push(Tool { category, name: api.tool.clone(), ..Tool::default() });
+    /// The tools, in the order they were found.
+    pub fn tools(&self) -> &[Tool] {
+        &self.tools
+    }
+
+    /// How many APIs they have.
+    pub fn api_count(&self) -> usize {
+        self.tools.iter().map(|tool| tool.apis.len()).sum()
+    }
+
+    /// Takes in a file of a folder of tools, given the directories between that folder and the file and its name without extension.
+    /// A list of APIs is a whole tool, of the category that its directory is called; anything else is one API of the tool that its
+    /// directory is called.
+    pub fn add_file(&mut self, dirs: &[&str], stem: &str, text: &str) -> Result<(), ReadError> {
+        let file = json::read_as(text, json::Mode::Embedded)?;
+        let text = |key: &str| file.get(key).map(words).filter(|text| !text.is_empty());
+        let category = |dir: Option<&&str>| {
+            let said = || text("tool_category").or_else(|| text("category_name")).or_else(|| text("category"));
+            dir.map(|dir| (*dir).to_owned()).or_else(said).unwrap_or_default()
+        };
+        if let Some(Value::List(entries)) = file.get("api_list") {
+            let name = text("tool_name").or_else(|| text("name")).unwrap_or_else(|| stem.to_owned());
+            let at = self.place(&names::category(&category(dirs.last())), &name);
+            self.describe(at, text("tool_description").or_else(|| text("description")));
+            entries.iter().for_each(|entry| self.put(at, &Api::read(entry)));
+            return Ok(());
+        }
+        if !matches!(file, Value::Map(_)) || (text("api_name").is_none() && text("name").is_none()) {
+            let message = "Not a tool: it has neither an `api_list` nor an `api_name`.";
+            return Err(ReadError::new(ReadErrorKind::BadValue, message));
+        }
+        let (parents, dir) = dirs.split_last().map_or((&[][..], None), |(dir, parents)| (parents, Some(*dir)));
+        let name = text("tool_name").or(dir.map(str::to_owned)).unwrap_or_else(|| stem.to_owned());
+        let at = self.place(&names::category(&category(parents.last())), &name);
+        self.describe(at, text("tool_description"));
+        self.put(at, &Api::read(&file));
+        Ok(())
+    }
+
+    /// The place of a tool, which is made when it is new.
+    fn place(&mut self, category: &str, name: &str) -> usize {
+        let places = self.by_name.entry(names::standardize(name)).or_default();
+        let known = places.iter().copied().find(|at| self.tools.get(*at).is_some_and(|tool| tool.category == category));
+        known.unwrap_or_else(|| {
+            places.push(self.tools.len());
+            self.tools.push(Tool { category: category.to_owned(), name: name.to_owned(), ..Tool::default() });
+            self.apis.push(HashMap::new());
             self.tools.len() - 1
-        });
-        let tool = &mut self.tools[at];
-        if !tool.apis.iter().any(|known| known.name == api.name) {
-            tool.apis.push(api.clone());
+        })
+    }
+
+    fn describe(&mut self, at: usize, description: Option<String>) {
+        if let Some(tool) = self.tools.get_mut(at) {
+            tool.description = tool.description.take().or(description);
         }
     }
 
-    /// An API by the names of requests: raw ones and standard ones mean the same. Without a category, of the first tool of that name.
+    /// Gives a tool an API, unless it has one of that name.
+    fn put(&mut self, at: usize, api: &Api) {
+        let (Some(tool), Some(places)) = (self.tools.get_mut(at), self.apis.get_mut(at)) else { return };
+        if tool.apis.iter().any(|known| known.name == api.name) {
+            return;
+        }
+        places.entry(names::api_name(&api.name)).or_insert(tool.apis.len());
+        tool.apis.push(Api { category: tool.category.clone(), tool: tool.name.clone(), ..api.clone() });
+    }
+
+    /// An API by the names of requests: raw ones, standard ones and the name of its function mean the same, and a tool may bear its
+    /// category (`weather_for_Data`). Without a category, of the first tool of that name that has it.
     pub fn find(&self, category: Option<&str>, tool: &str, api: &str) -> Option<(&Tool, &Api)> {
-        let (tool, api, category) = (names::standardize(tool), names::api_name(api), category.map(names::category));
-        let fits = |known: &&Tool| {
-            names::standardize(&known.name) == tool
-                && category.as_ref().is_none_or(|category| known.category == *category)
+        let category = category.map(names::category);
+        let named = |tool: &str, raw: &str| self.named(category.as_deref(), &names::standardize(tool), raw, api);
+        named(tool, tool).or_else(|| {
+            // Only at the end: the own names of some tools hold the same words.
+            let end = format!("_for_{}", category.as_deref()?);
+            named(tool.strip_suffix(&end)?, tool)
+        })
+    }
+
+    /// `raw` is the tool as the request has it, which is what the name of a function may end with.
+    fn named(&self, category: Option<&str>, tool: &str, raw: &str, api: &str) -> Option<(&Tool, &Api)> {
+        let places = self.by_name.get(tool)?;
+        let fits = |known: &Tool| {
+            known.category.is_empty() || category.is_none_or(|category| known.category.eq_ignore_ascii_case(category))
         };
-        let found = |known: &&Api| names::api_name(&known.name) == api;
-        self.tools.iter().filter(fits).find_map(|tool| Some((tool, tool.apis.iter().find(found)?)))
+        let whole = names::api_name(api);
+        let cut = whole
+            .strip_suffix(&format!("_for_{tool}"))
+            .or_else(|| whole.split_once(&format!("_for_{raw}")).map(|(cut, _)| cut));
+        let mut tools = places.iter().filter_map(|at| Some((self.tools.get(*at)?, self.apis.get(*at)?)));
+        tools.by_ref().filter(|(known, _)| fits(known)).find_map(|(tool, apis)| {
+            let at = apis.get(&whole).or_else(|| apis.get(cut?))?;
+            Some((tool, tool.apis.get(*at)?))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOOL: &str = r#"{"tool_name": "Weather", "tool_description": "Says how it is outside.", "api_list": [
+        {"name": "By City", "description": "of a city", "required_parameters": [{"name": "city", "type": "STRING", "description": "", "default": ""}]},
+        {"name": "by-city"}, {"name": "ID"}]}"#;
+
+    fn found(pool: &Pool, category: Option<&str>, tool: &str, api: &str) -> Option<String> {
+        let (tool, api) = pool.find(category, tool, api)?;
+        Some(format!("{}/{}/{}", tool.category, tool.name, api.name))
+    }
+
+    #[test]
+    fn an_api_is_found_by_raw_and_standard_names_and_by_its_function() {
+        let mut pool = Pool::default();
+        pool.add_file(&["Data"], "weather", TOOL).unwrap();
+        for (tool, api) in [
+            ("Weather", "By City"),
+            ("weather", "by_city"),
+            ("weather_for_Data", "By City"),
+            ("weather", "by_city_for_weather"),
+            ("Weather", "by_city_for_weather"),
+        ] {
+            assert_eq!(found(&pool, Some("Data"), tool, api).as_deref(), Some("Data/Weather/By City"), "{tool} {api}");
+        }
+        assert_eq!(found(&pool, None, "weather", "is_id").as_deref(), Some("Data/Weather/ID"));
+        assert_eq!(found(&pool, None, "weather", "ids"), None);
+        assert_eq!(found(&pool, Some("Music"), "weather", "id"), None);
+        assert_eq!(found(&pool, Some("Data"), "climate", "id"), None);
+        assert_eq!((pool.tools()[0].description.as_deref(), pool.api_count()), (Some("Says how it is outside."), 3));
+    }
+
+    #[test]
+    fn only_the_category_at_the_end_is_cut_from_the_name_of_a_tool() {
+        let mut pool = Pool::default();
+        pool.add_file(
+            &["Real_Estate"],
+            "homes_for_real_estate",
+            r#"{"tool_name": "Homes for real estate", "api_list": [{"name": "List"}]}"#,
+        )
+        .unwrap();
+        for tool in ["Homes for real estate", "homes_for_real_estate", "homes_for_real_estate_for_Real_Estate"] {
+            assert!(found(&pool, Some("Real_Estate"), tool, "list").is_some(), "{tool}");
+        }
+        assert_eq!(found(&pool, Some("Real_Estate"), "homes", "list"), None);
+    }
+
+    #[test]
+    fn one_name_in_two_categories_is_two_tools() {
+        let mut pool = Pool::default();
+        pool.add_file(&["Events"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}]}"#).unwrap();
+        pool.add_file(&["Sports"], "demo", r#"{"tool_name": "Demo", "api_list": [{"name": "a"}, {"name": "b"}]}"#)
+            .unwrap();
+        assert_eq!(found(&pool, Some("Sports"), "demo", "a").as_deref(), Some("Sports/Demo/a"));
+        assert_eq!(found(&pool, None, "demo", "a").as_deref(), Some("Events/Demo/a"));
+        assert_eq!(found(&pool, None, "demo", "b").as_deref(), Some("Sports/Demo/b"));
+    }
+
+    #[test]
+    fn a_folder_may_hold_a_file_for_each_tool_or_for_each_api_with_or_without_directories() {
+        let mut pool = Pool::default();
+        pool.add_file(&["Data", "weather"], "by_city", r#"{"api_name": "By City", "description": "x"}"#).unwrap();
+        pool.add_file(&["Data", "weather"], "by_zip", r#"{"name": "By Zip", "tool_name": "Weather"}"#).unwrap();
+        pool.add_file(&[], "rates", r#"{"tool_name": "Rates", "api_list": [{"name": "Now"}]}"#).unwrap();
+        pool.add_file(&[], "songs", r#"{"tool_name": "Songs", "tool_category": "Music", "api_list": []}"#).unwrap();
+        let all: Vec<_> = pool.tools().iter().map(|tool| (&*tool.category, &*tool.name, tool.apis.len())).collect();
+        assert_eq!(all, [("Data", "weather", 2), ("", "Rates", 1), ("Music", "Songs", 0)]);
+        assert!(pool.find(Some("Anything"), "rates", "now").is_some());
+        for text in ["", "[]", "{}", "3", r#"{"api_list": 3}"#] {
+            assert!(pool.add_file(&["Data"], "x", text).is_err(), "{text}");
+        }
     }
 }

@@ -47,6 +47,8 @@ pub struct Api {
     pub method: String,
     /// What a reply looks like: an object, or JSON as a text that is often cut.
     pub template: Option<Value>,
+    /// Which keys of a reply are kept, where a tool file says so.
+    pub schema: Option<Value>,
 }
 
 /// A parameter of an API.
@@ -109,6 +111,7 @@ impl Api {
             optional: parameters("optional_parameters"),
             method: text("method"),
             template: entry.get("template_response").cloned(),
+            schema: entry.get("schema").cloned(),
         }
     }
 
@@ -131,7 +134,7 @@ impl Parameter {
 }
 
 /// A text, or what else stands there as JSON; nothing for null.
-fn words(value: &Value) -> String {
+pub(super) fn words(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         other => other.word().map_or_else(|| json::write(other, false), str::to_owned),

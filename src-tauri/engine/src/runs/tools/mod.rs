@@ -1,6 +1,7 @@
 //! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
 
 pub mod mcp;
+pub mod pool;
 pub mod python;
 pub mod sql;
 
