@@ -1,9 +1,10 @@
 //! Names and keys of `StableToolBench`, against what the original gives. Its files are not part of the project; without them there is
 //! nothing to do.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use std::collections::HashSet;
 use std::path::Path;
 
-use touchstone_formats::stabletoolbench::{Api, Pair, Pool, Query, functions, names, python};
+use touchstone_formats::stabletoolbench::{Api, Pair, Pool, Query, filter, functions, names, python};
 use touchstone_formats::value::Value;
 use touchstone_formats::{json, suite};
 
@@ -158,4 +159,102 @@ fn names_that_several_apis_share_are_those_of_the_original() {
     }
     println!("cases: {cases}");
     assert!(cases == 0 || ambiguous == 5);
+}
+
+#[test]
+fn query_files_hold_what_is_known_of_them() {
+    let Some(table) = whole("data_table.json") else { return };
+    let mut cases = 0;
+    for row in json::read(&table).unwrap().items() {
+        let set = text(row, "test_set");
+        let Some(file) = whole(&format!("solvable_queries/test_instruction/{set}.json")) else { continue };
+        let tasks = suite::read(&file, &set).unwrap().tasks;
+        let queries: Vec<Query> = tasks.iter().map(|task| Query::of_task(task).unwrap()).collect();
+        let entries = || queries.iter().flat_map(|query| &query.apis);
+        let number = |key: &str| text(row, key).parse::<usize>().unwrap();
+        assert_eq!(queries.len(), number("queries"), "{set}");
+        assert_eq!(entries().count(), number("api_entries"), "{set}");
+        let distinct = |part: fn(&Api) -> [&str; 3]| entries().map(part).collect::<HashSet<_>>().len();
+        assert_eq!(distinct(|api| [&api.category, &api.tool, &api.name]), number("distinct_apis"), "{set}");
+        assert_eq!(distinct(|api| [&api.category, &api.tool, ""]), number("distinct_tools"), "{set}");
+        assert_eq!(distinct(|api| [&api.category, "", ""]), number("categories"), "{set}");
+        assert_eq!(queries.iter().map(|query| query.gold.len()).sum::<usize>(), number("gold_pairs"), "{set}");
+        assert_eq!(
+            entries().filter(|api| api.template.is_none()).count(),
+            number("template_response_missing"),
+            "{set}"
+        );
+        assert_eq!(
+            entries().filter(|api| api.description.trim().is_empty()).count(),
+            number("empty_api_description"),
+            "{set}"
+        );
+        for (task, query) in tasks.iter().zip(&queries) {
+            let brief = task.query.as_ref().unwrap();
+            let offered: Vec<Pair> = brief.apis.iter().map(|api| api.pair.clone()).collect();
+            assert_eq!(offered, query.apis.iter().map(Api::pair).collect::<Vec<_>>(), "{}", task.id);
+            let gold: Vec<String> = query.gold.iter().map(|pair| names::function_name(&pair.tool, &pair.api)).collect();
+            assert!(task.expected_tool_calls.iter().all(|name| gold.contains(name)), "{}", task.id);
+        }
+        let ids = filter::Ids::read(&whole(&format!("solvable_queries/test_query_ids/{set}.json")).unwrap()).unwrap();
+        assert!(queries.iter().all(|query| ids.admit(&query.id)));
+        assert_eq!(ids.unknown(queries.iter().map(|query| query.id.as_str())), 0, "{set}");
+        cases += queries.len();
+    }
+    println!("cases: {cases}");
+}
+
+#[test]
+fn tools_of_a_query_are_those_that_the_original_lists() {
+    let queries = queries();
+    let mut cases = 0;
+    for case in lines("seed_available_tools.jsonl") {
+        let (set, id) = (text(&case, "test_set"), text(&case, "query_id"));
+        let (_, query) = queries.iter().find(|(known, query)| *known == set && query.id == id).unwrap();
+        assert_eq!(&query.available_tools(), case.get("available_tools").unwrap(), "{set} {id}");
+        cases += 1;
+    }
+    println!("cases: {cases}");
+}
+
+#[test]
+fn rows_may_say_little() {
+    for name in ["G1_query", "G2_query", "G3_query", "inference_query_demo", "inference_query_demo_open_domain"] {
+        let Some(file) = whole(&format!("toolbench_data/instruction/{name}.json")) else { continue };
+        let tasks = suite::read(&file, name).unwrap().tasks;
+        println!("cases: {} of {name}", tasks.len());
+        assert_eq!(tasks.len(), json::read(&file).unwrap().items().len(), "{name}");
+        assert!(tasks.iter().all(|task| Query::of_task(task).is_some()), "{name}");
+    }
+    let tasks = suite::read(r#"[{"query": "a"}, {"query": 3}, {"query": "b", "query_id": "007", "api_list": [{"tool_name": "T", "name": "x"}]}]"#, "f/s").unwrap().tasks;
+    assert_eq!(tasks.iter().map(|task| task.id.as_str()).collect::<Vec<_>>(), ["f/s/0", "f/s/007"]);
+    assert_eq!(tasks[1].expected_tool_calls, ["x_for_t"]);
+    assert!(Query::of_task(&tasks[0]).unwrap().apis.is_empty());
+}
+
+#[test]
+fn queries_of_our_own_are_read_as_they_were_written() {
+    let file = include_str!("../../../tests/fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
+    let tasks = suite::read(file, "queries/test_instruction/G1_instruction").unwrap().tasks;
+    assert_eq!(tasks.iter().map(|task| task.id.rsplit('/').next().unwrap()).collect::<Vec<_>>(), ["101", "102", "103"]);
+    let library = tasks[1].query.as_ref().unwrap();
+    assert_eq!(
+        (library.set.as_str(), library.categories(), library.shared().len()),
+        ("G1_instruction", vec!["Education"], 1)
+    );
+    assert_eq!(
+        Value::List(tasks.iter().map(|task| task.query.as_ref().unwrap().row()).collect()),
+        json::read(file).unwrap()
+    );
+    let functions = functions::of_query(&Query::of_task(&tasks[0]).unwrap(), &Pool::default(), false);
+    let named: Vec<&str> = functions.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(
+        named,
+        [
+            "gauges_near_for_river_gauge",
+            "level_of_gauge_for_river_gauge",
+            "get_3_day_outlook_for_river_gauge",
+            "Finish"
+        ]
+    );
 }

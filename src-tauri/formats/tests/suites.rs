@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a suite that cannot be read fails the test")]
 use touchstone_formats::suite::{self, Expected, Suite, ground_truth, is_suite};
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadErrorKind, workspace, yaml};
+use touchstone_formats::{ReadErrorKind, json, workspace, yaml};
 
 const BOTH: &str = include_str!("../../../tests/fixtures/suites/both-forms.yaml");
 const BROKEN: &str = include_str!("../../../tests/fixtures/suites/broken-indentation.yaml");
@@ -228,10 +228,11 @@ fn a_query_set_is_many_tasks() {
     let ids: Vec<&str> = suite.tasks.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["sets/G1/588", "sets/G1/1"]);
     assert_eq!(suite.tasks[0].prompt("tool_calling"), Some("find {x}"));
-    assert_eq!(
-        suite.tasks[0].extra.iter().map(|(key, _)| key.as_str()).collect::<Vec<_>>(),
-        ["api_list", "relevant APIs"]
-    );
+    let query = suite.tasks[0].query.as_ref().unwrap();
+    assert_eq!((query.set.as_str(), query.id.as_str(), query.categories()), ("G1", "588", vec![""]));
+    assert_eq!(query.row(), json::read(text).unwrap().items()[0]);
+    assert_eq!(suite.tasks[0].expected_tool_calls, ["a_for_t"]);
+    assert_eq!(suite.tasks[1].expected_tool_calls, [""; 0]);
     assert!(is_suite(&yaml::read(text).unwrap()) && !is_suite(&yaml::read("[{a: 1}]").unwrap()));
     assert_eq!(suite::read(r#"[{"query": 5}]"#, "t").unwrap_err().kind, ReadErrorKind::NotSuite);
 }

@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+pub(crate) use read::Reader;
 pub(crate) use write::write_within;
 pub use write::{length, write};
 
@@ -42,5 +43,5 @@ pub fn embedded(text: &str) -> Option<Value> {
 }
 
 pub(crate) fn read_as(text: &str, mode: Mode) -> Result<Value, ReadError> {
-    read::Reader::new(text, mode).document()
+    Reader::new(text, mode).document()
 }

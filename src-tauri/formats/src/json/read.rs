@@ -1,4 +1,5 @@
 //! **Pure.** The JSON reader.
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use super::{DEPTH, Mode};
@@ -7,7 +8,7 @@ use crate::value::Value;
 use crate::yaml::NODES;
 
 /// A text and how far it was read.
-pub(super) struct Reader<'a> {
+pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
@@ -16,21 +17,68 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str, mode: Mode) -> Self {
+    pub(crate) fn new(text: &'a str, mode: Mode) -> Self {
         Reader { text, at: 0, depth: 0, nodes: 0, mode }
     }
 
-    pub(super) fn document(mut self) -> Result<Value, ReadError> {
+    pub(super) fn document(self) -> Result<Value, ReadError> {
+        self.whole(Self::value)
+    }
+
+    /// The whole text, which is one value that `read` reads or passes.
+    pub(crate) fn whole<T>(mut self, read: impl FnOnce(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
         self.skip()?;
         if self.at == self.text.len() {
             return Err(ReadError::new(ReadErrorKind::Truncated, "The JSON text is empty."));
         }
-        let value = self.value()?;
+        let value = read(&mut self)?;
         self.skip()?;
         if self.at < self.text.len() {
             return Err(self.fault("There is more after the end of the JSON value."));
         }
         Ok(value)
+    }
+
+    /// How far it was read, in bytes.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
+    /// Passes over a value. It is looked at as closely as when it is read, but for keys that stand twice.
+    pub(crate) fn pass(&mut self) -> Result<(), ReadError> {
+        self.count()?;
+        match self.peek() {
+            Some(b'{') => self.entries(|reader, _| reader.pass()),
+            Some(b'[') => self.items(Self::pass),
+            Some(b'"') => self.string(b'"').map(drop),
+            Some(b'-' | b'0'..=b'9') => self.digits_of_number().map(drop),
+            Some(_) => self.word().map(drop),
+            None => Err(self.fault("A value is missing.")),
+        }
+    }
+
+    /// The text that stands next; anything else is passed, and none.
+    pub(crate) fn text(&mut self) -> Result<Option<Cow<'a, str>>, ReadError> {
+        if self.peek() == Some(b'"') { self.string(b'"').map(Some) } else { self.pass().map(|()| None) }
+    }
+
+    /// The items of the list that stands next, each read or passed by `take`; anything else is passed, and has none.
+    pub(crate) fn items(&mut self, mut take: impl FnMut(&mut Self) -> Result<(), ReadError>) -> Result<(), ReadError> {
+        if self.peek() != Some(b'[') {
+            return self.pass();
+        }
+        self.nested(|reader| reader.list(&mut take))
+    }
+
+    /// The values of the object that stands next, by key, each read or passed by `take`; anything else is passed, and has none.
+    pub(crate) fn entries(
+        &mut self,
+        mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        if self.peek() != Some(b'{') {
+            return self.pass();
+        }
+        self.nested(|reader| reader.object(|reader, _, key| take(reader, &key)))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -69,24 +117,36 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self) -> Result<Value, ReadError> {
+    fn count(&mut self) -> Result<(), ReadError> {
         self.nodes += 1;
         if self.nodes > NODES {
             let message = format!("More than {NODES} values.");
             return Err(ReadError::at(ReadErrorKind::TooLarge, self.text, self.at, message));
         }
+        Ok(())
+    }
+
+    pub(crate) fn value(&mut self) -> Result<Value, ReadError> {
+        self.count()?;
         match self.peek() {
-            Some(b'{') => self.nested(Self::object),
-            Some(b'[') => self.nested(Self::list),
-            Some(b'"') => self.string(b'"').map(Value::Text),
-            Some(b'\'') if self.lenient() => self.string(b'\'').map(Value::Text),
+            Some(b'{') => self.nested(Self::map),
+            Some(b'[') => self.nested(|reader| {
+                let mut items = Vec::new();
+                reader.list(&mut |reader| {
+                    items.push(reader.value()?);
+                    Ok(())
+                })?;
+                Ok(Value::List(items))
+            }),
+            Some(b'"') => self.string(b'"').map(|text| Value::Text(text.into_owned())),
+            Some(b'\'') if self.lenient() => self.string(b'\'').map(|text| Value::Text(text.into_owned())),
             Some(b'-' | b'0'..=b'9') => self.number(),
             Some(_) => self.word(),
             None => Err(self.fault("A value is missing.")),
         }
     }
 
-    fn nested(&mut self, read: fn(&mut Self) -> Result<Value, ReadError>) -> Result<Value, ReadError> {
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
         if self.depth >= DEPTH {
             let message = format!("Lists and objects are nested deeper than {DEPTH} levels.");
             return Err(ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message));
@@ -98,54 +158,70 @@ impl<'a> Reader<'a> {
         value
     }
 
-    fn list(&mut self) -> Result<Value, ReadError> {
-        let mut items = Vec::new();
+    fn list(&mut self, take: &mut impl FnMut(&mut Self) -> Result<(), ReadError>) -> Result<(), ReadError> {
+        let mut first = true;
         loop {
             self.skip()?;
-            if self.peek() == Some(b']') && (items.is_empty() || self.lenient()) {
+            if self.peek() == Some(b']') && (first || self.lenient()) {
                 break;
             }
-            items.push(self.value()?);
+            first = false;
+            take(self)?;
             if !self.separator(b']')? {
                 break;
             }
         }
         self.at += 1;
-        Ok(Value::List(items))
+        Ok(())
     }
 
-    fn object(&mut self) -> Result<Value, ReadError> {
+    fn map(&mut self) -> Result<Value, ReadError> {
         let mut entries: Vec<(Value, Value)> = Vec::new();
         let mut seen: HashSet<String> = HashSet::new();
+        let duplicates = self.mode == Mode::Embedded;
+        self.object(|reader, start, key| {
+            if !duplicates && is_twice(&entries, &mut seen, &key) {
+                let message = format!("The key `{key}` stands twice in the same object.");
+                let fault = ReadError::at(ReadErrorKind::Duplicate, reader.text, start, message);
+                return Err(fault.advise("Remove or rename one of the two."));
+            }
+            entries.push((Value::Text(key.into_owned()), reader.value()?));
+            Ok(())
+        })?;
+        Ok(Value::Map(entries))
+    }
+
+    /// Gives `take` every key with its place, before its value.
+    fn object(
+        &mut self,
+        mut take: impl FnMut(&mut Self, usize, Cow<'a, str>) -> Result<(), ReadError>,
+    ) -> Result<(), ReadError> {
+        let mut first = true;
         loop {
             self.skip()?;
-            if self.peek() == Some(b'}') && (entries.is_empty() || self.lenient()) {
+            if self.peek() == Some(b'}') && (first || self.lenient()) {
                 break;
             }
+            first = false;
             let start = self.at;
             let key = match self.peek() {
                 Some(b'"') => self.string(b'"')?,
                 Some(b'\'') if self.lenient() => self.string(b'\'')?,
                 _ => return Err(self.fault("A key in double quotes is missing here.")),
             };
-            if self.mode != Mode::Embedded && !seen.insert(key.clone()) {
-                let message = format!("The key `{key}` stands twice in the same object.");
-                let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
-                return Err(fault.advise("Remove or rename one of the two."));
-            }
             self.skip()?;
             if self.peek() != Some(b':') {
                 return Err(self.fault("A colon is missing after the key."));
             }
             self.at += 1;
             self.skip()?;
-            entries.push((Value::Text(key), self.value()?));
+            take(self, start, key)?;
             if !self.separator(b'}')? {
                 break;
             }
         }
         self.at += 1;
-        Ok(Value::Map(entries))
+        Ok(())
     }
 
     /// Passes a comma; false at the end of the list or object.
@@ -168,6 +244,13 @@ impl<'a> Reader<'a> {
             self.at += "Infinity".len();
             return Ok(Value::Number("-.inf".to_owned()));
         }
+        self.at = start;
+        self.digits_of_number().map(|digits| Value::Number(digits.to_owned()))
+    }
+
+    fn digits_of_number(&mut self) -> Result<&'a str, ReadError> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
         let whole = self.digits();
         let mut fits = whole > 0 && (whole == 1 || self.text.as_bytes()[self.at - whole] != b'0');
         if self.peek() == Some(b'.') {
@@ -183,7 +266,7 @@ impl<'a> Reader<'a> {
             let text = &self.text[start..self.at];
             return Err(self.fault(format!("`{text}` is no JSON number.")));
         }
-        Ok(Value::Number(self.text[start..self.at].to_owned()))
+        Ok(&self.text[start..self.at])
     }
 
     fn digits(&mut self) -> usize {
@@ -209,24 +292,26 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn string(&mut self, quote: u8) -> Result<String, ReadError> {
+    fn string(&mut self, quote: u8) -> Result<Cow<'a, str>, ReadError> {
         self.at += 1;
+        let text = self.text;
         let mut out = String::new();
         loop {
-            let rest = &self.text[self.at..];
+            let rest = &text[self.at..];
             let stop = rest.bytes().position(|byte| byte == quote || byte == b'\\' || byte < 0x20);
             let Some(stop) = stop else {
-                self.at = self.text.len();
+                self.at = text.len();
                 return Err(self.fault("A text that is not closed."));
             };
-            out.push_str(&rest[..stop]);
             self.at += stop;
+            let plain = &rest[..stop];
+            if self.peek() == Some(quote) {
+                self.at += 1;
+                return Ok(if out.is_empty() { Cow::Borrowed(plain) } else { Cow::Owned(out + plain) });
+            }
+            out.push_str(plain);
             match self.peek() {
                 Some(b'\\') => self.escape(&mut out)?,
-                Some(byte) if byte == quote => {
-                    self.at += 1;
-                    return Ok(out);
-                }
                 Some(byte) if self.lenient() => {
                     out.push(byte as char);
                     self.at += 1;
@@ -285,4 +370,16 @@ impl<'a> Reader<'a> {
         self.at += 5;
         Ok(code)
     }
+}
+
+/// True when an object has the key already. Few have so many that a list of them is worth it.
+fn is_twice(entries: &[(Value, Value)], seen: &mut HashSet<String>, key: &str) -> bool {
+    const FEW: usize = 16;
+    if entries.len() < FEW {
+        return entries.iter().any(|(known, _)| known.text() == Some(key));
+    }
+    if seen.is_empty() {
+        seen.extend(entries.iter().filter_map(|(known, _)| known.text().map(str::to_owned)));
+    }
+    !seen.insert(key.to_owned())
 }

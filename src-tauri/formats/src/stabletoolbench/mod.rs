@@ -1,4 +1,5 @@
 //! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the files its runs are kept in.
+pub mod filter;
 pub mod functions;
 pub mod names;
 pub mod pool;
@@ -6,4 +7,4 @@ pub mod python;
 pub mod query;
 
 pub use pool::{Pool, Tool};
-pub use query::{Api, Pair, Parameter, Query};
+pub use query::{Api, Brief, Offered, Pair, Parameter, Query};

@@ -1,8 +1,17 @@
-//! **Pure.** Queries: what is asked, which APIs there are for it, and which of them are right to call.
+//! **Pure.** Queries: what is asked, which APIs there are for it, and which of them are right to call. A task holds a query as `Brief`:
+//! what lists and search need was read, the rest is the text of its row until somebody asks.
+use super::functions;
+use super::names;
+use crate::error::ReadError;
 use crate::json;
+use crate::json::{Mode, Reader};
 use crate::node::Node;
 use crate::suite::Task;
 use crate::value::Value;
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// One query.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -64,24 +73,194 @@ pub struct Parameter {
     pub default: Value,
 }
 
+/// A query as its task holds it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Brief {
+    /// Test set: the name of its file.
+    pub set: String,
+    /// Its id, as decimal text; its place in the file when it has none.
+    pub id: String,
+    /// APIs that are right to call, as the file has them: the same pair may stand twice. Those that are there for it, where nobody says.
+    pub gold: Vec<Pair>,
+    /// APIs that are there for it.
+    pub apis: Vec<Offered>,
+    row: Row,
+}
+
+/// An API that is there for a query, by its names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offered {
+    /// Category of its tool.
+    pub category: Arc<str>,
+    /// Its tool and its name.
+    pub pair: Pair,
+}
+
+/// The text of one row of a file that all its rows share.
+#[derive(Clone)]
+struct Row {
+    file: Arc<str>,
+    range: Range<usize>,
+}
+
+impl Row {
+    fn text(&self) -> &str {
+        self.file.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Row({} bytes)", self.range.len())
+    }
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.text() == other.text()
+    }
+}
+
+impl Brief {
+    /// The row as the file has it, with keys that nobody knows.
+    pub fn row(&self) -> Value {
+        json::read_as(self.row.text(), Mode::Embedded).unwrap_or_default()
+    }
+
+    /// Categories of its tools, each once.
+    pub fn categories(&self) -> Vec<&str> {
+        let mut seen = HashSet::new();
+        self.apis.iter().map(|api| &*api.category).filter(|category| seen.insert(*category)).collect()
+    }
+
+    /// Names of the functions that are right to call, each once.
+    pub fn gold_functions(&self) -> Vec<String> {
+        let mut names: Vec<String> = Vec::with_capacity(self.gold.len());
+        for pair in &self.gold {
+            let name = names::function_name(&pair.tool, &pair.api);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// APIs whose functions bear the same name, by that name.
+    pub fn shared(&self) -> Vec<(String, Vec<&Pair>)> {
+        functions::shared(self.apis.iter().map(|api| &api.pair))
+    }
+}
+
+/// What was read of a row.
+#[derive(Default)]
+struct Seen {
+    text: Option<String>,
+    id: Option<String>,
+    gold: Option<Vec<Pair>>,
+    apis: Vec<Offered>,
+}
+
+/// Reads the rows of a query set: of each that asks something, its text and what its task holds.
+pub(crate) fn briefs(text: &str, set: &str) -> Result<Vec<(String, Brief)>, ReadError> {
+    let file: Arc<str> = Arc::from(text);
+    let (mut all, mut at) = (Vec::new(), 0);
+    let mut categories: HashSet<Arc<str>> = HashSet::new();
+    Reader::new(text, Mode::Embedded).whole(|reader| {
+        reader.items(|reader| {
+            let from = reader.at();
+            let Seen { text, id, gold, apis } = row(reader, &mut categories)?;
+            let id = id.unwrap_or_else(|| at.to_string());
+            at += 1;
+            let Some(text) = text else { return Ok(()) };
+            let gold = gold.unwrap_or_else(|| apis.iter().map(|api| api.pair.clone()).collect());
+            let row = Row { file: Arc::clone(&file), range: from..reader.at() };
+            all.push((text, Brief { set: set.to_owned(), id, gold, apis, row }));
+            Ok(())
+        })
+    })?;
+    Ok(all)
+}
+
+fn row(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Seen, ReadError> {
+    let mut seen = Seen::default();
+    let mut other_gold = None;
+    reader.entries(|reader, key| {
+        match key {
+            "query" => seen.text = reader.text()?.map(Into::into),
+            "query_id" => seen.id = reader.value()?.word().map(str::to_owned),
+            "relevant APIs" => seen.gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect()),
+            "relevant_apis" => other_gold = Some(reader.value()?.items().iter().filter_map(Pair::read).collect()),
+            "api_list" => reader.items(|reader| {
+                seen.apis.push(offered(reader, categories)?);
+                Ok(())
+            })?,
+            _ => reader.pass()?,
+        }
+        Ok(())
+    })?;
+    seen.gold = seen.gold.or(other_gold);
+    Ok(seen)
+}
+
+fn offered(reader: &mut Reader<'_>, categories: &mut HashSet<Arc<str>>) -> Result<Offered, ReadError> {
+    let (mut pair, mut category, mut name) = (Pair::default(), String::new(), None);
+    reader.entries(|reader, key| {
+        match key {
+            "category_name" => category = words(&reader.value()?),
+            "tool_name" => pair.tool = words(&reader.value()?),
+            "api_name" => pair.api = words(&reader.value()?),
+            "name" => name = Some(words(&reader.value()?)),
+            _ => reader.pass()?,
+        }
+        Ok(())
+    })?;
+    if pair.api.is_empty() {
+        pair.api = name.unwrap_or_default();
+    }
+    // Thousands of APIs are of a few categories.
+    let category = categories.get(category.as_str()).cloned().unwrap_or_else(|| {
+        let category: Arc<str> = Arc::from(category);
+        categories.insert(Arc::clone(&category));
+        category
+    });
+    Ok(Offered { category, pair })
+}
+
 impl Query {
     /// The query behind a task of a query set; none for other tasks.
     pub fn of_task(task: &Task) -> Option<Self> {
-        let extra = |key: &str| task.extra.iter().find(|(known, _)| known == key).map(|(_, value)| value);
-        let (place, id) = task.id.rsplit_once('/').unwrap_or(("", &task.id));
-        let set = place.rsplit('/').next().filter(|set| !set.is_empty());
-        let list = extra("api_list").map(Value::items);
-        let gold = extra("relevant APIs").or_else(|| extra("relevant_apis"));
-        if list.is_none() && gold.is_none() {
-            return None;
+        let brief = task.query.as_ref()?;
+        let row = brief.row();
+        Some(Self {
+            set: Some(brief.set.clone()).filter(|set| !set.is_empty()),
+            id: brief.id.clone(),
+            text: task.prompts.tool_calling.clone().unwrap_or_default(),
+            gold: brief.gold.clone(),
+            apis: row.get("api_list").map_or(&[][..], Value::items).iter().map(Api::read).collect(),
+        })
+    }
+}
+
+impl Query {
+    /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis: [{api_name, api_description}]}`.
+    pub fn available_tools(&self) -> Value {
+        let mut tools: Vec<(&Api, Vec<Value>)> = Vec::new();
+        for api in &self.apis {
+            let said = [("api_name", &api.name), ("api_description", &api.description)];
+            let said = Value::Map(said.map(|(key, text)| (key.into(), Value::Text(text.clone()))).into());
+            match tools.iter_mut().find(|(known, _)| known.tool == api.tool && known.category == api.category) {
+                Some((_, apis)) => apis.push(said),
+                None => tools.push((api, vec![said])),
+            }
         }
-        let apis: Vec<Api> = list.unwrap_or_default().iter().map(Api::read).collect();
-        let gold = gold.map_or_else(
-            || apis.iter().map(Api::pair).collect(),
-            |gold| gold.items().iter().filter_map(Pair::read).collect(),
-        );
-        let text = task.prompts.tool_calling.clone().unwrap_or_default();
-        Some(Self { set: set.map(str::to_owned), id: id.to_owned(), text, gold, apis })
+        let tool = |(api, apis): (&Api, Vec<Value>)| {
+            Value::Map(vec![
+                ("category".into(), Value::Text(api.category.clone())),
+                ("tool_name".into(), Value::Text(api.tool.clone())),
+                ("apis".into(), Value::List(apis)),
+            ])
+        };
+        Value::List(tools.into_iter().map(tool).collect())
     }
 }
 

@@ -8,7 +8,9 @@ mod warnings;
 pub use folder::from_folder;
 pub use read::read;
 
+use crate::stabletoolbench::Brief;
 use crate::value::Value;
+use std::sync::Arc;
 
 /// What a suite file holds.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -65,6 +67,8 @@ pub struct Task {
     pub nudge: Option<Nudge>,
     /// Keys we do not know.
     pub extra: Vec<(String, Value)>,
+    /// The query it was read from, with everything its row says, when it is one of a query set.
+    pub query: Option<Arc<Brief>>,
 }
 
 /// Prompts by system, before templating.

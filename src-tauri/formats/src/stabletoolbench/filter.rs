@@ -1,0 +1,93 @@
+//! **Pure.** Which queries of a set are meant: a file beside it with their ids.
+use crate::error::{ReadError, ReadErrorKind};
+use crate::json;
+use crate::node::Node;
+use crate::value::Value;
+use std::collections::BTreeSet;
+
+/// The directory of query sets, and the one of their ids beside it.
+const SETS: &str = "test_instruction";
+const IDS: &str = "test_query_ids";
+
+/// Ids of the queries that are meant.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ids {
+    ids: BTreeSet<String>,
+}
+
+impl Ids {
+    /// Reads an object, whose keys they are, or a list of texts and numbers.
+    pub fn read(text: &str) -> Result<Self, ReadError> {
+        Self::of(&json::read_as(text, json::Mode::Embedded)?)
+    }
+
+    /// The same, from a value.
+    pub fn of(value: &Value) -> Result<Self, ReadError> {
+        let bad = || {
+            let message = "The ids are neither an object nor a list of texts and numbers.";
+            ReadError::new(ReadErrorKind::BadValue, message).advise("Write them as `{\"588\": 0}` or as `[588]`.")
+        };
+        let id = |value: &Value| match value {
+            Value::Text(_) | Value::Number(_) => value.word().map(str::to_owned).ok_or_else(bad),
+            _ => Err(bad()),
+        };
+        let ids = match value {
+            Value::Map(entries) => entries.iter().map(|(key, _)| id(key)).collect(),
+            Value::List(items) => items.iter().map(id).collect(),
+            _ => Err(bad()),
+        };
+        Ok(Self { ids: ids? })
+    }
+
+    /// True for a query that is meant. Without any id all are.
+    pub fn admit(&self, id: &str) -> bool {
+        self.ids.is_empty() || self.ids.contains(id)
+    }
+
+    /// How many of them no query bears.
+    pub fn unknown<'a>(&self, queries: impl Iterator<Item = &'a str>) -> usize {
+        let queries: BTreeSet<&str> = queries.collect();
+        self.ids.iter().filter(|id| !queries.contains(id.as_str())).count()
+    }
+}
+
+/// Where the ids of a query set are, relative to it; none when it does not lie in a directory of sets.
+pub fn beside(set_file: &str) -> Option<String> {
+    let (dirs, name) = set_file.rsplit_once('/')?;
+    (dirs.rsplit('/').next() == Some(SETS)).then(|| format!("../{IDS}/{name}"))
+}
+
+/// True for a file that holds the ids of queries, by where it lies.
+pub fn is_one(file: &str) -> bool {
+    let mut parts = file.rsplit('/');
+    let named = parts.next().is_some_and(|name| name.ends_with(".json"));
+    named && parts.next() == Some(IDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_an_object_or_a_list_of_texts_or_numbers() {
+        for text in [r#"{"588": 0, "12": 0}"#, r#"["588", "12"]"#, "[588, 12]", r#"[588, "12"]"#] {
+            let ids = Ids::read(text).unwrap();
+            assert!(ids.admit("588") && ids.admit("12") && !ids.admit("1"), "{text}");
+            assert_eq!(ids.unknown(["588", "7"].into_iter()), 1, "{text}");
+        }
+        for text in ["{}", "[]"] {
+            assert!(Ids::read(text).unwrap().admit("anything"), "{text}");
+        }
+        for text in ["", "3", "\"588\"", "[[588]]", "[null]", "[588"] {
+            assert!(Ids::read(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_ids_of_a_set_lie_beside_the_directory_of_sets() {
+        assert_eq!(beside("a/test_instruction/G1_tool.json").as_deref(), Some("../test_query_ids/G1_tool.json"));
+        assert_eq!((beside("G1_tool.json"), beside("sets/G1_tool.json")), (None, None));
+        assert!(is_one("a/test_query_ids/G1.json") && is_one("test_query_ids/G1.json"));
+        assert!(!is_one("test_query_ids/a/G1.json") && !is_one("G1.json") && !is_one("test_query_ids/notes.txt"));
+    }
+}
