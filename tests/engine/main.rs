@@ -23,6 +23,7 @@ mod overview;
 mod postgres;
 mod programs;
 mod python;
+mod queries;
 mod readme;
 mod real_folders;
 mod reviewing;

@@ -7,9 +7,9 @@ use super::look::{Looked, Outcome};
 use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
 use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
-use super::scan::{PROMPT_NAMES, is_prompt_name};
+use super::scan::{PROMPT_NAMES, is_prompt_name, is_query_name};
 use super::suites::Shelving;
-use super::{chores, load, open, reviews};
+use super::{chores, layouts, load, open, reviews};
 use crate::clock;
 use crate::rows::Phase;
 use std::collections::BTreeMap;
@@ -180,6 +180,9 @@ impl Conductor {
     fn read_suite(&mut self, unit: &Unit) {
         let Shared { roots, limits, .. } = &self.shared;
         let file = &unit.id.file;
+        if is_query_name(file) && !layouts::is_query_set(roots, file) {
+            return self.pass_over(unit);
+        }
         let odd: Option<&Found> = unit.files.values().find(|found| found.odd.is_some());
         let mark = match (odd, open::read(roots, file, limits.suite_bytes)) {
             (Some(found), _) => {
@@ -205,6 +208,15 @@ impl Conductor {
             }
         };
         self.known.insert(file.clone(), mark);
+    }
+
+    /// A file that is no suite is only remembered, so that it is not looked at again.
+    fn pass_over(&mut self, unit: &Unit) {
+        self.shelving.remove(&unit.id.file);
+        for (file, found) in &unit.files {
+            let settled = super::look::is_settled(found.stamp, clock::now_ns());
+            self.known.insert(file.clone(), Mark { stamp: found.stamp, settled, odd: false });
+        }
     }
 
     fn forget_suite(&mut self, file: &FileId) {

@@ -1,9 +1,12 @@
 //! **Pure.** Which layout a file has, its outline and its coordinates: the one place where the index asks `formats` about runs.
+use super::open;
 use super::reconcile::UnitId;
 use super::roots::FileId;
-use super::scan::is_suite_name;
+use super::roots::Roots;
+use super::scan::{is_query_name, is_suite_name};
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
+use touchstone_formats::stabletoolbench::filter;
 use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
 
 /// How much of a file tells what it is.
@@ -17,7 +20,7 @@ pub(crate) enum Seen {
     Run(Box<Outline>),
     /// A suite, lying among the transcripts.
     Suite,
-    /// The workspace file, which is no result and nothing wrong either.
+    /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong either.
     Workspace,
     /// Something else; the reason as a sentence.
     Other(String),
@@ -35,8 +38,17 @@ pub(crate) fn is_plausible(file: &FileId) -> bool {
     is_suite_name(file)
 }
 
+/// True for a set of queries, by the name and the beginning of its file.
+pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
+    let head = || open::head(roots, file, HEAD as u64).map(|(head, _)| head).unwrap_or_default();
+    is_query_name(file) && detect(&String::from_utf8_lossy(file.name()), &head()) == FileKind::Suite
+}
+
 /// Looks at a file.
 pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
+    if filter::is_one(&file.shown()) {
+        return Seen::Workspace;
+    }
     if is_plausible(file) && bytes.iter().all(u8::is_ascii_whitespace) {
         return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
     }

@@ -67,7 +67,11 @@ pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit) -> Looked {
     let mut read = Vec::new();
     let mut marks = Vec::new();
     for (file, found) in unit.files {
-        let limit = if unit.id.group || layouts::is_plausible(&file) { limits.file_bytes } else { 0 };
+        let limit = match () {
+            () if unit.id.group || layouts::is_plausible(&file) => limits.file_bytes,
+            () if layouts::is_query_set(roots, &file) => limits.suite_bytes,
+            () => 0,
+        };
         match if limit == 0 { probe(roots, &file) } else { open::read(roots, &file, limit) } {
             Ok((bytes, stamp)) => {
                 marks.push((file.clone(), Mark { stamp, settled: is_settled(stamp, now), odd: false }));

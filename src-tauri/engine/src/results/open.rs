@@ -77,6 +77,14 @@ pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp)
     Ok((bytes, stamp))
 }
 
+/// The beginning of a file, and its stamp.
+pub fn head(roots: &Roots, file: &FileId, length: u64) -> Result<(Vec<u8>, Stamp), Refused> {
+    let (opened, stamp) = open(roots, file)?;
+    let mut bytes = Vec::new();
+    opened.take(length).read_to_end(&mut bytes).map_err(Refused::Io)?;
+    Ok((bytes, stamp))
+}
+
 fn open_below(dir: &OwnedFd, path: &OsStr) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;

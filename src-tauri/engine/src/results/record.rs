@@ -53,7 +53,10 @@ pub(crate) struct Placed {
 /// Finds the place of a run, and measures it.
 pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Placed {
     let Outcome::Row(row) = &looked.outcome else { return Placed::default() };
-    let at = layouts::coordinates(&looked.unit, models);
+    let mut at = layouts::coordinates(&looked.unit, models);
+    if let Some(id) = at.task.as_deref().and_then(|name| tasks.query_id(name)) {
+        at.task = Some(id.to_owned());
+    }
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
     let layout = row.outline.as_ref().map_or("", |outline| layout_name(outline.layout));

@@ -11,6 +11,7 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
+use touchstone_formats::stabletoolbench::filter;
 
 /// What a look at some scopes found.
 #[derive(Debug, Default)]
@@ -200,10 +201,11 @@ impl<'a> Walk<'a> {
 /// What makes a row of an entry that is no directory; nothing for what does not matter in its root.
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
-    if file.root == Root::Input && (is_workspace || !(is_suite_name(file) || is_prompt_name(file))) {
+    let kind = meta.file_type();
+    let is_suite = is_suite_name(file) || is_prompt_name(file) || (is_query_name(file) && kind.is_file());
+    if file.root == Root::Input && (is_workspace || !is_suite) {
         return None;
     }
-    let kind = meta.file_type();
     let odd = match () {
         () if kind.is_file() => None,
         () if kind.is_symlink() => Some("It is a link, and links are not followed."),
@@ -226,6 +228,11 @@ pub(crate) const PROMPT_NAMES: [&str; 4] =
 /// True for a file of a folder of loose prompts.
 pub(crate) fn is_prompt_name(file: &FileId) -> bool {
     PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
+}
+
+/// True for names that a set of queries may have. Most files of such a name are something else; their beginning tells.
+pub(crate) fn is_query_name(file: &FileId) -> bool {
+    file.name().to_ascii_lowercase().ends_with(b".json") && !is_prompt_name(file) && !filter::is_one(&file.shown())
 }
 
 /// True for names that a suite may have.

@@ -1,13 +1,14 @@
 //! The suites of the open folder, read and kept in memory: there are few, and every run may ask for its task.
 //! Owns reading them and what is wrong with them.
 use super::roots::{FileId, Roots};
-use super::scan::is_suite_name;
+use super::scan::{is_query_name, is_suite_name};
 use super::scoring::companions::{Companions, beside};
 use super::scoring::yardstick::Yardstick;
 use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
@@ -54,12 +55,25 @@ pub struct Tasks {
     by_id: BTreeMap<String, Arc<Task>>,
     /// Benchmark folders name a task by the folder of its suite.
     by_folder: HashMap<String, Option<Arc<Task>>>,
+    /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark share.
+    by_query: HashMap<String, Option<Arc<Task>>>,
 }
 
 impl Tasks {
-    /// The task that a run names: by its id, or by the folder that holds only this suite.
+    /// The task that a run names: by its id, by the folder that holds only this suite, or by set and id of its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
-        self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref())
+        let by_query = || {
+            // The set may lie in other directories than when the result was made.
+            let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
+            self.by_query.get(name.get(from..)?)?.as_ref()
+        };
+        self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
+    }
+
+    /// The id of the query that a run names in another way; none for other tasks, and when the name is the id.
+    pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
+        let suite = &self.get(name)?.suite;
+        (suite.query.is_some() && suite.id != name).then_some(&suite.id)
     }
 
     /// All of them, by id.
@@ -73,6 +87,12 @@ impl Tasks {
             if let Some((folder, _)) = task.suite.id.rsplit_once('/') {
                 let alone = !all.by_folder.contains_key(folder);
                 all.by_folder.insert(folder.to_owned(), alone.then(|| Arc::clone(&task)));
+            }
+            if let Some(query) = &task.suite.query {
+                for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
+                    let alone = !all.by_query.contains_key(&name);
+                    all.by_query.insert(name, alone.then(|| Arc::clone(&task)));
+                }
             }
             all.by_id.insert(task.suite.id.clone(), task);
         }
@@ -268,7 +288,8 @@ impl Shelving {
 /// Reads the files that the tasks of a suite name, and makes the tasks.
 fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &mut Companions) -> Fitted {
     let mut fitted = Fitted::default();
-    for suite in suites {
+    let ids = ids(roots, file, suites, companions, &mut fitted);
+    for suite in suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id))) {
         let mut yardsticks = Vec::with_capacity(suite.variations.len());
         for variation in &suite.variations {
             let mut named = |path: &str| {
@@ -297,6 +318,37 @@ fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &m
     fitted
 }
 
+/// Which queries of a set are meant; all of them when nobody says.
+fn ids(
+    roots: &Roots,
+    file: &FileId,
+    suites: &[Arc<suite::Task>],
+    companions: &mut Companions,
+    fitted: &mut Fitted,
+) -> Ids {
+    let is_set = suites.first().is_some_and(|suite| suite.query.is_some());
+    let at = filter::beside(&file.shown()).filter(|_| is_set).and_then(|path| beside(roots, file, &path));
+    let Some(at) = at else { return Ids::default() };
+    let read = companions.ids(roots, &at);
+    fitted.companions.insert(at.clone());
+    let known = suites.iter().filter_map(|suite| Some(suite.query.as_ref()?.id.as_str()));
+    let mut warn = |message| fitted.problems.push(blank(ProblemKind::SuiteWarning, roots, &at, message));
+    match read {
+        None => Ids::default(),
+        Some(Err(why)) => {
+            warn(format!("The ids could not be read, so every query of the set is a task: {why}"));
+            Ids::default()
+        }
+        Some(Ok(ids)) => {
+            let unknown = ids.unknown(known);
+            if unknown > 0 {
+                warn(format!("{unknown} of these ids are of no query in {}.", roots.shown(file)));
+            }
+            ids
+        }
+    }
+}
+
 /// The line of a suite that a warning about its scorers is about: the first from `scorers:` on that holds the word it begins with.
 fn place_of(bytes: &[u8], warning: &str) -> Option<(u32, String)> {
     let text = std::str::from_utf8(bytes).ok()?;
@@ -310,7 +362,7 @@ fn place_of(bytes: &[u8], warning: &str) -> Option<(u32, String)> {
 fn task_id(file: &FileId) -> String {
     let path = file.shown();
     let stem = path.rsplit_once('.').map(|(stem, _)| stem.to_owned());
-    if is_suite_name(file) { stem.unwrap_or(path) } else { path }
+    if is_suite_name(file) || is_query_name(file) { stem.unwrap_or(path) } else { path }
 }
 
 /// A suite or workspace file that cannot be read, named as the person sees it.

@@ -1,10 +1,11 @@
-//! Files that suites name: gold answers, and the programs of scorers. Owns reading each once and noticing that one changed.
+//! Files that suites name: gold answers, programs of scorers, and the ids of queries that are meant. Owns reading each once and noticing that one changed.
 use crate::clock;
 use crate::results::look::is_settled;
 use crate::results::open::{self, Stamp};
 use crate::results::roots::{FileId, Roots};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use touchstone_formats::stabletoolbench::filter::Ids;
 use touchstone_formats::suite::ground_truth;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::xxh3_64;
@@ -45,6 +46,13 @@ impl Companions {
         read.gold = Some(gold.clone());
         self.files.insert(file.clone(), read);
         gold
+    }
+
+    /// The ids of the queries that are meant, or why they cannot be read; none when there is no such file.
+    pub(crate) fn ids(&mut self, roots: &Roots, file: &FileId) -> Option<Result<Ids, String>> {
+        let value = self.gold(roots, file);
+        let there = self.files.get(file).is_some_and(|known| known.stamp.is_some());
+        there.then(|| value.and_then(|value| Ids::of(&value).map_err(|error| error.message)))
     }
 
     /// The hash of a program.

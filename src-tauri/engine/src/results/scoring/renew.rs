@@ -33,6 +33,7 @@ pub(crate) struct Batch {
 struct Renewed {
     id: i64,
     key: String,
+    task: String,
     missing: String,
     variation_name: Option<String>,
     measured: Option<Measured>,
@@ -84,7 +85,9 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
         let stale = place.fingerprint(tasks) != candidate.fingerprint;
         let (missing, name) = record::from_suite(tasks, &place, &candidate.tools);
         let name = name.or(candidate.own_name.clone());
-        if !stale && missing == candidate.missing && name == candidate.variation_name {
+        // The query may have been read only after its result.
+        let id = tasks.query_id(&candidate.task).map(str::to_owned);
+        if id.is_none() && !stale && missing == candidate.missing && name == candidate.variation_name {
             continue;
         }
         let again = if stale { Some(again(writer, &mut texts, &candidate, tasks)?) } else { None };
@@ -92,6 +95,7 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
         batch.renewed.push(Renewed {
             id: candidate.id,
             key: candidate.key,
+            task: id.unwrap_or(candidate.task),
             missing,
             variation_name: name,
             measured: again,
@@ -110,9 +114,9 @@ impl Batch {
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
-        for Renewed { id, key, missing, variation_name, measured } in self.renewed {
-            sql.prepare_cached("UPDATE runs SET missing_calls = ?, variation_name = ? WHERE id = ?")?
-                .execute(params![missing, variation_name, id])?;
+        for Renewed { id, key, task, missing, variation_name, measured } in self.renewed {
+            sql.prepare_cached("UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?")?
+                .execute(params![task, missing, variation_name, id])?;
             if let Some(mut measured) = measured {
                 write::fill_in(sql, &mut measured)?;
                 Columns::of(&measured).put(sql, id)?;

@@ -74,7 +74,7 @@ impl Walk {
         for name in files {
             self.file(folder, dirs, &name)?;
         }
-        for name in others.into_iter().filter(|_| dirs.len() < DEPTH) {
+        for name in if dirs.len() < DEPTH { others } else { Vec::new() } {
             // Whatever is no folder of tools (code, notes, a link) does not matter here.
             let Ok(Some(inner)) = folder.inside(&name) else { continue };
             dirs.push(name);

@@ -1,0 +1,125 @@
+//! Rules for sets of queries: which of them are tasks, and how results of another program find theirs.
+use crate::bench::{Bench, answered, wait_until};
+use fs_err as fs;
+use std::path::Path;
+use touchstone_engine::rows::Span;
+
+const G1: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
+const G1_IDS: &str = include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G1_instruction.json");
+const G2: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G2_category.json");
+const G2_IDS: &str = include_str!("../fixtures/stabletoolbench/queries/test_query_ids/G2_category.json");
+const G3: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G3_instruction.json");
+const TOOL: &str = include_str!("../fixtures/stabletoolbench/tools/Weather/river_gauge.json");
+
+fn ids(bench: &Bench) -> Vec<String> {
+    bench.app().launch_options(true).unwrap().tasks.into_iter().map(|task| task.id).collect()
+}
+
+fn sets(bench: Bench, dir: &str) -> Bench {
+    bench
+        .file(&format!("{dir}test_instruction/G1_instruction.json"), G1)
+        .file(&format!("{dir}test_instruction/G2_category.json"), G2)
+        .file(&format!("{dir}test_instruction/G3_instruction.json"), G3)
+        .file(&format!("{dir}test_query_ids/G1_instruction.json"), G1_IDS)
+        .file(&format!("{dir}test_query_ids/G2_category.json"), G2_IDS)
+}
+
+const MEANT: [&str; 5] =
+    ["G1_instruction/101", "G1_instruction/102", "G2_category/201", "G2_category/202", "G3_instruction/301"];
+
+#[test]
+fn the_queries_that_are_meant_are_tasks_and_nothing_beside_them_is_wrong() {
+    let bench = sets(Bench::new(), "tasks/")
+        .file("tasks/toolenv/tools/Weather/river_gauge.json", TOOL)
+        .file("tasks/notes.json", "[1, 2]")
+        .open();
+    assert_eq!(ids(&bench), MEANT.map(|id| format!("test_instruction/{id}")));
+    assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (5, 0));
+    assert_eq!(bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
+}
+
+#[test]
+fn a_folder_that_holds_only_sets_and_their_ids_is_opened_as_it_is() {
+    let bench = sets(Bench::new(), "alone/").open_at("folder/alone");
+    assert_eq!(ids(&bench), MEANT.map(|id| format!("test_instruction/{id}")));
+    assert_eq!(bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total, 0);
+    assert!(bench.rows().is_empty());
+}
+
+#[test]
+fn ids_that_come_change_or_cannot_be_read_are_followed() {
+    let bench = Bench::new().file("tasks/test_instruction/G1_instruction.json", G1).open();
+    assert_eq!(ids(&bench).len(), 3);
+    let tasks = |wanted: usize| wait_until(&format!("{wanted} tasks"), || (ids(&bench).len() == wanted).then_some(()));
+    bench.put("tasks/test_query_ids/G1_instruction.json", "[103]");
+    tasks(1);
+    assert!(ids(&bench)[0].ends_with("/103"));
+    bench.put("tasks/test_query_ids/G1_instruction.json", "[]");
+    tasks(3);
+    bench.put("tasks/test_query_ids/G1_instruction.json", r#"{"101": 0, "102": 0, "7": 0}"#);
+    tasks(2);
+    let problem = wait_until("the id of no query is told", || {
+        bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().problems.pop()
+    });
+    assert!(problem.file.ends_with("test_query_ids/G1_instruction.json"), "{problem:?}");
+    assert!(problem.message.starts_with("1 of these ids"), "{problem:?}");
+    bench.put("tasks/test_query_ids/G1_instruction.json", "[103");
+    tasks(3);
+    bench.remove("tasks/test_query_ids/G1_instruction.json");
+    wait_until("nothing is wrong", || {
+        (bench.app().problems(Span { offset: 0, limit: 9 }).unwrap().total == 0).then_some(())
+    });
+}
+
+#[test]
+fn a_result_that_names_its_query_by_set_or_id_alone_bears_the_id_of_its_task() {
+    let run = answered("Three gauges");
+    let bench = sets(Bench::new(), "tasks/")
+        .file("results/101-tool_calling-claude-variation0.yaml", &run)
+        .file("results/old/G2_category/201-tool_calling-claude-variation0.yaml", &run)
+        .file("results/test_instruction/G3_instruction/301-tool_calling-claude-variation0.yaml", &run)
+        .file("results/999-tool_calling-claude-variation0.yaml", &run)
+        .open();
+    let task = |path: &str| bench.row(path).unwrap().task.unwrap();
+    assert_eq!(task("101-tool_calling-claude-variation0.yaml"), "test_instruction/G1_instruction/101");
+    assert_eq!(task("old/G2_category/201-tool_calling-claude-variation0.yaml"), "test_instruction/G2_category/201");
+    assert_eq!(task("999-tool_calling-claude-variation0.yaml"), "999");
+    let row = bench.row("101-tool_calling-claude-variation0.yaml").unwrap();
+    assert_eq!(row.missing_calls, ["gauges_near_for_river_gauge", "level_of_gauge_for_river_gauge"]);
+    let bench = bench.reopen();
+    assert_eq!(
+        bench.row("101-tool_calling-claude-variation0.yaml").unwrap().task.unwrap(),
+        "test_instruction/G1_instruction/101"
+    );
+}
+
+#[test]
+fn a_result_that_was_there_before_its_query_finds_it() {
+    let bench = Bench::new().answered("results/301-tool_calling-claude-variation0.yaml", "Rain").open();
+    assert_eq!(bench.row("301-tool_calling-claude-variation0.yaml").unwrap().task.as_deref(), Some("301"));
+    bench.put("tasks/test_instruction/G3_instruction.json", G3);
+    wait_until("the run bears the id of its task", || {
+        let task = bench.row("301-tool_calling-claude-variation0.yaml")?.task?;
+        (task == "test_instruction/G3_instruction/301").then_some(())
+    });
+}
+
+#[test]
+fn all_queries_of_the_benchmark_are_tasks() {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/solvable_queries");
+    if !golden.is_dir() {
+        return;
+    }
+    let mut bench = Bench::new();
+    for dir in ["test_instruction", "test_query_ids"] {
+        for file in fs::read_dir(golden.join(dir)).unwrap() {
+            let file = file.unwrap();
+            let to = format!("tasks/{dir}/{}", file.file_name().into_string().unwrap());
+            bench = bench.file(&to, fs::read(file.path()).unwrap());
+        }
+    }
+    let bench = bench.open();
+    println!("cases: {}", bench.status().counts.tasks);
+    assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (765, 0));
+    assert_eq!(ids(&bench).len(), 765);
+}
