@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 41] = [
+pub(crate) const COMMANDS: [&str; 43] = [
     "status",
     "folders",
     "open_recent",
@@ -30,6 +30,8 @@ pub(crate) const COMMANDS: [&str; 41] = [
     "compare_runs",
     "diff_steps",
     "make_report",
+    "list_tasks",
+    "read_task",
     "plan_launch",
     "start_launch",
     "stop_launch",

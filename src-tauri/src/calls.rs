@@ -7,7 +7,7 @@ use touchstone_engine::{
     error::{AppError, Code},
     rows::{
         DiffRequest, LaunchRequest, ListRequest, OverviewRequest, ReportRequest, Review, RowRequest, Sort, Span,
-        StepRef,
+        StepRef, TaskRequest,
     },
 };
 
@@ -148,6 +148,11 @@ struct Make {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Tasks {
+    request: TaskRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Save {
     #[expect(dead_code, reason = "a served page saves by itself; the shape is still checked")]
     request: ReportRequest,
@@ -166,7 +171,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 28;
+pub(crate) const LOOKS: usize = 30;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -213,6 +218,8 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "compare_runs" => reply(json, |Ids { ids }| app.compare_runs(&ids)),
         "diff_steps" => reply(json, |TwoSteps { left, right }| app.diff_steps(&left, &right)),
         "make_report" => reply(json, |Make { request, whole }| app.make_report(&request, whole)),
+        "list_tasks" => reply(json, |Tasks { request }| app.list_tasks(request)),
+        "read_task" => reply(json, |Id { id }| app.read_task(&id)),
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
         "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
         "save_report" => reply(json, |Save { .. }| save_report()),

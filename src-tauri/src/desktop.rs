@@ -14,7 +14,7 @@ use touchstone_engine::{
         Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
         LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
         Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff,
-        StepPage, StepRef, TextPiece,
+        StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
     },
 };
 
@@ -195,6 +195,14 @@ async fn review_run(app: Engine<'_>, id: String, review: Option<Review>) -> Repl
     run(app, move |app| app.review_run(&id, review.as_ref())).await
 }
 #[tauri::command]
+async fn list_tasks(app: Engine<'_>, request: TaskRequest) -> Reply<TaskPage> {
+    run(app, move |app| app.list_tasks(request)).await
+}
+#[tauri::command]
+async fn read_task(app: Engine<'_>, id: String) -> Reply<TaskView> {
+    run(app, move |app| app.read_task(&id)).await
+}
+#[tauri::command]
 async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest) -> Reply<bool> {
     run(app, move |app| {
         let made = app.make_report(&request, true)?;
@@ -279,6 +287,8 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         compare_runs,
         diff_steps,
         make_report,
+        list_tasks,
+        read_task,
         run_scorers,
         review_run,
         save_report

@@ -42,7 +42,7 @@ export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
-  if (name === "launch_options" || name === "keys") return stale.all;
+  if (name === "launch_options" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
   const about = runsOf(name, args);
   if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";

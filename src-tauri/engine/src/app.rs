@@ -5,6 +5,7 @@ use crate::error::{AppError, Code};
 use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
+use crate::results::catalog::Catalogs;
 use crate::results::conduct::Change;
 use crate::results::flow::Flow;
 use crate::results::home::make_temporary;
@@ -42,6 +43,7 @@ mod reviewing;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;
+mod tasks;
 mod wishes;
 
 pub use bulletin::Subscription;
@@ -91,6 +93,7 @@ pub(crate) struct OpenFolder {
     pub(crate) flow: Flow,
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
+    pub(crate) catalogs: Catalogs,
     /// What is wrong with the workspace file.
     pub(crate) problem: Option<Problem>,
 }
@@ -141,8 +144,8 @@ impl App {
         };
         let path = roots.folder.clone();
         let flow = self.start(roots)?;
-        let (lists, reading) = (Lists::default(), Reading::default());
-        let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, problem })))?;
+        let (lists, reading, catalogs) = (Lists::default(), Reading::default(), Catalogs::default());
+        let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, catalogs, problem })))?;
         if let Some(old) = old {
             old.flow.stop();
         }

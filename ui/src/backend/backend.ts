@@ -36,6 +36,9 @@ import type { Status } from "../generated/Status";
 import type { StepDiff } from "../generated/StepDiff";
 import type { StepPage } from "../generated/StepPage";
 import type { StepRef } from "../generated/StepRef";
+import type { TaskPage } from "../generated/TaskPage";
+import type { TaskRequest } from "../generated/TaskRequest";
+import type { TaskView } from "../generated/TaskView";
 import type { TextPiece } from "../generated/TextPiece";
 
 /** Arguments and reply of every command. An argument object is sent as it is; a failed call throws an `AppError`. */
@@ -90,6 +93,9 @@ export interface Commands {
   diff_steps: [{ left: StepRef; right: StepRef }, StepDiff];
   /** With `whole`, all of its text; else what a preview shows. */
   make_report: [{ request: ReportRequest; whole: boolean }, Report];
+  list_tasks: [{ request: TaskRequest }, TaskPage];
+  /** `id` is that of the task. */
+  read_task: [{ id: string }, TaskView];
   /** Runs the scorers that are programs, in the sandbox, over runs that wait for them; says how many it was. */
   run_scorers: [{ filter: string }, number];
   /** None takes the review away. */

@@ -2,6 +2,7 @@
 
 mod backlog;
 pub mod blob;
+pub(crate) mod catalog;
 mod chores;
 mod compact;
 pub mod conduct;

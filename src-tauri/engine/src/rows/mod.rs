@@ -11,6 +11,7 @@ mod run;
 mod score;
 mod stats;
 mod status;
+mod tasks;
 
 pub use compare::*;
 pub use launch::*;
@@ -21,3 +22,4 @@ pub use run::*;
 pub use score::*;
 pub use stats::*;
 pub use status::*;
+pub use tasks::*;
