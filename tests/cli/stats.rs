@@ -27,6 +27,18 @@ fn every_run_is_counted_under_what_became_of_it() {
 }
 
 #[test]
+fn a_scorer_or_a_baseline_that_no_run_has_is_refused_by_every_command_that_takes_one() {
+    let sandbox = Sandbox::usual("stats-unknown");
+    for command in [&["stats"][..], &["report", "--format", "junit", "--out", "-"]] {
+        for (option, name) in [("--scorer", "felds"), ("--baseline", "nobody/none")] {
+            let ran = sandbox.run(&[command, &[option, name]].concat());
+            assert_eq!(ran.status, 2, "{ran:?}");
+            assert!(ran.err.contains(name), "{ran:?}");
+        }
+    }
+}
+
+#[test]
 fn the_document_has_the_numbers_of_the_report() {
     let stats = document(&Sandbox::usual("stats-json"), &["--baseline", "tool_calling/o1"]);
     let keys: Vec<&String> = stats.as_object().unwrap().keys().collect();

@@ -15,6 +15,9 @@ impl App {
     /// Writes a report; with `whole`, all of it, else what a preview shows.
     pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
         let Gathered { page, scorers, misread } = self.gather(request)?;
+        if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
+            super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
+        }
         let mut text = reports::write(&page, request.format, request.theme.as_deref())
             .map_err(|why| AppError::new(Code::Failed, format!("The report could not be written: {why}.")))?;
         let (end, media_type) = reports::kind(request.format);
@@ -41,6 +44,7 @@ impl App {
         let open = self.opened()?;
         let (runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
+        known_scorer(request.scorer.as_deref(), &scorers)?;
         let folder = &open.folder.name;
         let title = request.title.trim();
         let about = About {
@@ -66,7 +70,8 @@ impl App {
             path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "A report needs the name of a file."))?;
         let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
         let write = || {
-            let mut file = fs::File::create(&beside)?;
+            // Whatever has this name is not followed: a folder of others may hold a link there.
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
             file.write_all(report.text.as_bytes())?;
             file.sync_all()?;
             fs::rename(&beside, path)
@@ -76,6 +81,16 @@ impl App {
             failed(why)
         })
     }
+}
+
+/// Refuses a scorer by which no run here is scored: numbers without a single score look like numbers.
+pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(), AppError> {
+    let Some(name) = wanted.filter(|name| !known.iter().any(|known| known == name)) else { return Ok(()) };
+    let hint = match known {
+        [] => "No run here has a score.".to_owned(),
+        known => format!("Take one of these: {}.", known.join(", ")),
+    };
+    Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
 }
 
 /// What a report is made of.

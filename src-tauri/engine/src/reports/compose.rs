@@ -27,9 +27,10 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
     let wanted = about.baseline.as_deref().map(|name| (name, columns.iter().find(|column| column.label() == name)));
     let mut notes = Vec::new();
     if let Some((name, None)) = wanted {
-        notes.push(format!("There are no runs of {name} to compare with; the first is taken instead."));
+        notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
     let standing = Standing::of(&all, wanted.and_then(|(_, column)| column.copied()));
+    let pairings = if matches!(wanted, Some((_, None))) { &[][..] } else { &standing.pairings[..] };
     let names: BTreeMap<RowKey<'_>, &str> =
         all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
@@ -37,7 +38,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
     Page {
         head: head(about, runs, &all),
         groups: standing.groups.iter().map(group).collect(),
-        pairs: standing.pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
+        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
         tasks: tasks(&standing, &names),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
@@ -113,7 +114,7 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair
         losses: count.map_or(0, |count| count.losses),
         difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
         p_score: pairing.score.map(|effect| effect.p.p),
-        p_pass: pairing.passes.as_ref().map(|passes| passes.mcnemar),
+        p_pass: pairing.passes.as_ref().map(|passes| passes.by_task.map_or(passes.mcnemar, |effect| effect.p.p)),
         detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
         unpaired: pairing.unpaired.iter().map(|row| row.key.label()).collect(),
         doubtful: !pairing.doubts.is_empty(),

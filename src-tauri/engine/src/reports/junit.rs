@@ -29,10 +29,12 @@ pub(super) fn write(page: &Page) -> String {
     );
     for (suite, runs) in &suites {
         let [tests, failures, errors, skipped] = tally(runs.iter().copied());
-        let time: f64 = runs.iter().filter_map(|run| run.seconds).sum();
+        let known: Vec<f64> = runs.iter().filter_map(|run| run.seconds).collect();
+        // No time is not no time at all.
+        let time = if known.is_empty() { String::new() } else { format!(" time=\"{:.3}\"", known.iter().sum::<f64>()) };
         let _ = writeln!(
             out,
-            "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\" time=\"{time:.3}\">",
+            "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"{time}>",
             escaped(suite)
         );
         for run in runs {

@@ -215,8 +215,11 @@ fn escaped(text: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
+            '@' => out.push_str("&#64;"),
+            '.' if out.ends_with(['w', 'W']) => out.push_str("&#46;"),
             _ => out.push(c),
         }
     }
-    out
+    // Addresses, mail addresses and names of hosts become links by themselves.
+    out.replace("://", "&#58;//")
 }

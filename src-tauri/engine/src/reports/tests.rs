@@ -133,6 +133,24 @@ fn hostile_text_is_text_in_every_format() {
 }
 
 #[test]
+fn no_address_in_a_text_becomes_a_link_in_markdown() {
+    let reason = "https://a.example/x www.b.example WWW.c.example me@d.example ftp://e";
+    let page = page(reason, vec![run(reason, reason)]);
+    let text = write(&page, ReportFormat::Markdown, None).unwrap();
+    assert!(text.contains("a.example") && text.contains("d.example"));
+    for link in ["://", "www.", "WWW.", "@"] {
+        assert!(!text.contains(link), "{link}");
+    }
+}
+
+#[test]
+fn a_suite_of_runs_that_say_no_time_has_none() {
+    let timeless = RunLine { seconds: None, ..run("a.yaml", "1 field differs") };
+    let text = write(&page("plain", vec![timeless]), ReportFormat::Junit, None).unwrap();
+    assert!(text.contains("<testsuite ") && !text.contains("time="), "{text}");
+}
+
+#[test]
 fn a_page_holds_no_script_no_address_and_no_other_style_than_its_own() {
     let html = write(&page("plain", vec![run("a.yaml", "1 field differs")]), ReportFormat::Html, Some("dark")).unwrap();
     assert!(html.starts_with("<!DOCTYPE html><html lang=\"en\" data-theme=\"dark\">"));

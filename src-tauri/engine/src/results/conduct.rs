@@ -238,8 +238,13 @@ impl Conductor {
 
     /// Looks where the hints point.
     fn follow(&mut self, hints: &Hints) {
-        if let Err(error) = self.keep_scores(&hints.kept) {
-            self.recover(&error);
+        for (kept, asker) in &hints.kept {
+            let done = self.keep_scores(kept);
+            // Whoever asked may have given up waiting.
+            let _ = asker.send(done.is_ok());
+            if let Err(error) = done {
+                self.recover(&error);
+            }
         }
         if let Some(watching) = &hints.watching {
             self.watching = watching.clone();

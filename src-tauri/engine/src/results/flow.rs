@@ -11,7 +11,7 @@ use super::suites::{Shelf, Shelving};
 use super::watch::{self, Watch};
 use crate::rows::Phase;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -36,8 +36,6 @@ pub struct Flow {
     /// The bounds it keeps.
     pub limits: Limits,
     inbox: Arc<Inbox>,
-    /// How many scores of programs were given to be kept.
-    given: AtomicU64,
     threads: Mutex<Vec<JoinHandle<Option<Watch>>>>,
 }
 
@@ -60,7 +58,6 @@ impl Flow {
             inbox: Arc::clone(&shared.inbox),
             shelf: Arc::clone(&shelf),
             limits,
-            given: AtomicU64::new(0),
             threads: Mutex::default(),
         };
         let inbox = Arc::clone(&shared.inbox);
@@ -101,11 +98,11 @@ impl Flow {
         }
     }
 
-    /// Keeps what programs of scorers said; false when that took too long.
+    /// Keeps what programs of scorers said; false when that failed or took too long.
     pub(crate) fn keep_scores(&self, kept: Vec<Kept>, timeout: Duration) -> bool {
-        let all = self.given.fetch_add(kept.len() as u64, Ordering::Relaxed) + kept.len() as u64;
-        self.inbox.add(|hints: &mut Hints| hints.kept.extend(kept));
-        self.live.wait(|now| now.kept >= all, timeout)
+        let (tell, told) = channel();
+        self.inbox.add(|hints: &mut Hints| hints.kept.push((kept, tell)));
+        told.recv_timeout(timeout).unwrap_or(false)
     }
 
     /// Stops following and closes the index. What was read can still be asked until this is dropped.

@@ -6,6 +6,7 @@ use crate::rows::Watching;
 use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,8 +24,8 @@ pub(crate) struct Hints {
     pub(crate) new_dirs: HashSet<PathBuf>,
     /// A reader came upon a damaged index.
     pub(crate) doubt: bool,
-    /// What programs of scorers said.
-    pub(crate) kept: Vec<Kept>,
+    /// What programs of scorers said, and who waits to hear whether it was kept.
+    pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
 }

@@ -20,8 +20,6 @@ pub struct Standing {
     pub watching: Watching,
     /// How long the first load took.
     pub took: Took,
-    /// How many scores of programs were kept since the folder was opened.
-    pub(crate) kept: u64,
     /// Somebody has their first page, or waits for the disk to be looked at.
     pub(crate) stirred: bool,
 }
@@ -56,7 +54,6 @@ impl Live {
             scoring: None,
             watching: Watching { by: WatchMeans::Off, notice: None },
             took: Took::default(),
-            kept: 0,
             stirred: false,
         };
         Self { standing: Mutex::new(standing), changed: Condvar::new() }

@@ -39,6 +39,8 @@ impl Conductor {
             standing.counts.suite_problems = problems;
         });
         self.tell_status();
+        // Should the index fail now, `recover` has the rows looked at from the first one on.
+        self.renewing = Some(Renewing { tasks, after: 0, done: 0 });
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
         if !agree {
             // Until the last row was looked at, some agree with these suites and some with those before.
@@ -84,9 +86,7 @@ impl Conductor {
             changed.sort_unstable();
             changed.dedup();
             Ok(changed)
-        })?;
-        self.shared.live.change(|standing| standing.kept += kept.len() as u64);
-        Ok(())
+        })
     }
 
     /// Writes into rows that are there, commits, and tells of the runs that changed.

@@ -25,7 +25,9 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome 
     let mut tally = Tally { rule, right: 0, expected: 0, changed: 0, extra: 0.0, beside: BTreeSet::new() };
     tally.node(&found.root);
     let (right, whole) = (float(tally.right), float(tally.expected));
-    let over = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 1.0 };
+    // Where no field is left to be compared, the answer is right only when nothing differs.
+    let nothing = if found.is_equal() { 1.0 } else { 0.0 };
+    let over = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { nothing };
     let score = over(right, whole + tally.extra).clamp(0.0, 1.0);
     let precision = over(right, right + float(tally.changed) + tally.extra);
     let recall = over(right, whole);

@@ -58,3 +58,14 @@ fn the_key_of_the_suite_is_what_rows_are_told_apart_by() {
     };
     assert_eq!((points(None), points(Some("ticket_id"))), (Some(0.0), Some(1.0)));
 }
+
+#[test]
+fn an_answer_with_nothing_left_to_compare_is_right_only_when_nothing_differs() {
+    let expected = value("{a: 1}");
+    for (answer, told_as) in [("{a: 2}", "1.0000 passed"), ("wrong", "0.0000 failed")] {
+        let answer = value(answer);
+        let case = Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() };
+        let Outcome::Scored(scored) = score(&scorer("fields: {ignore: a}"), &case) else { panic!("{answer:?}") };
+        assert!(told(&scored).starts_with(told_as), "{}", told(&scored));
+    }
+}

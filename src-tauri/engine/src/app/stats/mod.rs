@@ -14,6 +14,8 @@ impl App {
     pub fn stats(&self, request: &StatsRequest) -> Result<Stats, AppError> {
         let open = self.opened()?;
         let scorer = request.scorer.as_deref();
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        super::reporting::known_scorer(scorer, &scorers)?;
         let ((runs, misread), generation) =
             open.ask(|index| Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation())))?;
         Ok(Stats { generation, misread, ..of(&runs, request.baseline.as_deref())? })
@@ -30,17 +32,22 @@ fn of(runs: &[ScoredRun], baseline: Option<&str>) -> Result<Stats, AppError> {
 
 fn named<'a>(runs: &[Counted<'a>], name: &str) -> Result<Column<'a>, AppError> {
     let columns = Standing::columns(runs);
-    columns.iter().find(|column| column.label() == name).copied().ok_or_else(|| {
-        let known: Vec<String> = columns.iter().map(Column::label).collect();
-        let hint = if known.is_empty() {
-            "No run passes the filter.".to_owned()
-        } else {
-            format!("There are {}.", known.join(", "))
-        };
-        AppError::new(
-            Code::BadRequest,
-            format!("No run among these is of `{name}`, so nothing can be compared with it."),
-        )
-        .hint(hint)
-    })
+    known_baseline(columns.iter().map(Column::label), name)?;
+    let found = columns.iter().find(|column| column.label() == name).copied();
+    found.ok_or_else(|| AppError::new(Code::BadRequest, format!("No run among these is of `{name}`.")))
+}
+
+/// Refuses a baseline that none of these is.
+pub(super) fn known_baseline(known: impl Iterator<Item = String>, name: &str) -> Result<(), AppError> {
+    let known: Vec<String> = known.collect();
+    if known.iter().any(|known| known == name) {
+        return Ok(());
+    }
+    let hint = if known.is_empty() {
+        "No run passes the filter.".to_owned()
+    } else {
+        format!("There are {}.", known.join(", "))
+    };
+    let message = format!("No run among these is of `{name}`, so nothing can be compared with it.");
+    Err(AppError::new(Code::BadRequest, message).hint(hint))
 }
