@@ -27,6 +27,7 @@ check: setup-test ui/node_modules/.built ## the cheap part of `make test`: forma
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)
 	@cargo bench --package touchstone-engine --bench results
 	@cargo bench --package touchstone-engine --bench runs
+	@cargo bench --package touchstone-formats --bench stabletoolbench
 	@cargo bench --package touchstone-scoring --bench stats
 	@cargo bench --package touchstone-scoring --bench align
 	@cargo bench --package touchstone-scoring --bench diff

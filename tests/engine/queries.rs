@@ -123,3 +123,28 @@ fn all_queries_of_the_benchmark_are_tasks() {
     assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (765, 0));
     assert_eq!(ids(&bench).len(), 765);
 }
+
+#[test]
+fn a_task_is_read_whole_by_any_of_its_names() {
+    let suite = "name: Churn\ntool_calling_prompt: Who left in {month}?\ntags: [hard]\nscorers: [exact]\n\
+                 variations:\n- month: May\n  expected_output: [Ann]\n";
+    let bench = sets(Bench::new(), "tasks/").file("tasks/plans/churn.yaml", suite).open();
+    let read = |id: &str| bench.app().read_task(id).unwrap();
+    let task = read("G1_instruction/102");
+    assert_eq!(task.row.id, "test_instruction/G1_instruction/102");
+    assert!(task.row.ambiguous && task.file.ends_with("tasks/test_instruction/G1_instruction.json"));
+    let query = task.query.unwrap();
+    assert_eq!(query.gold[0].same_name, ["Yesterday most lent books"]);
+    assert_eq!((query.gold.len(), query.tools.len(), query.tools[0].apis.len(), query.function_count), (2, 1, 3, 3));
+    assert!(query.tools[0].apis[2].gold && !query.tools[0].apis[0].gold);
+    let city = read("201").query.unwrap();
+    let town = &city.tools[0].apis[0].parameters[0];
+    assert_eq!((town.name.as_str(), town.required, town.default.as_deref()), ("town", true, Some("Biel")));
+    assert!(city.tools[0].apis[0].template.as_ref().unwrap().text.starts_with("{\"homes\""));
+    let churn = read("plans/churn");
+    assert_eq!(churn.prompts[0].text.text, "Who left in {month}?");
+    assert_eq!((churn.variations[0].label.as_str(), churn.query), ("month: May", None));
+    assert!(churn.variations[0].expected.as_ref().unwrap().text.contains("Ann") && churn.scorers.is_some());
+    let gone = bench.app().read_task("test_instruction/G1_instruction/103").unwrap_err();
+    assert_eq!(gone.code, touchstone_engine::error::Code::NotFound);
+}

@@ -172,6 +172,8 @@ function canned(fixture: Fixture): Replies {
     find_in_run: none("find_in_run"),
     ...launching(fixture),
     ...judging(fixture),
+    list_tasks: () => ({ all: 0, total: 0, rows: [], sets: [], categories: [] }),
+    read_task: none("read_task"),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
   };
 }

@@ -59,12 +59,23 @@ export interface ReportRoute {
   title: string;
   runs: boolean;
 }
-export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | { place: "problems"; top: number } | { place: "settings" };
+/** The tasks. `task` is the one that is shown beside the list; empty means the first. */
+export interface TasksRoute {
+  place: "tasks";
+  q: string;
+  /** Empty means any. */
+  set: string;
+  category: string;
+  task: string;
+  top: number;
+}
+export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | { place: "problems"; top: number } | { place: "settings" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
 export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
 export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true };
+export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
 
@@ -126,6 +137,7 @@ export function parse(hash: string): Route {
   if (place === "overview") return { place, q, scorer: asked.get("scorer") ?? "", folded: asked.has("folded"), except: asked.getAll("task"), top };
   if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
   if (place === "report") return readReport(asked, q);
+  if (place === "tasks") return { place, q, set: asked.get("set") ?? "", category: asked.get("category") ?? "", task: asked.get("task") ?? "", top };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
@@ -164,6 +176,12 @@ export function format(route: Route): string {
     put("baseline", route.baseline);
     put("title", route.title);
     if (!route.runs) asked.set("short", "");
+  }
+  if (route.place === "tasks") {
+    put("q", route.q);
+    put("set", route.set);
+    put("category", route.category);
+    put("task", route.task);
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);
