@@ -1,6 +1,6 @@
 //! The conductor's way of bringing rows up to date with suites that changed: a batch at a time, between everything else, each
 //! committed and told of. What it did not finish is finished at the next start, because only the end is noted.
-use super::conduct::Conductor;
+use super::conduct::{Change, Conductor};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
 use super::load;
@@ -47,6 +47,9 @@ impl Conductor {
             load::put_meta(&self.writer.sql, "tasks", UNDER_WAY)?;
         }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
+        // Lists of tasks went stale, whether any run did or not.
+        let generation = load::generation(&self.writer.sql)?;
+        (self.publish)(Change::Runs { generation, ids: Vec::new() });
         Ok(())
     }
 

@@ -126,12 +126,13 @@ impl Pool {
             known.category.is_empty() || category.is_none_or(|category| known.category.eq_ignore_ascii_case(category))
         };
         let whole = names::api_name(api);
-        let cut = whole
-            .strip_suffix(&format!("_for_{tool}"))
-            .or_else(|| whole.split_once(&format!("_for_{raw}")).map(|(cut, _)| cut));
-        let mut tools = places.iter().filter_map(|at| Some((self.tools.get(*at)?, self.apis.get(*at)?)));
-        tools.by_ref().filter(|(known, _)| fits(known)).find_map(|(tool, apis)| {
-            let at = apis.get(&whole).or_else(|| apis.get(cut?))?;
+        let cut = || {
+            let standard = whole.strip_suffix(&format!("_for_{tool}"));
+            standard.or_else(|| whole.split_once(&format!("_for_{raw}")).map(|(cut, _)| cut))
+        };
+        let tools = places.iter().filter_map(|at| Some((self.tools.get(*at)?, self.apis.get(*at)?)));
+        tools.filter(|(known, _)| fits(known)).find_map(|(tool, apis)| {
+            let at = apis.get(&whole).or_else(|| apis.get(cut()?))?;
             Some((tool, tool.apis.get(*at)?))
         })
     }
