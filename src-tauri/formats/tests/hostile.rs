@@ -230,3 +230,13 @@ fn edited_files_of_any_kind_never_panic() {
     }
     println!("cases: {rounds}");
 }
+
+#[test]
+fn json_as_deep_as_python_writes_it_is_read_on_a_small_stack_and_deeper_is_an_error() {
+    let nested = |levels: usize| format!("{}1{}", "{\"next\":[".repeat(levels), "]}".repeat(levels));
+    let read = touchstone_formats::json::read_deep;
+    let value = read(&nested(touchstone_formats::json::DEEP / 2)).unwrap();
+    assert_eq!(value.clone(), value);
+    assert!(read(&nested(touchstone_formats::json::DEEP / 2 + 1)).is_err());
+    assert!(read(&nested(5_000)).is_err());
+}

@@ -1,5 +1,6 @@
 //! **Pure.** JSON to and from [`Value`]: numbers keep their text, the same key twice is an error, and a lenient reading for
 //! what models write.
+mod open;
 mod read;
 mod write;
 
@@ -12,6 +13,9 @@ use crate::value::Value;
 
 /// Lists and objects inside each other that are followed.
 pub const DEPTH: usize = 64;
+
+/// The same in files that hold a run as a chain of objects inside each other: as deep as Python writes any.
+pub const DEEP: usize = 1_000;
 
 /// What is accepted beyond the standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +31,11 @@ pub(crate) enum Mode {
 /// Reads a JSON text.
 pub fn read(text: &str) -> Result<Value, ReadError> {
     read_as(text_of(text.as_bytes())?, Mode::Strict)
+}
+
+/// Reads a JSON text that may be nested up to [`DEEP`] levels.
+pub fn read_deep(text: &str) -> Result<Value, ReadError> {
+    Reader::new(text_of(text.as_bytes())?, Mode::Strict).down_to(DEEP).document()
 }
 
 /// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`.

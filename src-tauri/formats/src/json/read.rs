@@ -1,7 +1,7 @@
 //! **Pure.** The JSON reader.
 use std::borrow::Cow;
-use std::collections::HashSet;
 
+use super::open::{Object, Open};
 use super::{DEPTH, Mode};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::value::Value;
@@ -12,13 +12,19 @@ pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    deepest: usize,
     nodes: usize,
     mode: Mode,
 }
 
 impl<'a> Reader<'a> {
     pub(crate) fn new(text: &'a str, mode: Mode) -> Self {
-        Reader { text, at: 0, depth: 0, nodes: 0, mode }
+        Reader { text, at: 0, depth: 0, deepest: DEPTH, nodes: 0, mode }
+    }
+
+    /// Follows what it reads to another depth. What is passed has the usual one.
+    pub(super) fn down_to(self, deepest: usize) -> Self {
+        Reader { deepest, ..self }
     }
 
     pub(super) fn document(self) -> Result<Value, ReadError> {
@@ -73,12 +79,12 @@ impl<'a> Reader<'a> {
     /// The values of the object that stands next, by key, each read or passed by `take`; anything else is passed, and has none.
     pub(crate) fn entries(
         &mut self,
-        mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
+        take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
     ) -> Result<(), ReadError> {
         if self.peek() != Some(b'{') {
             return self.pass();
         }
-        self.nested(|reader| reader.object(|reader, _, key| take(reader, &key)))
+        self.nested(|reader| reader.object(take))
     }
 
     fn peek(&self) -> Option<u8> {
@@ -126,30 +132,100 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// A value with everything in it. Does not recurse: what is open waits in a list.
     pub(crate) fn value(&mut self) -> Result<Value, ReadError> {
-        self.count()?;
-        match self.peek() {
-            Some(b'{') => self.nested(Self::map),
-            Some(b'[') => self.nested(|reader| {
-                let mut items = Vec::new();
-                reader.list(&mut |reader| {
-                    items.push(reader.value()?);
-                    Ok(())
-                })?;
-                Ok(Value::List(items))
-            }),
-            Some(b'"') => self.string(b'"').map(|text| Value::Text(text.into_owned())),
-            Some(b'\'') if self.lenient() => self.string(b'\'').map(|text| Value::Text(text.into_owned())),
-            Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(_) => self.word(),
-            None => Err(self.fault("A value is missing.")),
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            self.count()?;
+            let mut value = match self.peek() {
+                Some(b'{' | b'[') => {
+                    let mut begun = self.open(open.len())?;
+                    if self.goes_on(&mut begun)? {
+                        open.push(begun);
+                        continue;
+                    }
+                    begun.close()
+                }
+                Some(b'"') => self.string(b'"').map(|text| Value::Text(text.into_owned()))?,
+                Some(b'\'') if self.lenient() => self.string(b'\'').map(|text| Value::Text(text.into_owned()))?,
+                Some(b'-' | b'0'..=b'9') => self.number()?,
+                Some(_) => self.word()?,
+                None => return Err(self.fault("A value is missing.")),
+            };
+            loop {
+                let Some(mut within) = open.pop() else { return Ok(value) };
+                let end = within.put(value);
+                if self.separator(end)? {
+                    if self.goes_on(&mut within)? {
+                        open.push(within);
+                        break;
+                    }
+                } else {
+                    self.at += 1;
+                }
+                value = within.close();
+            }
         }
+    }
+
+    /// Enters a list or an object.
+    fn open(&mut self, within: usize) -> Result<Open, ReadError> {
+        if self.depth + within >= self.deepest {
+            return Err(self.too_deep(self.deepest));
+        }
+        let list = self.peek() == Some(b'[');
+        self.at += 1;
+        Ok(if list { Open::List(Vec::new()) } else { Open::Object(Object::default()) })
+    }
+
+    fn too_deep(&self, deepest: usize) -> ReadError {
+        let message = format!("Lists and objects are nested deeper than {deepest} levels.");
+        ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message)
+    }
+
+    /// Goes to the next value of what is open, past its key; false at the end, which is passed.
+    fn goes_on(&mut self, open: &mut Open) -> Result<bool, ReadError> {
+        self.skip()?;
+        let (end, empty) = match open {
+            Open::List(items) => (b']', items.is_empty()),
+            Open::Object(object) => (b'}', object.entries.is_empty()),
+        };
+        if self.peek() == Some(end) && (empty || self.lenient()) {
+            self.at += 1;
+            return Ok(false);
+        }
+        if let Open::Object(object) = open {
+            let (start, key) = self.key()?;
+            if self.mode != Mode::Embedded && !object.is_new(&key) {
+                let message = format!("The key `{key}` stands twice in the same object.");
+                let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
+                return Err(fault.advise("Remove or rename one of the two."));
+            }
+            object.key = key.into_owned();
+        }
+        Ok(true)
+    }
+
+    /// A key with its place, past its colon.
+    fn key(&mut self) -> Result<(usize, Cow<'a, str>), ReadError> {
+        let start = self.at;
+        let key = match self.peek() {
+            Some(b'"') => self.string(b'"')?,
+            Some(b'\'') if self.lenient() => self.string(b'\'')?,
+            _ => return Err(self.fault("A key in double quotes is missing here.")),
+        };
+        self.skip()?;
+        if self.peek() != Some(b':') {
+            return Err(self.fault("A colon is missing after the key."));
+        }
+        self.at += 1;
+        self.skip()?;
+        Ok((start, key))
     }
 
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, ReadError>) -> Result<T, ReadError> {
         if self.depth >= DEPTH {
-            let message = format!("Lists and objects are nested deeper than {DEPTH} levels.");
-            return Err(ReadError::at(ReadErrorKind::TooDeep, self.text, self.at, message));
+            return Err(self.too_deep(DEPTH));
         }
         self.depth += 1;
         self.at += 1;
@@ -175,27 +251,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn map(&mut self) -> Result<Value, ReadError> {
-        let mut entries: Vec<(Value, Value)> = Vec::new();
-        let mut seen: HashSet<String> = HashSet::new();
-        let duplicates = self.mode == Mode::Embedded;
-        self.object(|reader, start, key| {
-            if !duplicates && is_twice(&entries, &mut seen, &key) {
-                let message = format!("The key `{key}` stands twice in the same object.");
-                let fault = ReadError::at(ReadErrorKind::Duplicate, reader.text, start, message);
-                return Err(fault.advise("Remove or rename one of the two."));
-            }
-            entries.push((Value::Text(key.into_owned()), reader.value()?));
-            Ok(())
-        })?;
-        Ok(Value::Map(entries))
-    }
-
-    /// Gives `take` every key with its place, before its value.
-    fn object(
-        &mut self,
-        mut take: impl FnMut(&mut Self, usize, Cow<'a, str>) -> Result<(), ReadError>,
-    ) -> Result<(), ReadError> {
+    /// Gives `take` every key, before its value.
+    fn object(&mut self, mut take: impl FnMut(&mut Self, &str) -> Result<(), ReadError>) -> Result<(), ReadError> {
         let mut first = true;
         loop {
             self.skip()?;
@@ -203,19 +260,8 @@ impl<'a> Reader<'a> {
                 break;
             }
             first = false;
-            let start = self.at;
-            let key = match self.peek() {
-                Some(b'"') => self.string(b'"')?,
-                Some(b'\'') if self.lenient() => self.string(b'\'')?,
-                _ => return Err(self.fault("A key in double quotes is missing here.")),
-            };
-            self.skip()?;
-            if self.peek() != Some(b':') {
-                return Err(self.fault("A colon is missing after the key."));
-            }
-            self.at += 1;
-            self.skip()?;
-            take(self, start, key)?;
+            let (_, key) = self.key()?;
+            take(self, &key)?;
             if !self.separator(b'}')? {
                 break;
             }
@@ -396,18 +442,6 @@ impl<'a> Reader<'a> {
         self.at += 5;
         Ok(code)
     }
-}
-
-/// True when an object has the key already. Few have so many that a list of them is worth it.
-fn is_twice(entries: &[(Value, Value)], seen: &mut HashSet<String>, key: &str) -> bool {
-    const FEW: usize = 16;
-    if entries.len() < FEW {
-        return entries.iter().any(|(known, _)| known.text() == Some(key));
-    }
-    if seen.is_empty() {
-        seen.extend(entries.iter().filter_map(|(known, _)| known.text().map(str::to_owned)));
-    }
-    !seen.insert(key.to_owned())
 }
 
 #[cfg(test)]
