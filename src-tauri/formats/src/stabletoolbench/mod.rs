@@ -1,6 +1,8 @@
 //! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the files its runs are kept in.
 pub mod filter;
 pub mod functions;
+
+pub mod answers;
 pub mod names;
 pub mod pool;
 pub mod python;

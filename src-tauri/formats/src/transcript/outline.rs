@@ -19,6 +19,8 @@ pub(crate) struct OutlineBuilder {
     last: Option<(StepKind, Option<bool>)>,
     /// Why the run failed, as the last error says.
     error: Option<String>,
+    /// Why there is no answer, as the layout says it.
+    reason: Option<String>,
     /// True while the parts of an error come.
     in_error: bool,
     /// While the parts of a message of the model come: whether its text has begun.
@@ -67,7 +69,11 @@ impl OutlineBuilder {
     fn standing(&self, layout: Layout) -> (Standing, Option<String>) {
         let ended = if self.answered { Standing::Answered } else { Standing::NoAnswer };
         if layout != Layout::ToolCalling {
-            return if self.failed { (Standing::Error, self.error.clone()) } else { (ended, None) };
+            return if self.failed {
+                (Standing::Error, self.error.clone())
+            } else {
+                (ended, self.reason.clone().filter(|_| !self.answered))
+            };
         }
         let tool = || self.last_tool.and_then(|start| self.reason_at(start)).unwrap_or_else(|| "a tool".to_owned());
         let waiting = |reason: &str| (Standing::Waiting, Some(reason.to_owned()));
@@ -160,6 +166,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         match key {
             "run.system" => self.outline.system = value.word().map(str::to_owned),
             "run.model" => self.outline.model = value.word().map(str::to_owned),
+            "run.reason" => self.reason = value.word().map(str::to_owned),
             "run.cost" => self.outline.cost = value.number(),
             "run.seconds" => self.outline.seconds = value.number(),
             "run.started" => self.started = value.word().and_then(stamp::seconds),

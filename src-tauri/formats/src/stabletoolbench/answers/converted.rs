@@ -1,0 +1,185 @@
+//! **Pure.** One converted answer as a run: an entry of a file that holds many, in all forms that programs write.
+use super::details::{self, Node};
+use super::steps::{self, Telling, call_node, place};
+use crate::json;
+use crate::run::{Layout, Outline, Run, StepKind, Tree, TreeKind, TreeNode};
+use crate::value::Value;
+
+/// Keys of an answer that are told as something else than facts.
+const TOLD: [&str; 2] = ["answer_details", "final_answer"];
+
+/// What an entry says: `{query, available_tools, answer: {method, total_steps, final_answer, answer_details}}`. An entry that is the
+/// inner object is read too.
+pub fn run(id: &str, entry: &Value) -> Run {
+    let answer = entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
+    let nodes = details::nodes(answer.get("answer_details").unwrap_or(&Value::Null));
+    let (mut tree, path, asked) = tree(&nodes);
+    let mut run = Run { layout: Layout::ConvertedAnswer, ..Run::default() };
+    let mut telling = Telling::default();
+    let query = entry.get("query").and_then(Value::text).unwrap_or_default();
+    if let Some(system) = asked.0 {
+        telling.say(StepKind::System, system, false);
+    }
+    telling.say(StepKind::User, if query.is_empty() { asked.1.unwrap_or_default() } else { query }, false);
+    let mut thought = false;
+    for at in &path {
+        let Some(node) = tree.nodes.get_mut(*at as usize) else { continue };
+        // A call that follows a thought belongs to the same message.
+        if !(thought && node.kind != TreeKind::Thought) {
+            telling.begin_turn();
+        }
+        thought = node.kind == TreeKind::Thought;
+        telling.node(node);
+    }
+    run.steps = telling.into_steps();
+    if !id.is_empty() {
+        run.facts.push(("query_id".to_owned(), Value::from(id)));
+    }
+    let rest = answer.entries().iter().chain(if std::ptr::eq(answer, entry) { &[][..] } else { entry.entries() });
+    for (key, value) in rest {
+        if let Some(key) = key.text().filter(|key| !TOLD.contains(key) && !matches!(*key, "answer" | "query")) {
+            run.facts.push((key.to_owned(), value.clone()));
+        }
+    }
+    if nodes.iter().filter_map(Node::call).any(|call| call.cut) {
+        run.notes.push("Calls in this file were cut by the program that wrote it.".to_owned());
+    }
+    steps::conclude(&mut run, tree, &path, answer.get("final_answer").unwrap_or(&Value::Null));
+    run
+}
+
+/// What lists and search need of an entry.
+pub fn outline(id: &str, entry: &Value) -> Outline {
+    run(id, entry).outline()
+}
+
+/// Texts of the system and of the person, where they are not empty.
+type Asked<'a> = (Option<&'a str>, Option<&'a str>);
+
+/// All nodes, the way that counts, and what was asked. The way is the first path, as the official scripts have it; a flat list is
+/// one way.
+fn tree<'a>(told: &[Node<'a>]) -> (Tree, Vec<u32>, Asked<'a>) {
+    let flat = told.len() > 1 && told.iter().all(|node| node.parent.is_none() && node.next == 0);
+    let mut nodes = vec![TreeNode::default()];
+    let mut path = Vec::new();
+    let mut asked = (None, None);
+    // Where each node that was told stands in the tree.
+    let mut places: Vec<u32> = Vec::with_capacity(told.len());
+    let mut branching = false;
+    for node in told {
+        let before = if flat { places.last().copied() } else { node.parent.and_then(|at| places.get(at)).copied() };
+        let parent = before.unwrap_or(0);
+        branching |= node.next > 1;
+        match (node.role, node.message.text()) {
+            ("system", text) => asked.0 = asked.0.or(text),
+            ("user", text) => asked.1 = asked.1.or(text),
+            _ => {}
+        }
+        if matches!(node.role, "system" | "user") {
+            places.push(parent);
+            continue;
+        }
+        let at = place(&nodes);
+        places.push(at);
+        nodes.push(one(node, parent));
+        if flat || node.on_first_path {
+            path.push(at);
+        }
+    }
+    let chosen_by = branching.then(|| "the first branch, as the official scripts go".to_owned());
+    (Tree { nodes, chosen_by }, path, asked)
+}
+
+fn one(node: &Node<'_>, parent: u32) -> TreeNode {
+    if let Some(call) = node.call() {
+        return call_node(&call.name, Some(call.arguments), call.response, Some(parent));
+    }
+    let raw = |key: &str| node.message.get(key).and_then(Value::text);
+    match (node.role, raw("description")) {
+        // What the original leaves over when it merges actions with their inputs.
+        ("Action", Some(name)) => call_node(name, None, None, Some(parent)),
+        ("Action Input", Some(input)) => {
+            call_node("", Some(input.to_owned()), raw("observation").map(str::to_owned), Some(parent))
+        }
+        (_, description) => {
+            let text = description.or(node.message.text()).map(str::to_owned);
+            let text = text.unwrap_or_else(|| json::write(node.message, false));
+            TreeNode { parent: Some(parent), kind: TreeKind::Thought, text, ..TreeNode::default() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Standing;
+
+    fn read(text: &str) -> Run {
+        run("7", &json::read(text).unwrap())
+    }
+
+    #[test]
+    fn a_chain_is_told_as_steps_and_has_no_tree() {
+        let run = read(
+            r#"{"query": "How far?", "available_tools": [], "answer": {"method": "CoT@1", "total_steps": 5,
+                "final_answer": "{\"return_type\": \"give_answer\", \"final_answer\": \"5 km\"}", "answer_details": [
+                {"role": "system", "message": "", "next": [{"role": "user", "message": "", "next": [
+                {"role": "assistant", "message": "Let me look.", "next": [
+                {"role": "tool", "message": {"name": "way", "arguments": "{\"to\": \"B\"}", "response": "{\"error\": \"\", \"response\": 5}"}, "next": [
+                {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"5 km\"}", "response": ""}, "next": []}
+                ]}]}]}]}]}}"#,
+        );
+        let told: Vec<_> =
+            run.steps.iter().map(|step| (step.turn, step.kind, step.title.as_deref(), step.failed)).collect();
+        assert_eq!(
+            told,
+            [
+                (1, StepKind::User, None, None),
+                (2, StepKind::Assistant, None, None),
+                (2, StepKind::ToolCall, Some("way"), Some(false)),
+                (3, StepKind::ToolCall, Some("Finish"), Some(false)),
+            ]
+        );
+        assert_eq!(run.answer.as_ref().unwrap().value, Value::from("5 km"));
+        assert_eq!(run.outline().standing, Standing::Answered);
+        assert!(run.tree.is_none());
+        assert!(run.facts.iter().any(|(key, value)| key == "method" && value.text() == Some("CoT@1")));
+    }
+
+    #[test]
+    fn a_flat_list_is_one_way_and_a_fork_is_a_tree() {
+        let flat = read(
+            r#"{"query": "q", "answer": {"final_answer": "All of it.", "answer_details": [
+                {"role": "system", "message": "Be brief.", "next": []}, {"role": "user", "message": "q", "next": []},
+                {"role": "tool", "message": "{\"name\": \"a\", \"arguments\": {}, \"response\": \"r\"}", "next": []},
+                {"role": "tool", "message": "{\"name\": \"b\", \"arguments\": {\"x\": 1}, \"response\": \"r\"}", "next": []}]}}"#,
+        );
+        assert_eq!(flat.steps.len(), 4);
+        assert_eq!(flat.outline().tools, ["a", "b"]);
+        assert!(flat.tree.is_none());
+        let fork = read(
+            r#"{"query": "q", "answer": {"final_answer": "", "answer_details": [{"role": "user", "message": "", "next": [
+                {"role": "tool", "message": {"name": "a", "arguments": "{}", "response": "{\"error\": \"no\"}"}, "next": []},
+                {"role": "tool", "message": {"name": "b", "arguments": "{}", "response": "r"}, "next": []}]}]}}"#,
+        );
+        let tree = fork.tree.as_ref().unwrap();
+        let told: Vec<_> = tree.nodes.iter().map(|node| (node.text.as_str(), node.parent, node.step)).collect();
+        assert_eq!(told, [("", None, None), ("a", Some(0), Some(1)), ("b", Some(0), None)]);
+        assert!(tree.chosen_by.is_some());
+        let outline = fork.outline();
+        assert_eq!(
+            (outline.standing, outline.reason.as_deref()),
+            (Standing::NoAnswer, Some("Ended without a call of Finish."))
+        );
+        assert_eq!((outline.tool_calls, outline.failed_calls), (1, 1));
+    }
+
+    #[test]
+    fn giving_up_is_no_answer_and_odd_entries_are_empty_runs() {
+        let up = read(r#"{"answer": {"final_answer": "{\"return_type\": \"give_up_and_restart\"}"}}"#);
+        assert_eq!((up.answer.is_none(), up.outline().reason.as_deref()), (true, Some("Gave up without an answer.")));
+        for odd in ["null", "[]", "{}", r#"{"answer": null}"#, r#"{"answer": {"answer_details": [1, null, [[]]]}}"#] {
+            assert_eq!(read(odd).outline().tool_calls, 0, "{odd}");
+        }
+    }
+}

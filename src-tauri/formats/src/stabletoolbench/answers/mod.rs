@@ -1,0 +1,10 @@
+//! **Pure.** Answers of `StableToolBench`: raw ones, as they were made, and converted ones, as they are judged.
+pub mod converted;
+pub mod details;
+pub mod finish;
+mod steps;
+
+pub use finish::Finish;
+
+/// The function that ends a run.
+pub const FINISH: &str = "Finish";
