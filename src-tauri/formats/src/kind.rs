@@ -1,4 +1,5 @@
 //! **Pure.** What a file is, by its name and its beginning. Cheap: nothing is parsed.
+use crate::stabletoolbench::answers::raw;
 use crate::{benchmark, names};
 
 /// What a file is.
@@ -12,6 +13,8 @@ pub enum FileKind {
     Workspace,
     /// One of the files of a run in a benchmark folder.
     BenchmarkMember,
+    /// A raw answer of `StableToolBench`: one run.
+    RawAnswer,
     /// None of these, and why.
     Other(String),
 }
@@ -45,6 +48,7 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     match extension.as_deref() {
         Some("yaml" | "yml") => {}
         Some("json") if is_query_set(text) => return FileKind::Suite,
+        Some("json") if raw::is_head(&keys) => return FileKind::RawAnswer,
         // In JSON other programs use words like `answer` and `error` too.
         Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
             return FileKind::Transcript;
@@ -109,6 +113,12 @@ mod tests {
             ("a.json", "{\n  \"conversation\": []", FileKind::Transcript),
             ("a.YAML", "conversation:\n", FileKind::Transcript),
             ("last_10_run_1.history", "[]", FileKind::BenchmarkMember),
+            ("588_CoT@1.json", "{\n  \"win\": true,\n  \"try_count\": 1,\n  \"trys\": [", FileKind::RawAnswer),
+            (
+                "7_DFS_woFilter_w2.json",
+                "{\"win\": false, \"tree\": {\"size\": 8, \"max_length\": 8,",
+                FileKind::RawAnswer,
+            ),
             ("G1_tool.json", "[\n  {\n    \"api_list\": [", FileKind::Suite),
             ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
         ] {
@@ -118,6 +128,7 @@ mod tests {
             ("a.yaml", "name: x\nversion: 3\n"),
             ("a.txt", "conversation:\n"),
             ("a.json", "{\"output\": 1, \"error\": 2}"),
+            ("a.json", "{\"win\": 3, \"loss\": 2}"),
             ("a.yaml", ""),
             ("x.yaml", "\u{0}\u{1}"),
         ] {

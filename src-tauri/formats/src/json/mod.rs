@@ -2,6 +2,7 @@
 //! what models write.
 mod open;
 mod read;
+pub mod skim;
 mod write;
 
 pub(crate) use read::Reader;

@@ -1,0 +1,227 @@
+//! **Pure.** Runs as the converted answers that judges and scorers of `StableToolBench` read.
+use super::raw::{Raw, calls};
+use super::{FINISH, Finish, finish};
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::json;
+use crate::run::{Run, Step, StepKind, TreeKind};
+use crate::value::Value;
+
+/// How a conversion treats what the original gets wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Faults {
+    /// Nothing is lost: texts beside calls are kept, and calls in the message that finishes.
+    #[default]
+    Mended,
+    /// As the original does it.
+    Kept,
+}
+
+/// A converted answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converted {
+    /// `{query, available_tools, answer}`.
+    pub entry: Value,
+    /// The rule that chose the way, where the file does not say and the original draws lots.
+    pub chosen_by: Option<String>,
+}
+
+/// The id of a query in the name of a file: all before the first `_`.
+pub fn id(file_name: &str) -> &str {
+    file_name.split('_').next().unwrap_or(file_name)
+}
+
+/// Converts a raw answer.
+pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, ReadError> {
+    let raw = Raw::read(text_of(bytes)?, true)?;
+    let said = |key: &str| raw.generation.get(key).cloned();
+    let (nodes, chosen_by) = if raw.valid {
+        (of_messages(raw.messages.get(2..).unwrap_or_default(), &raw, faults), None)
+    } else {
+        let way = raw.way();
+        (of_way(&raw, &way.path), way.chosen_by)
+    };
+    let answer = said("final_answer").unwrap_or_else(|| Value::from(""));
+    let entry = entry(said("query"), said("function"), method, answer, nodes)?;
+    Ok(Converted { entry, chosen_by })
+}
+
+/// Converts any run, so that scorers of other people can read it. What it was asked is its first message.
+pub fn of_run(run: &Run, method: &str, tools: Option<Value>) -> Result<Value, ReadError> {
+    let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(said);
+    let mut nodes = Vec::new();
+    let mut last = None;
+    for step in &run.steps {
+        match step.kind {
+            StepKind::Assistant => nodes.extend(said(step).map(|text| node("assistant", text))),
+            StepKind::ToolCall => {
+                let (name, arguments, response) = call_of(step);
+                if name == FINISH {
+                    last = Some(arguments.clone());
+                }
+                nodes.push(tool(&name, &arguments, response));
+            }
+            _ => {}
+        }
+    }
+    let answer = last.unwrap_or_else(|| run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value)));
+    entry(asked, tools, method, Value::from(&*answer), nodes)
+}
+
+/// A file of converted answers.
+pub fn file(entries: Vec<(String, Value)>) -> Value {
+    Value::Map(entries.into_iter().map(|(id, entry)| (Value::Text(id), entry)).collect())
+}
+
+fn of_messages(messages: &[Value], raw: &Raw, faults: Faults) -> Vec<Value> {
+    let mut nodes = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        if message.get("role").and_then(Value::text) != Some("assistant") {
+            continue;
+        }
+        let content = message.get("content").cloned().unwrap_or_default();
+        let said = content.text().is_some_and(|text| !text.is_empty());
+        let calls: Vec<_> = calls(message).collect();
+        if calls.is_empty() || (said && faults == Faults::Mended) {
+            nodes.push(node("assistant", content));
+        }
+        for (id, name, arguments) in calls {
+            if name == FINISH {
+                nodes.push(tool(name, arguments, Value::from("")));
+                break;
+            }
+            let response = match id {
+                Some(id) => reply(&messages[at..], id),
+                None => messages.get(at + 1).map(|reply| reply.get("content").cloned().unwrap_or_default()),
+            };
+            match (response, faults) {
+                (Some(response), _) => nodes.push(tool(name, arguments, response)),
+                // Its reply stands only among what was tried.
+                (None, Faults::Mended) => nodes.push(tool(name, arguments, lost(raw, name, arguments))),
+                (None, Faults::Kept) => {}
+            }
+        }
+    }
+    nodes
+}
+
+/// The reply to a call, by its id.
+fn reply(messages: &[Value], id: &str) -> Option<Value> {
+    let is_reply = |message: &&Value| message.get("tool_call_id").and_then(Value::text) == Some(id);
+    messages.iter().find(is_reply).map(|message| message.get("content").cloned().unwrap_or_default())
+}
+
+/// What a call gave whose reply is not among the messages.
+fn lost(raw: &Raw, name: &str, arguments: &str) -> Value {
+    let path = raw.way().path;
+    let tried = path.iter().rev().filter_map(|at| raw.tried.nodes.get(*at as usize));
+    let same = |node: &&crate::run::TreeNode| node.text == name && node.input.as_deref() == Some(arguments);
+    Value::from(
+        tried
+            .filter(|node| node.kind == TreeKind::Call)
+            .find(same)
+            .and_then(|node| node.output.as_deref())
+            .unwrap_or(""),
+    )
+}
+
+fn of_way(raw: &Raw, path: &[u32]) -> Vec<Value> {
+    let nodes = path.iter().filter_map(|at| raw.tried.nodes.get(*at as usize));
+    nodes
+        .map(|tried| match tried.kind {
+            TreeKind::Root | TreeKind::Thought => node("assistant", Value::from(&*tried.text)),
+            TreeKind::Call | TreeKind::Finish => {
+                let text = |text: &Option<String>| Value::from(text.as_deref().unwrap_or_default());
+                tool(&tried.text, tried.input.as_deref().unwrap_or_default(), text(&tried.output))
+            }
+        })
+        .collect()
+}
+
+/// Name, arguments as JSON and response of a call of a run.
+fn call_of(step: &Step) -> (String, String, Value) {
+    let name = step.title.clone().unwrap_or_default();
+    // What came back stands last.
+    let back =
+        step.failed.is_some() && step.parts.last().is_some_and(|part| matches!(&*part.label, "result" | "error"));
+    let (given, back) = step.parts.split_at(step.parts.len() - usize::from(back));
+    let arguments = match given {
+        [one] if matches!(&*one.label, "params" | "arguments") => text_of_value(&one.value),
+        given => {
+            let entry = |part: &crate::run::Part| (Value::from(&*part.label), part.value.clone());
+            json::write(&Value::Map(given.iter().map(entry).collect()), false)
+        }
+    };
+    let response = back.first().map(|part| part.raw.clone().unwrap_or_else(|| text_of_value(&part.value)));
+    (name, arguments, Value::Text(response.unwrap_or_default()))
+}
+
+/// An answer that was not given by `Finish`, as its arguments.
+fn finished(answer: &Value) -> String {
+    if let Value::Text(text) = answer
+        && finish::arguments(text) != Finish::Nothing
+    {
+        return text.clone();
+    }
+    let entry = |key: &str, value: &str| (Value::from(key), Value::from(value));
+    let text = text_of_value(answer);
+    json::write(&Value::Map(vec![entry("return_type", "give_answer"), entry("final_answer", &text)]), false)
+}
+
+fn text_of_value(value: &Value) -> String {
+    value.text().map_or_else(|| json::write(value, false), str::to_owned)
+}
+
+fn said(step: &Step) -> Option<Value> {
+    step.parts.iter().find(|part| part.label == "message").map(|part| part.value.clone())
+}
+
+fn node(role: &str, message: Value) -> Value {
+    map([("role", Value::from(role)), ("message", message)])
+}
+
+fn tool(name: &str, arguments: &str, response: Value) -> Value {
+    let call = [("name", Value::from(name)), ("arguments", Value::from(arguments)), ("response", response)];
+    node("tool", map(call))
+}
+
+fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
+}
+
+/// Longer chains are nested deeper than any reader of such files goes.
+const LONGEST: usize = json::DEEP / 2 - 10;
+
+fn entry(
+    query: Option<Value>,
+    tools: Option<Value>,
+    method: &str,
+    answer: Value,
+    nodes: Vec<Value>,
+) -> Result<Value, ReadError> {
+    let empty = |role: &str| node(role, Value::from(""));
+    let chain: Vec<Value> = [empty("system"), empty("user")].into_iter().chain(nodes).collect();
+    if chain.len() > LONGEST {
+        let message = format!("The run has {} steps, and a converted answer holds at most {LONGEST}.", chain.len());
+        let advice = "Each step is nested in the one before, and programs that read such files go no deeper.";
+        return Err(ReadError::new(ReadErrorKind::TooDeep, message).advise(advice));
+    }
+    let total = chain.len().to_string();
+    // From the last to the first, each holds what follows it.
+    let details = chain.into_iter().rev().fold(Vec::new(), |next, mut one| {
+        if let Value::Map(entries) = &mut one {
+            entries.push((Value::from("next"), Value::List(next)));
+        }
+        vec![one]
+    });
+    let answer = map([
+        ("method", Value::from(method)),
+        ("total_steps", Value::Number(total)),
+        ("final_answer", answer),
+        ("answer_details", Value::List(details)),
+    ]);
+    Ok(map([
+        ("query", query.unwrap_or_else(|| Value::from(""))),
+        ("available_tools", tools.unwrap_or_else(|| Value::List(Vec::new()))),
+        ("answer", answer),
+    ]))
+}

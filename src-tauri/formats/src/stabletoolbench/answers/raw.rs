@@ -1,0 +1,255 @@
+//! **Pure.** Raw answers: a file for each run, with everything that was tried. Only the pieces that are wanted are read, because
+//! the files hold the same conversation many times over.
+use super::steps::{self, Telling};
+use super::tree::{Tried, Way};
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::json::{self, skim};
+use crate::run::{Layout, Outline, Run, StepKind, TreeKind};
+use crate::value::Value;
+
+/// Keys that are told as something else than facts, or say again what others say.
+const TOLD: [&str; 5] = ["train_messages", "chain", "query", "final_answer", "total_tokens"];
+
+/// Everything a raw answer says.
+pub fn read(bytes: &[u8]) -> Result<Run, ReadError> {
+    Ok(run(Raw::read(text_of(bytes)?, true)?))
+}
+
+/// What lists and search need of a raw answer: the same without its functions.
+pub fn outline(bytes: &[u8]) -> Result<Outline, ReadError> {
+    Ok(run(Raw::read(text_of(bytes)?, false)?).outline())
+}
+
+/// The beginning of a raw answer.
+pub(crate) fn is_head(keys: &[&str]) -> bool {
+    let has = |key: &str| keys.contains(&key);
+    (has("win") && (has("trys") || (has("tree") && has("max_length")))) || (has("valid_data") && has("train_messages"))
+}
+
+/// A raw answer, read as far as it is wanted.
+pub(super) struct Raw {
+    pub(super) tried: Tried,
+    /// What the file says besides.
+    facts: Vec<(String, Value)>,
+    /// `answer_generation`, without the messages.
+    pub(super) generation: Value,
+    /// The last of the conversations that the file holds: the whole of the way that counts.
+    pub(super) messages: Vec<Value>,
+    /// The file takes it for an answer; also one that gave up.
+    pub(super) valid: bool,
+}
+
+impl Raw {
+    /// Reads a file; the functions that were offered only when `functions` are wanted.
+    pub(super) fn read(text: &str, functions: bool) -> Result<Self, ReadError> {
+        let mut raw = Self {
+            tried: Tried::default(),
+            facts: Vec::new(),
+            generation: Value::Map(Vec::new()),
+            messages: Vec::new(),
+            valid: false,
+        };
+        let Some(members) = skim::members(text) else { return Err(fault(text, None)) };
+        let mut known = false;
+        for (key, piece) in members {
+            let read = || json::read_deep(piece).map_err(|error| fault(text, Some(error)));
+            match key {
+                "trys" => raw.tried = Tried::tries(read()?.items()),
+                "tree" => {
+                    let tree = read()?;
+                    raw.tried = Tried::tree(tree.get("tree").unwrap_or(&tree));
+                }
+                "answer_generation" => raw.generation(text, piece, functions)?,
+                "compare_candidates" => continue,
+                key => {
+                    raw.facts.push((key.to_owned(), read()?));
+                    continue;
+                }
+            }
+            known = true;
+        }
+        if known { Ok(raw) } else { Err(fault(text, None)) }
+    }
+
+    fn generation(&mut self, text: &str, piece: &str, functions: bool) -> Result<(), ReadError> {
+        let read = |piece: &str| json::read_deep(piece).map_err(|error| fault(text, Some(error)));
+        let mut kept = Vec::new();
+        for (key, piece) in skim::members(piece).ok_or_else(|| fault(text, None))? {
+            match key {
+                "train_messages" => {
+                    let last = skim::items(piece).unwrap_or_default().pop().map(read).transpose()?;
+                    self.messages = match last {
+                        Some(Value::List(messages)) => messages,
+                        _ => Vec::new(),
+                    };
+                }
+                "function" if !functions => {}
+                key => kept.push((Value::from(key), read(piece)?)),
+            }
+        }
+        self.generation = Value::Map(kept);
+        self.valid = self.generation.get("valid_data") == Some(&Value::Bool(true));
+        Ok(())
+    }
+
+    /// The way that counts.
+    pub(super) fn way(&self) -> Way {
+        self.tried.way(self.valid, &script(&self.messages).said)
+    }
+}
+
+/// What is wrong with the whole file, with the right line; else with the piece; else that it is no raw answer.
+fn fault(text: &str, piece: Option<ReadError>) -> ReadError {
+    json::read_deep(text).err().or(piece).unwrap_or_else(|| {
+        let message = "Not a raw answer: it has neither `trys` nor `tree` nor `answer_generation`.";
+        ReadError::new(ReadErrorKind::NotTranscript, message)
+    })
+}
+
+/// What the conversation of the way that counts adds to its nodes.
+#[derive(Default)]
+struct Script<'a> {
+    system: &'a str,
+    user: &'a str,
+    /// Thoughts and arguments, in the order of the nodes.
+    said: Vec<&'a str>,
+    /// Before which of these a message of the model begins.
+    turns: Vec<usize>,
+    /// Messages that drove it on, and before which they stand.
+    nudges: Vec<(usize, &'a str)>,
+}
+
+fn script(messages: &[Value]) -> Script<'_> {
+    let mut script = Script::default();
+    for message in messages {
+        let content = message.get("content").and_then(Value::text).unwrap_or_default();
+        match message.get("role").and_then(Value::text) {
+            Some("system") => script.system = content,
+            Some("user") if script.user.is_empty() => script.user = content,
+            Some("user") => script.nudges.push((script.said.len(), content)),
+            Some("assistant") => {
+                script.turns.push(script.said.len());
+                script.said.extend((!content.is_empty()).then_some(content));
+                script.said.extend(calls(message).map(|(_, _, arguments)| arguments));
+            }
+            _ => {}
+        }
+    }
+    script
+}
+
+/// Id, name and arguments of the calls of a message, old ones and new ones. Null is none.
+pub(super) fn calls(message: &Value) -> impl Iterator<Item = (Option<&str>, &str, &str)> {
+    let old = message.get("function_call").filter(|call| matches!(call, Value::Map(_)));
+    let new = message.get("tool_calls").map_or(&[][..], Value::items);
+    old.into_iter().chain(new).map(|call| {
+        let function = call.get("function").unwrap_or(call);
+        let text = |key: &str| function.get(key).and_then(Value::text).unwrap_or_default();
+        (call.get("id").and_then(Value::text), text("name"), text("arguments"))
+    })
+}
+
+fn run(raw: Raw) -> Run {
+    let way = raw.way();
+    let Raw { mut tried, facts, generation, messages, .. } = raw;
+    let script = script(&messages);
+    let said = |key: &str| generation.get(key);
+    let mut telling = Telling::default();
+    telling.say(StepKind::System, script.system, false);
+    let query = said("query").and_then(Value::text).unwrap_or_default();
+    telling.say(StepKind::User, if script.user.trim().is_empty() { query } else { script.user }, false);
+    let mut nudges = script.nudges.iter().peekable();
+    let mut thought = false;
+    for (count, at) in way.path.iter().enumerate() {
+        while let Some((_, text)) = nudges.next_if(|(before, _)| *before <= count) {
+            telling.say(StepKind::User, text, true);
+        }
+        let Some(node) = tried.nodes.get_mut(*at as usize) else { continue };
+        // Without a conversation, a call that follows a thought belongs to the same message.
+        let begins = if script.turns.is_empty() {
+            !(thought && node.kind != TreeKind::Thought)
+        } else {
+            script.turns.contains(&count) || count == 0
+        };
+        if begins {
+            telling.begin_turn();
+        }
+        thought = node.kind == TreeKind::Thought;
+        telling.node(node);
+    }
+    let mut run = Run { layout: Layout::RawAnswer, steps: telling.into_steps(), facts, ..Run::default() };
+    if let Some(tokens) = said("total_tokens") {
+        let usage = Value::Map(vec![(Value::from("total_tokens"), tokens.clone())]);
+        run.facts.push(("run.usage".to_owned(), usage));
+    }
+    for (key, value) in generation.entries() {
+        if let Some(key) = key.text().filter(|key| !TOLD.contains(key)) {
+            run.facts.push((key.to_owned(), value.clone()));
+        }
+    }
+    if let Some(rule) = &way.chosen_by {
+        run.notes.push(format!("The file does not say which way counts. The steps tell {rule}."));
+    }
+    let answer = said("final_answer").cloned().unwrap_or_default();
+    steps::conclude(&mut run, tried.into_tree(way.chosen_by), &way.path, &answer);
+    run
+}
+
+/// Which run a file is: `<model>/<set>/<id>_<method>.json`, or `<set>/<id>_<model>_<method>.json` as older files are called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Coordinates {
+    /// `<set>/<id>`, or the bare id.
+    pub task: String,
+    /// `CoT@1`, `DFS_woFilter_w2`.
+    pub method: String,
+    /// Model, when the path has one.
+    pub model: Option<String>,
+}
+
+/// Reads a path, relative to the output directory with `/` between its parts.
+pub fn coordinates(path: &str) -> Option<Coordinates> {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let (id, rest) = name.strip_suffix(".json")?.split_once('_')?;
+    let begins = |method: &&str| rest.strip_prefix(*method).is_some() || rest.contains(&format!("_{method}"));
+    let method = ["CoT@", "DFS_", "DFS"].iter().find(|method| begins(method))?;
+    let at = if rest.starts_with(method) { 0 } else { rest.find(&format!("_{method}"))? + 1 };
+    let (named, method) = rest.split_at(at);
+    if id.is_empty() {
+        return None;
+    }
+    let mut folders = folder.rsplit('/').filter(|folder| !folder.is_empty());
+    let set = folders.next();
+    let model = Some(named.trim_end_matches('_')).filter(|named| !named.is_empty()).or_else(|| folders.next());
+    Some(Coordinates {
+        task: set.map_or_else(|| id.to_owned(), |set| format!("{set}/{id}")),
+        method: method.to_owned(),
+        model: model.map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_an_answer_says_its_query_its_method_and_its_model() {
+        for (path, task, method, model) in [
+            (
+                "virtual_chatgpt_cot/G1_instruction/588_CoT@1.json",
+                "G1_instruction/588",
+                "CoT@1",
+                Some("virtual_chatgpt_cot"),
+            ),
+            ("a/b/m/G3_tool/7_DFS_woFilter_w2.json", "G3_tool/7", "DFS_woFilter_w2", Some("m")),
+            ("G1_answer/10_ChatGPT_DFS_woFilter_w2.json", "G1_answer/10", "DFS_woFilter_w2", Some("ChatGPT")),
+            ("G1_tool/9_CoT@3.json", "G1_tool/9", "CoT@3", None),
+            ("9_CoT@3.json", "9", "CoT@3", None),
+        ] {
+            let at = coordinates(path).unwrap();
+            assert_eq!((at.task.as_str(), at.method.as_str(), at.model.as_deref()), (task, method, model), "{path}");
+        }
+        for path in ["a/588.json", "588_CoT@1.yaml", "_CoT@1.json", "G1_instruction_converted.json", "x_y.json", ""] {
+            assert_eq!(coordinates(path), None, "{path}");
+        }
+    }
+}
