@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 43] = [
+pub(crate) const COMMANDS: [&str; 44] = [
     "status",
     "folders",
     "open_recent",
@@ -16,6 +16,7 @@ pub(crate) const COMMANDS: [&str; 43] = [
     "problems",
     "open_run",
     "read_steps",
+    "read_tree",
     "read_text",
     "read_rows",
     "read_csv",

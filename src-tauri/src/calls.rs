@@ -51,6 +51,12 @@ struct Steps {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Tree {
+    id: String,
+    version: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Read {
     id: String,
     part: String,
@@ -171,7 +177,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 30;
+pub(crate) const LOOKS: usize = 31;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -195,6 +201,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "problems" => reply(json, |Part { span }| app.problems(span)),
         "open_run" => reply(json, |Id { id }| app.open_run(&id)),
         "read_steps" => reply(json, |Steps { id, version, span }| app.read_steps(&id, &version, span)),
+        "read_tree" => reply(json, |Tree { id, version }| app.read_tree(&id, &version)),
         "read_text" => reply(json, |Read { id, part, offset, limit }| app.read_text(&id, &part, offset, limit)),
         "read_rows" => reply(json, |Rows { id, part, request }| app.read_rows(&id, &part, request)),
         "read_csv" => reply(json, |Table { id, part }| app.read_csv(&id, &part)),

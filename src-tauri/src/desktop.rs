@@ -14,7 +14,7 @@ use touchstone_engine::{
         Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
         LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
         Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff,
-        StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
+        StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
     },
 };
 
@@ -93,6 +93,10 @@ async fn open_run(app: Engine<'_>, id: String) -> Reply<RunView> {
 #[tauri::command]
 async fn read_steps(app: Engine<'_>, id: String, version: String, span: Span) -> Reply<StepPage> {
     run(app, move |app| app.read_steps(&id, &version, span)).await
+}
+#[tauri::command]
+async fn read_tree(app: Engine<'_>, id: String, version: String) -> Reply<TreeView> {
+    run(app, move |app| app.read_tree(&id, &version)).await
 }
 #[tauri::command]
 async fn read_text(app: Engine<'_>, id: String, part: String, offset: u64, limit: u64) -> Reply<TextPiece> {
@@ -263,6 +267,7 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         problems,
         open_run,
         read_steps,
+        read_tree,
         read_text,
         read_rows,
         read_csv,

@@ -166,6 +166,7 @@ function canned(fixture: Fixture): Replies {
     problems: () => ({ total: 0, problems: [] }),
     open_run: none("open_run"),
     read_steps: none("read_steps"),
+    read_tree: none("read_tree"),
     read_text: none("read_text"),
     read_rows: none("read_rows"),
     read_csv: none("read_csv"),

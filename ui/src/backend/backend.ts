@@ -40,6 +40,7 @@ import type { TaskPage } from "../generated/TaskPage";
 import type { TaskRequest } from "../generated/TaskRequest";
 import type { TaskView } from "../generated/TaskView";
 import type { TextPiece } from "../generated/TextPiece";
+import type { TreeView } from "../generated/TreeView";
 
 /** Arguments and reply of every command. An argument object is sent as it is; a failed call throws an `AppError`. */
 export interface Commands {
@@ -58,6 +59,7 @@ export interface Commands {
   problems: [{ span: Span }, ProblemPage];
   open_run: [{ id: string }, RunView];
   read_steps: [{ id: string; version: string; span: Span }, StepPage];
+  read_tree: [{ id: string; version: string }, TreeView];
   /** `part` is the id of a part, or `raw:<n>` for the n-th file of the run as it is on disk. */
   read_text: [{ id: string; part: string; offset: number; limit: number }, TextPiece];
   read_rows: [{ id: string; part: string; request: RowRequest }, RowPiece];

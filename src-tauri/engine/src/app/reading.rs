@@ -1,7 +1,7 @@
 //! One run, for whoever reads it.
 use super::App;
 use crate::error::AppError;
-use crate::rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece};
+use crate::rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
 
 impl App {
     /// Opens a run as its files are now.
@@ -14,6 +14,12 @@ impl App {
     pub fn read_steps(&self, id: &str, version: &str, span: Span) -> Result<StepPage, AppError> {
         let open = self.opened()?;
         Ok(open.reading.steps(&open.flow, id, version, span)?)
+    }
+
+    /// What a run tried, in the version that was opened.
+    pub fn read_tree(&self, id: &str, version: &str) -> Result<TreeView, AppError> {
+        let open = self.opened()?;
+        Ok(open.reading.tree(&open.flow, id, version)?)
     }
 
     /// A piece of the text of a part; `raw:<n>` is the n-th file as it is on disk.

@@ -70,7 +70,14 @@ pub(super) fn weight(run: &Run) -> usize {
         .map(|part| of_value(&part.value) + part.raw.as_ref().map_or(0, String::len) + part.label.len() + 96)
         .sum();
     let in_facts: usize = run.facts.iter().map(|(key, value)| key.len() + of_value(value)).sum();
-    in_parts + in_facts + run.steps.len() * 160 + run.answer.as_ref().map_or(0, |answer| of_value(&answer.value))
+    let nodes = run.tree.iter().flat_map(|tree| &tree.nodes);
+    let in_node = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let in_tree: usize = nodes.map(|node| node.text.len() + in_node(&node.input) + in_node(&node.output) + 160).sum();
+    in_parts
+        + in_facts
+        + in_tree
+        + run.steps.len() * 160
+        + run.answer.as_ref().map_or(0, |answer| of_value(&answer.value))
 }
 
 /// What a value takes in memory, roughly.

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
+//!                                     ├─ tried: everything that was tried, as a tree
 //!                                     ├─ table: rows, order, CSV
 //!                                     ├─ text: any part, piece by piece
 //!                                     ├─ find: where a text occurs
@@ -24,6 +25,7 @@ mod table;
 mod task;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod view;
 
 pub(crate) use comparing::{MOST_RUNS, beside, differences};
@@ -32,7 +34,7 @@ pub(crate) use part_id::PartId;
 
 use crate::results::flow::Flow;
 use crate::results::snippet::{MAX_NEEDLE, Needle};
-use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, TextPiece};
+use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, TextPiece, TreeView};
 use desk::{Desk, Opened};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -60,6 +62,7 @@ impl Reading {
             version: opened.version.clone(),
             total_steps: count(run.steps.len()),
             steps: view::steps(run, 0, view::MAX_STEPS),
+            tree: tried::brief(run),
             answer: view::answer(run),
             task: asked.map(|asked| asked.show(flow)),
             facts: view::facts(run),
@@ -80,6 +83,12 @@ impl Reading {
         let opened = self.version(flow, id, version)?;
         let steps = view::steps(&opened.run, span.offset as usize, span.limit as usize);
         Ok(StepPage { version: version.to_owned(), total_steps: count(opened.run.steps.len()), steps })
+    }
+
+    /// What the version that was opened tried.
+    pub(crate) fn tree(&self, flow: &Flow, id: &str, version: &str) -> Result<TreeView, Unread> {
+        let opened = self.version(flow, id, version)?;
+        Ok(tried::view(version, opened.run.tree.as_ref()))
     }
 
     /// A piece of the text of a part, or of a file as it is on disk.

@@ -1,4 +1,5 @@
 //! **Pure.** How a part of a run is named to the page, and what the name stands for.
+use super::tried;
 use std::borrow::Cow;
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
@@ -13,6 +14,8 @@ pub(super) const MAX_PARTS: usize = 100;
 pub(crate) enum PartId {
     /// A part of a step.
     Step(usize, usize),
+    /// A text of a node of what was tried: what was thought or called, arguments, what came back.
+    Node(usize, usize),
     /// The answer.
     Answer,
     /// Something else the files say.
@@ -32,6 +35,7 @@ impl PartId {
     pub(crate) fn value(self, run: &Run) -> Option<Cow<'_, Value>> {
         match self {
             PartId::Step(step, part) => part_of(run.steps.get(step)?, part),
+            PartId::Node(node, part) => tried::text(run, node, part).map(|text| Cow::Owned(Value::from(text))),
             PartId::Answer => run.answer.as_ref().map(|answer| Cow::Borrowed(&answer.value)),
             PartId::Fact(fact) => run.facts.get(fact).map(|(_, value)| Cow::Borrowed(value)),
             PartId::Prompt | PartId::Expected | PartId::Parameter(_) | PartId::Raw(_) => None,
@@ -63,6 +67,7 @@ impl Display for PartId {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             PartId::Step(step, part) => write!(f, "step:{step}.{part}"),
+            PartId::Node(node, part) => write!(f, "node:{node}.{part}"),
             PartId::Answer => f.write_str("answer"),
             PartId::Fact(at) => write!(f, "fact:{at}"),
             PartId::Prompt => f.write_str("prompt"),
@@ -85,9 +90,10 @@ impl FromStr for PartId {
                 "expected" => Ok(PartId::Expected),
                 _ => Err(()),
             },
-            Some(("step", place)) => {
-                let (step, part) = place.split_once('.').ok_or(())?;
-                Ok(PartId::Step(number(step)?, number(part)?))
+            Some((kind @ ("step" | "node"), place)) => {
+                let (at, part) = place.split_once('.').ok_or(())?;
+                let (at, part) = (number(at)?, number(part)?);
+                Ok(if kind == "step" { PartId::Step(at, part) } else { PartId::Node(at, part) })
             }
             Some(("fact", at)) => number(at).map(PartId::Fact),
             Some(("parameter", at)) => number(at).map(PartId::Parameter),

@@ -240,7 +240,7 @@ proptest! {
 
     #[test]
     fn the_name_of_a_part_reads_back(step in 0usize..100_000, part in 0usize..101) {
-        for id in [PartId::Step(step, part), PartId::Answer, PartId::Fact(part), PartId::Prompt, PartId::Expected,
+        for id in [PartId::Step(step, part), PartId::Node(step, part), PartId::Answer, PartId::Fact(part), PartId::Prompt, PartId::Expected,
                    PartId::Parameter(part), PartId::Raw(part)] {
             prop_assert_eq!(id.to_string().parse(), Ok(id));
         }

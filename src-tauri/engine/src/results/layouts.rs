@@ -6,6 +6,7 @@ use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
+use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
 use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
 
@@ -35,7 +36,7 @@ pub(crate) fn member(name: &str) -> Option<&str> {
 
 /// True when a file may be more than a row with a reason, by its name: only then is its content read.
 pub(crate) fn is_plausible(file: &FileId) -> bool {
-    is_suite_name(file)
+    is_suite_name(file) || file.name().to_ascii_lowercase().ends_with(b".json")
 }
 
 /// True for a set of queries, by the name and the beginning of its file.
@@ -49,17 +50,22 @@ pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
     if filter::is_one(&file.shown()) {
         return Seen::Workspace;
     }
-    if is_plausible(file) && bytes.iter().all(u8::is_ascii_whitespace) {
+    if is_suite_name(file) && bytes.iter().all(u8::is_ascii_whitespace) {
         return Seen::Damaged(ReadError::new(ReadErrorKind::Truncated, "The file is empty."));
     }
-    match detect(&String::from_utf8_lossy(file.name()), &bytes[..bytes.len().min(HEAD)]) {
+    match kind_of(file, bytes) {
         FileKind::Transcript | FileKind::BenchmarkMember => {
             transcript::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
         }
+        FileKind::RawAnswer => raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
         FileKind::Suite => Seen::Suite,
         FileKind::Workspace => Seen::Workspace,
         FileKind::Other(reason) => Seen::Other(reason),
     }
+}
+
+fn kind_of(file: &FileId, bytes: &[u8]) -> FileKind {
+    detect(&String::from_utf8_lossy(file.name()), &bytes[..bytes.len().min(HEAD)])
 }
 
 /// Looks at the files of a run of a benchmark folder.
@@ -84,6 +90,7 @@ pub(crate) fn whole(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
         }
     }
     match files {
+        [(file, bytes)] if !group && kind_of(file, bytes) == FileKind::RawAnswer => raw::read(bytes),
         [(_, bytes)] if !group => transcript::read(bytes),
         _ => benchmark::read(&parts),
     }
@@ -117,7 +124,12 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
         };
     }
     let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
-    let Some(at) = names::read(&unit.file.shown(), &known) else { return none };
+    let path = unit.file.shown();
+    if let Some(at) = raw::coordinates(&path).filter(|_| names::read(&path, &known).is_none()) {
+        let (task, system) = (Some(at.task), Some(at.method));
+        return Coordinates { task, system, model: at.model, variation: Some(0), ..none };
+    }
+    let Some(at) = names::read(&path, &known) else { return none };
     Coordinates {
         task: Some(at.task),
         system: Some(at.system),

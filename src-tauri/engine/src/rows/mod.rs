@@ -13,6 +13,8 @@ mod stats;
 mod status;
 mod tasks;
 
+mod tree;
+
 pub use compare::*;
 pub use launch::*;
 pub use list::*;
@@ -23,3 +25,5 @@ pub use score::*;
 pub use stats::*;
 pub use status::*;
 pub use tasks::*;
+
+pub use tree::*;

@@ -1,5 +1,6 @@
 //! **Pure.** One run, opened: steps made of parts. A part that is long comes cut, and the rest is read piece by piece.
 use super::list::{RunRow, SnippetPiece};
+use super::tree::TreeBrief;
 use serde::{Deserialize, Serialize};
 
 /// A run as it opens: its row, its first steps, and what belongs to it.
@@ -16,6 +17,8 @@ pub struct RunView {
     pub total_steps: u32,
     /// The first of them.
     pub steps: Vec<Step>,
+    /// What was tried beside these steps, when anything was.
+    pub tree: Option<TreeBrief>,
     /// The answer; none when there is none, which is not the same as an answer of `null`.
     pub answer: Option<Answer>,
     /// The task, when its suite is known.
