@@ -53,3 +53,53 @@ fn the_names_of_all_gold_apis_are_those_of_the_original() {
         assert_eq!(answer["function_name"], pair["function_name"], "{pair}");
     }
 }
+
+const RAW: &str = include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/101_CoT@2.json");
+const DRAWN: &str = include_str!("../fixtures/stabletoolbench/answers/harbour-model/G1_harbour/102_CoT@2.json");
+
+#[test]
+fn convert_writes_the_answers_of_a_method_in_the_shape_of_the_original_and_says_what_a_rule_chose() {
+    let files =
+        [("101_CoT@2.json", RAW), ("102_CoT@2.json", DRAWN), ("101_DFS_woFilter_w2.json", RAW), ("9_CoT@2.json", "{")];
+    let sandbox = Sandbox::with("toolbench-convert", &files);
+    let folder = sandbox.folder.to_str().unwrap();
+    let ran = sandbox.run(&["stabletoolbench", "convert", folder, "--method", "CoT@2"]);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    assert!(ran.err.contains("the last of 2 tries") && ran.err.contains("9_CoT@2.json"), "{}", ran.err);
+    let file: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(file.as_object().unwrap().keys().collect::<Vec<_>>(), ["101", "102"]);
+    let answer = &file["101"]["answer"];
+    assert_eq!((&answer["method"], &answer["total_steps"]), (&json!("CoT@2"), &json!(7)));
+    assert_eq!(answer["answer_details"][0]["next"][0]["role"], "user");
+    assert_eq!(file["101"]["available_tools"].as_array().unwrap().len(), 4);
+    let compat = sandbox.run(&[
+        "stabletoolbench",
+        "convert",
+        &format!("{folder}/101_CoT@2.json"),
+        "--method",
+        "CoT@2",
+        "--compat",
+    ]);
+    let file: Value = serde_json::from_str(&compat.out).unwrap();
+    assert_eq!((compat.status, &file["101"]["answer"]["total_steps"]), (0, &json!(5)));
+    let none = sandbox.run(&["stabletoolbench", "convert", folder, "--method", "CoT@9"]);
+    assert_eq!((none.status, none.out.as_str()), (2, ""));
+}
+
+#[test]
+fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
+    let ours = "conversation:\n- user_message: How far?\n- tool_call: { id: c, name: Finish, params: { return_type: give_answer, final_answer: 5 km }, result: '' }\n";
+    let files = [
+        ("results/G1/7-tool_calling-o1-variation0.yaml", ours),
+        ("results/G1/7-tool_calling-o1-variation0-run2.yaml", ours),
+    ];
+    let sandbox = Sandbox::with("toolbench-convert-ours", &files);
+    let path = |name: &str| sandbox.folder.join("results/G1").join(name).to_str().unwrap().to_owned();
+    let (one, two) = (path("7-tool_calling-o1-variation0.yaml"), path("7-tool_calling-o1-variation0-run2.yaml"));
+    let ran = sandbox.run(&["stabletoolbench", "convert", &one, &two, "--method", "CoT@1"]);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    assert!(ran.err.contains("which another file answered"), "{}", ran.err);
+    let file: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(file["7"]["answer"]["final_answer"], "{\"return_type\":\"give_answer\",\"final_answer\":\"5 km\"}");
+    assert_eq!(file["7"]["query"], "How far?");
+}

@@ -24,6 +24,8 @@ mod postgres;
 mod programs;
 mod python;
 mod queries;
+
+mod raw_answers;
 mod readme;
 mod real_folders;
 mod reviewing;

@@ -25,6 +25,7 @@ use std::time::Duration;
 mod bulletin;
 mod cells;
 mod comparing;
+pub mod converting;
 mod diffing;
 mod doctor;
 mod doctor_runs;

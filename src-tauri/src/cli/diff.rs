@@ -85,7 +85,7 @@ fn dress(paint: Paint, style: Style, text: &str) -> String {
     }
 }
 
-fn read(path: &Path) -> Result<Given, AppError> {
+pub(super) fn read(path: &Path) -> Result<Given, AppError> {
     let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
     let unreadable = |why: String| AppError::new(Code::NotFound, format!("{name} could not be read: {why}."));
     let too_large = || unreadable(format!("it is larger than the {} MB that are read", MOST >> 20));

@@ -1,5 +1,5 @@
 //! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys` answer a line with a line.
-use super::{Outcome, lines};
+use super::{Outcome, convert, lines};
 use clap::{Args, Subcommand};
 use touchstone_engine::app::stabletoolbench::{function_name_line, key_line};
 
@@ -16,6 +16,8 @@ enum Asked {
     Names(Lines),
     /// Inputs of tools as JSON Lines on standard input, their keys in the cache on standard output
     Keys(Lines),
+    /// Raw answers and transcripts as converted answers, for the judges and scorers that read these
+    Convert(convert::Convert),
 }
 
 /// What commands take that only answer lines.
@@ -30,5 +32,6 @@ pub(super) fn run(asked: &StableToolBench) -> Outcome {
     match &asked.asked {
         Asked::Names(_) => lines::answer(function_name_line),
         Asked::Keys(_) => lines::answer(key_line),
+        Asked::Convert(asked) => convert::run(asked),
     }
 }

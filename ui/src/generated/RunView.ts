@@ -5,6 +5,7 @@ import type { RunFile } from "./RunFile";
 import type { RunRow } from "./RunRow";
 import type { Step } from "./Step";
 import type { Task } from "./Task";
+import type { TreeBrief } from "./TreeBrief";
 
 /**
  * A run as it opens: its row, its first steps, and what belongs to it.
@@ -30,6 +31,10 @@ total_steps: number,
  * The first of them.
  */
 steps: Array<Step>, 
+/**
+ * What was tried beside these steps, when anything was.
+ */
+tree: TreeBrief | null, 
 /**
  * The answer; none when there is none, which is not the same as an answer of `null`.
  */

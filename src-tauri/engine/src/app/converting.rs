@@ -1,0 +1,58 @@
+//! Runs as the converted answers of `StableToolBench`, so that its own scripts and other people's scorers can read them. Needs no
+//! folder, and nothing is kept.
+use crate::error::{AppError, Code};
+use crate::reading::given::Given;
+use touchstone_formats::kind::{FileKind, detect};
+use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Faults};
+use touchstone_formats::{ReadError, json, names, transcript};
+
+/// How much of a file tells what it is.
+const HEAD: usize = 16 << 10;
+
+/// A file of converted answers, being made.
+#[derive(Debug, Default)]
+pub struct Conversion {
+    entries: Vec<(String, touchstone_formats::value::Value)>,
+}
+
+impl Conversion {
+    /// Adds the run of a file: a raw answer, or a transcript. What a reader should know of it comes back. `original` makes the
+    /// faults of the original, too.
+    pub fn add(&mut self, file: &Given, method: &str, original: bool) -> Result<Option<String>, AppError> {
+        let name = file.name.rsplit('/').next().unwrap_or(&file.name);
+        let refuse = |why: &ReadError| {
+            let error = AppError::new(Code::BadRequest, format!("{} could not be converted: {why}", file.name));
+            match &why.advice {
+                Some(advice) => error.hint(advice.clone()),
+                None => error,
+            }
+        };
+        let faults = if original { Faults::Kept } else { Faults::Mended };
+        let (id, converted) = match detect(name, &file.bytes[..file.bytes.len().min(HEAD)]) {
+            FileKind::Transcript => {
+                let run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
+                let entry = convert::of_run(&run, method, None).map_err(|why| refuse(&why))?;
+                let task = names::read(name, &[]).map(|at| at.task);
+                let id = task.unwrap_or_else(|| convert::id(name).to_owned());
+                (id, Converted { entry, chosen_by: None })
+            }
+            _ => {
+                let converted = convert::raw(&file.bytes, method, faults).map_err(|why| refuse(&why))?;
+                (convert::id(name).to_owned(), converted)
+            }
+        };
+        if self.entries.iter().any(|(known, _)| *known == id) {
+            let message = format!("{} answers {id}, which another file answered.", file.name);
+            let hint = "A file of converted answers holds one for each query: convert each method by itself.";
+            return Err(AppError::new(Code::BadRequest, message).hint(hint));
+        }
+        self.entries.push((id, converted.entry));
+        let told = |rule| format!("{}: the file does not say which way counts; {rule} was converted.", file.name);
+        Ok(converted.chosen_by.map(told))
+    }
+
+    /// The file, in the shape of the original.
+    pub fn text(self) -> String {
+        json::write(&convert::file(self.entries), true)
+    }
+}

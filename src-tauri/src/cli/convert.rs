@@ -1,0 +1,79 @@
+//! `stabletoolbench convert`: raw answers and transcripts as converted answers, on standard output.
+use super::{
+    Ended, Outcome, diff,
+    terminal::{complain, one_line},
+};
+use clap::Args;
+use std::{
+    io::{self, BufWriter, Write as _},
+    path::PathBuf,
+};
+use touchstone_engine::{
+    app::converting::Conversion,
+    error::{AppError, Code},
+};
+
+/// What `convert` takes.
+#[derive(Debug, Args)]
+pub(super) struct Convert {
+    /// Raw answers, transcripts, or a folder of raw answers, of which those of the method are taken
+    #[arg(required = true)]
+    files: Vec<PathBuf>,
+    /// The method, as it stands in the names of the files: CoT@1, DFS_woFilter_w2
+    #[arg(long, value_name = "METHOD")]
+    method: String,
+    /// Convert as the original does, with its faults: texts beside calls are dropped, and calls beside Finish
+    #[arg(long)]
+    compat: bool,
+    /// Print JSON, which it always does
+    #[arg(long, hide = true)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &Convert) -> Outcome {
+    let mut conversion = Conversion::default();
+    let mut ended = Ended::Well;
+    for path in &files(asked)? {
+        match diff::read(path).and_then(|file| conversion.add(&file, &asked.method, asked.compat)) {
+            Ok(None) => {}
+            Ok(Some(note)) => writeln!(io::stderr(), "{}", one_line(&note))?,
+            Err(error) => {
+                complain(&error);
+                ended = Ended::WithFailures;
+            }
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    writeln!(out, "{}", conversion.text())?;
+    out.flush()?;
+    Ok(ended)
+}
+
+/// The files, those of a folder in the order of their names.
+fn files(asked: &Convert) -> Result<Vec<PathBuf>, AppError> {
+    let mut files = Vec::new();
+    for path in &asked.files {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let unreadable =
+            |why: io::Error| AppError::new(Code::NotFound, format!("{} could not be listed: {why}.", path.display()));
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(path).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let name = entry.file_name();
+            let of_method = name.to_str().is_some_and(|name| name.contains(&asked.method));
+            if of_method && entry.path().extension().is_some_and(|end| end == "json") {
+                found.push(entry.path());
+            }
+        }
+        if found.is_empty() {
+            let message = format!("No file in {} has {} in its name.", path.display(), asked.method);
+            return Err(AppError::new(Code::NotFound, message));
+        }
+        found.sort();
+        files.append(&mut found);
+    }
+    Ok(files)
+}
