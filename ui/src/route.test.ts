@@ -9,7 +9,7 @@ const nat = fc.nat(999_999_999);
 const route: fc.Arbitrary<Route> = fc.oneof(
   fc.constantFrom<Route>({ place: "start" }, { place: "settings" }),
   fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
-  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text, view: fc.constantFrom("steps" as const, "answer" as const) }),
+  fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text, view: fc.constantFrom("steps" as const, "tree" as const, "answer" as const) }),
   fc.record({ place: fc.constant("overview" as const), q: text, scorer: text, folded: fc.boolean(), except: fc.array(text, { maxLength: 3 }), top: nat }),
   fc.record({ place: fc.constant("compare" as const), ids: fc.array(text, { maxLength: 4 }), row: fc.option(nat) }),
   fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean() }),

@@ -12,7 +12,9 @@ export interface RunsRoute {
   sort: Sort;
   top: number;
 }
-/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. `view` is what the page shows large: what happened, or the answer beside what was expected. */
+/** What the page of a run shows large. */
+export type RunShows = "steps" | "tree" | "answer";
+/** `q`, `sort` and `top` are the list the run was opened from: its neighbours are found by them, and back leads there. `find` is searched within the run. `view` is what the page shows large: what happened, all that was tried, or the answer beside what was expected. */
 export interface RunRoute {
   place: "run";
   id: string;
@@ -21,7 +23,7 @@ export interface RunRoute {
   top: number;
   step: number | null;
   find: string;
-  view: "steps" | "answer";
+  view: RunShows;
 }
 /** The sheet on which a launch is put together. */
 export interface LaunchRoute {
@@ -107,6 +109,7 @@ export function parseSort(word: string | null): Sort {
 }
 export const formatSort = (sort: Sort): string => (sort.descending ? "-" : "") + sort.column;
 
+const isShown = (word: string | null): RunShows => (word === "answer" || word === "tree" ? word : "steps");
 const wholeNumber = (word: string | null): number | null => (word !== null && /^\d{1,9}$/.test(word) ? Number(word) : null);
 
 function unescaped(word: string): string {
@@ -132,7 +135,7 @@ export function parse(hash: string): Route {
   const sort = parseSort(asked.get("sort"));
   const top = wholeNumber(asked.get("top")) ?? 0;
   const id = unescaped(rest.join("/"));
-  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "", view: asked.get("view") === "answer" ? "answer" : "steps" };
+  if (place === "run" && id !== "") return { place, id, q, sort, top, step: wholeNumber(asked.get("step")), find: asked.get("find") ?? "", view: isShown(asked.get("view")) };
   if (place === "launch") return id === "" ? { place, draft: readDraft(asked) } : { place: "progress", id, top };
   if (place === "overview") return { place, q, scorer: asked.get("scorer") ?? "", folded: asked.has("folded"), except: asked.getAll("task"), top };
   if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
@@ -157,7 +160,7 @@ export function format(route: Route): string {
   if (route.place === "run") {
     if (route.step !== null) asked.set("step", String(route.step));
     put("find", route.find);
-    if (route.view === "answer") asked.set("view", "answer");
+    if (route.view !== "steps") asked.set("view", route.view);
   }
   if (route.place === "overview") {
     put("q", route.q);

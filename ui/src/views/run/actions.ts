@@ -16,6 +16,10 @@ export interface Page {
   link: () => void;
   /** Between the transcript and the answer. */
   flipView: () => void;
+  /** Between the transcript and everything that was tried. */
+  flipTree: () => void;
+  /** Whether anything was tried beside the steps. */
+  tree: () => boolean;
   answering: () => boolean;
   /** Within the answer. */
   moveRow: (by: number) => void;
@@ -81,6 +85,7 @@ export function actions(page: Page): Action[] {
     { id: "run-find", title: "Find in this run", group, keys: ["Mod+f"], run: page.find },
     { id: "run-find-next", title: "Next hit", group, keys: ["F3", "Mod+g"], quiet: true, when: page.finding, run: () => page.hit(1) },
     { id: "run-find-previous", title: "Previous hit", group, keys: ["Shift+F3", "Mod+Shift+g"], quiet: true, when: page.finding, run: () => page.hit(-1) },
+    { id: "run-tree", title: "Everything that was tried, or the transcript", group, keys: ["T"], when: page.tree, run: page.flipTree },
     { id: "run-raw", title: "The file as it is on disk, or the transcript", group, keys: ["u"], run: page.raw },
     { id: "run-side", title: "Show or hide answer, task and files", group, keys: ["s"], run: page.side },
     { id: "run-link", title: "Copy a link to this step", group, keys: ["y"], run: page.link },
