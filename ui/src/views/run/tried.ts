@@ -64,13 +64,13 @@ export function rows(shape: Shape, folded: ReadonlySet<number>): Row[] {
   return found;
 }
 
-/** Everything folded that is not on the way that counts. */
+/** Everything folded that leaves the way that counts. */
 export function besideTheWay(shape: Shape): Set<number> {
   const folded = new Set<number>();
-  for (const children of shape.children) {
-    if (children.length < 2) continue;
+  shape.children.forEach((children, at) => {
+    if (children.length < 2 || !shape.onWay[at]) return;
     for (const child of children) if (!shape.onWay[child] && (shape.children[child]?.length ?? 0) > 0) folded.add(child);
-  }
+  });
   return folded;
 }
 
