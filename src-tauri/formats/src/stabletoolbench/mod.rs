@@ -7,6 +7,10 @@ pub mod names;
 pub mod pool;
 pub mod python;
 pub mod query;
+pub mod results;
 
 pub use pool::{Pool, Tool};
 pub use query::{Api, Brief, Offered, Pair, Parameter, Query};
+
+pub use query::{Api, Pair, Parameter, Query};
+pub use results::ResultFile;
