@@ -1,6 +1,6 @@
 //! **Pure.** What a file is, by its name and its beginning. Cheap: nothing is parsed.
 use crate::stabletoolbench::answers::raw;
-use crate::{benchmark, names};
+use crate::{benchmark, collection, names};
 
 /// What a file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum FileKind {
     BenchmarkMember,
     /// A raw answer of `StableToolBench`: one run.
     RawAnswer,
+    /// A file that holds many runs.
+    Collection,
     /// None of these, and why.
     Other(String),
 }
@@ -52,6 +54,10 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         // In JSON other programs use words like `answer` and `error` too.
         Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
             return FileKind::Transcript;
+        }
+        Some("json" | "csv" | "tsv") if collection::form_of(head).is_some() => return FileKind::Collection,
+        Some("json" | "csv" | "tsv") if let Some(reason) = collection::why_no_runs(head) => {
+            return FileKind::Other(reason.to_owned());
         }
         _ => return FileKind::Other("Neither a YAML file nor part of a benchmark folder.".to_owned()),
     }
@@ -121,6 +127,8 @@ mod tests {
             ),
             ("G1_tool.json", "[\n  {\n    \"api_list\": [", FileKind::Suite),
             ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
+            ("x.json", "{\"588\": {\"query\": \"x\", \"answer\": {}}}", FileKind::Collection),
+            ("x.csv", "query\tquery_id\tis_solved\n", FileKind::Collection),
         ] {
             assert_eq!(detect(name, head.as_bytes()), kind, "{name}: {head}");
         }
@@ -129,6 +137,8 @@ mod tests {
             ("a.txt", "conversation:\n"),
             ("a.json", "{\"output\": 1, \"error\": 2}"),
             ("a.json", "{\"win\": 3, \"loss\": 2}"),
+            ("a.json", "{\"588\": {\"a\": 1, \"b\": 2, \"round_0\": \"complete\"}}"),
+            ("a.txt", "query\tquery_id\tis_solved\n"),
             ("a.yaml", ""),
             ("x.yaml", "\u{0}\u{1}"),
         ] {

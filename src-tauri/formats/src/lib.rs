@@ -3,6 +3,7 @@
 
 pub mod answer;
 pub mod benchmark;
+pub mod collection;
 pub mod error;
 mod fences;
 pub mod json;

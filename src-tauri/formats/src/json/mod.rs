@@ -39,6 +39,12 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
     Reader::new(text_of(text.as_bytes())?, Mode::Strict).down_to(DEEP).document()
 }
 
+/// The same with what only Python writes: `NaN`, `Infinity`.
+pub(crate) fn read_python(text: &str) -> Result<Value, ReadError> {
+    let read = |mode| read::Reader::new(text_of(text.as_bytes())?, mode, DEEP).document();
+    read(Mode::Strict).or_else(|error| read(Mode::Lenient).map_err(|_| error))
+}
+
 /// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`.
 pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)

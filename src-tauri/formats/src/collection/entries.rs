@@ -1,0 +1,153 @@
+//! **Pure.** The members of a file: what each is called, and where it stands.
+use super::MOST_MEMBERS;
+use super::form::Form;
+use super::place::MOST_KEY;
+use super::split::{self, Cursor, Next};
+use crate::error::ReadErrorKind;
+use crate::json;
+use crate::node::Node;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+/// A member that was not read yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Entry {
+    /// Unique in its file.
+    pub(super) key: String,
+    /// Id of its query; none when the file has none for it.
+    pub(super) id: Option<String>,
+    /// Which evaluation of this query it is, from 1.
+    pub(super) repeat: u32,
+    /// Where its text stands.
+    pub(super) span: Range<usize>,
+    /// Why it cannot be read, when that is known without reading it.
+    pub(super) wrong: Option<(ReadErrorKind, String)>,
+}
+
+/// What was found in a file.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) entries: Vec<Entry>,
+    pub(super) columns: Vec<String>,
+    pub(super) metadata: Option<Range<usize>>,
+}
+
+/// Finds the members of a file.
+pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
+    let mut gathered = Gathered { repeats: form == Form::Results, ..Gathered::default() };
+    let (mut columns, mut metadata) = (Vec::new(), None);
+    match form {
+        Form::Converted | Form::PassRate => {
+            let root = split::object(Cursor::new(bytes)).into_iter().flatten();
+            root.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, |key, _| text_at(bytes, key)));
+        }
+        Form::Results => {
+            let root = split::object(Cursor::new(bytes)).into_iter().flatten();
+            for next in root {
+                let (key, span) = match next {
+                    Next::Entry { key, value } => (key, value),
+                    Next::Broken { key, from } => (key, from..bytes.len()),
+                };
+                match text_at(bytes, &key).as_deref() {
+                    Some("metadata") => metadata = Some(span),
+                    Some("results") => {
+                        let items = split::list(Cursor::within(bytes, &span)).into_iter().flatten();
+                        let id = |_: &_, value: &_| text_at(bytes, &split::value_of(bytes, value, "query_id")?);
+                        items.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, id));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Form::PassRateTable => columns = gathered.add_rows(bytes),
+    }
+    if gathered.entries.len() > MOST_MEMBERS {
+        let message = format!("The file holds more than {MOST_MEMBERS} runs. The rest, from this one on, is not read.");
+        gathered.entries.truncate(MOST_MEMBERS + 1);
+        gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
+    }
+    Found { entries: gathered.entries, columns, metadata }
+}
+
+/// The word of the scalar at a place.
+fn text_at(bytes: &[u8], span: &Range<usize>) -> Option<String> {
+    let text = std::str::from_utf8(bytes.get(span.clone())?).ok()?;
+    if text.starts_with(['{', '[']) {
+        None
+    } else {
+        json::read(text).ok().as_ref().and_then(Node::word).map(str::to_owned)
+    }
+}
+
+#[derive(Default)]
+struct Gathered {
+    entries: Vec<Entry>,
+    keys: HashSet<String>,
+    times: HashMap<String, u32>,
+    /// The same id twice is another evaluation of the same query; else it is a mistake.
+    repeats: bool,
+}
+
+impl Gathered {
+    fn add(&mut self, bytes: &[u8], next: Next, id: impl Fn(&Range<usize>, &Range<usize>) -> Option<String>) {
+        match next {
+            Next::Entry { key, value } => {
+                let id = id(&key, &value);
+                self.put(id, value, None);
+            }
+            Next::Broken { key, from } => {
+                let span = from..bytes.len();
+                let message =
+                    "The file ends in the middle of this run, or brackets and quotes do not fit from here on.";
+                let id = if key.is_empty() { None } else { id(&key, &span) };
+                self.put(id, span, Some((ReadErrorKind::Truncated, message.to_owned())));
+            }
+        }
+    }
+
+    fn add_rows(&mut self, bytes: &[u8]) -> Vec<String> {
+        let mut rows = split::rows(bytes);
+        let text = |span: &Range<usize>| std::str::from_utf8(&bytes[span.clone()]).ok();
+        let columns = rows.next().and_then(|row| text(&row)).map(split::cells).unwrap_or_default();
+        let at = columns.iter().position(|name| name == "query_id");
+        for row in rows.filter(|row| !bytes[row.clone()].iter().all(u8::is_ascii_whitespace)).take(MOST_MEMBERS + 1) {
+            let mut cells = text(&row).map(split::cells).unwrap_or_default();
+            let few = cells.len() < columns.len();
+            let message = || "The row has fewer cells than the first line has names.".to_owned();
+            let wrong = few.then(|| (ReadErrorKind::Syntax, message()));
+            let id = at.filter(|at| *at < cells.len()).map(|at| cells.swap_remove(at));
+            self.put(id.filter(|_| !few), row, wrong);
+        }
+        columns
+    }
+
+    fn put(&mut self, id: Option<String>, span: Range<usize>, mut wrong: Option<(ReadErrorKind, String)>) {
+        let id = id.filter(|id| !id.trim().is_empty());
+        let times = id.as_ref().map_or(1, |id| {
+            let times = self.times.entry(id.clone()).or_default();
+            *times += 1;
+            *times
+        });
+        if times > 1 && !self.repeats && wrong.is_none() {
+            let id = id.as_deref().unwrap_or_default();
+            wrong = Some((ReadErrorKind::Duplicate, format!("The id `{id}` stands in this file more than once.")));
+        }
+        let named = id.as_ref().map(|id| if times > 1 { format!("{id}-run{times}") } else { id.clone() });
+        let key = self.key(named);
+        let repeat = if self.repeats { times } else { 1 };
+        self.entries.push(Entry { key, id, repeat, span, wrong });
+    }
+
+    /// A key that no other member has: the one that is asked for, or one that counts.
+    fn key(&mut self, named: Option<String>) -> String {
+        let fits = |key: &String| key.len() <= MOST_KEY;
+        let at = self.entries.len() + 1;
+        let counted = (0..).map(|more| if more == 0 { format!("entry-{at}") } else { format!("entry-{at}-{more}") });
+        for key in named.into_iter().filter(fits).chain(counted) {
+            if self.keys.insert(key.clone()) {
+                return key;
+            }
+        }
+        String::new()
+    }
+}

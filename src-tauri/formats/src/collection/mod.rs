@@ -1,0 +1,167 @@
+//! **Pure.** Files that hold many runs: where each begins, which run it is, and what it says. A file is cut first and read member by
+//! member, so that memory holds one at a time, and one that cannot be read leaves the others alone. Read, never written.
+mod entries;
+mod evaluation;
+mod form;
+mod pass_rate;
+mod place;
+mod split;
+
+pub use form::{Form, form_of, why_no_runs};
+pub use place::{MOST_KEY, Place};
+
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::json;
+use crate::node::Node;
+use crate::run::{Outline, Run};
+use crate::stabletoolbench::answers::converted;
+use crate::value::Value;
+use entries::Entry;
+use place::Whereabouts;
+
+/// Members after this are not read.
+pub const MOST_MEMBERS: usize = 100_000;
+/// What a file says of all its members may be this long.
+const MOST_METADATA: usize = 1 << 20;
+
+/// One run of a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Member {
+    /// What it is called in its file: never empty, unique there, and no longer than [`MOST_KEY`] bytes.
+    pub key: String,
+    /// Which run it is.
+    pub place: Place,
+    /// What it says, or why that cannot be read.
+    pub outline: Result<Outline, ReadError>,
+}
+
+/// A file that was cut into its members.
+#[derive(Debug)]
+pub struct Collection<'a> {
+    bytes: &'a [u8],
+    form: Form,
+    place: Whereabouts,
+    entries: Vec<Entry>,
+    /// Names of columns of a table.
+    columns: Vec<String>,
+    /// What the file says of all its members.
+    metadata: Value,
+}
+
+impl<'a> Collection<'a> {
+    /// Cuts a file; `path` is where it lies below the folder of results.
+    pub fn open(path: &str, bytes: &'a [u8]) -> Result<Self, ReadError> {
+        let Some(form) = form_of(bytes) else {
+            return Err(ReadError::new(
+                ReadErrorKind::NotTranscript,
+                "The file holds no runs in a form that is known.",
+            ));
+        };
+        let found = entries::find(form, bytes);
+        let metadata = found.metadata.filter(|span| span.len() <= MOST_METADATA);
+        let metadata = metadata.and_then(|span| value(&bytes[span]).ok()).unwrap_or_default();
+        let place = Whereabouts::of(form, path, &metadata);
+        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata })
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The text of a member as it stands in the file; empty when there is no such member.
+    pub fn bytes_of(&self, at: usize) -> &'a [u8] {
+        self.entries.get(at).and_then(|entry| self.bytes.get(entry.span.clone())).unwrap_or_default()
+    }
+
+    /// A member, by its place in the file.
+    pub fn member(&self, at: usize) -> Option<Member> {
+        let entry = self.entries.get(at)?;
+        let read = self.read_entry(entry);
+        let place = self.place.of_entry(entry, read.as_ref().ok());
+        Some(Member { key: entry.key.clone(), place, outline: read.map(|read| read.run.outline()) })
+    }
+
+    /// Where a member stands in the file.
+    pub fn find(&self, key: &str) -> Option<usize> {
+        self.entries.iter().position(|entry| entry.key == key)
+    }
+
+    /// Everything a member says.
+    pub fn run(&self, at: usize) -> Result<Run, ReadError> {
+        let gone = || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
+        Ok(self.read_entry(self.entries.get(at).ok_or_else(gone)?)?.run)
+    }
+
+    fn read_entry(&self, entry: &Entry) -> Result<Read, ReadError> {
+        if let Some((kind, message)) = &entry.wrong {
+            return Err(self.placed(ReadError::new(*kind, message.as_str()), entry));
+        }
+        let id = entry.id.as_deref().unwrap_or_default();
+        let bytes = self.bytes.get(entry.span.clone()).unwrap_or_default();
+        let read = match self.form {
+            Form::PassRateTable => text_of(bytes).map(|row| pass_rate::of_row(id, &self.columns, split::cells(row))),
+            form => value(bytes).and_then(|value| match form {
+                _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
+                Form::Results => Ok(evaluation::read(&value, &self.metadata)),
+                Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
+                _ => Ok(converted(id, &value)),
+            }),
+        };
+        read.map_err(|error| self.placed(error, entry))
+    }
+
+    /// Lines of an error are counted from the beginning of the file.
+    fn placed(&self, error: ReadError, entry: &Entry) -> ReadError {
+        let before = self.bytes.get(..entry.span.start).unwrap_or_default();
+        let lines = u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX);
+        let line = error.line.map_or(1, |line| line).saturating_add(lines);
+        // The first line of a member does not begin where the line of the file does.
+        let column = error.column.filter(|_| error.line.is_some_and(|line| line > 1));
+        ReadError { line: Some(line), column, ..error }
+    }
+}
+
+/// A member that was read: its run, and who made it where it says so itself.
+#[derive(Debug, Default)]
+struct Read {
+    run: Run,
+    system: Option<String>,
+    model: Option<String>,
+}
+
+/// All members of a file, in its order.
+pub fn members(path: &str, bytes: &[u8]) -> Result<Vec<Member>, ReadError> {
+    let file = Collection::open(path, bytes)?;
+    Ok((0..file.len()).filter_map(|at| file.member(at)).collect())
+}
+
+/// Everything that one member of a file says.
+pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
+    let file = Collection::open(path, bytes)?;
+    // What is not there is past the end.
+    file.run(file.find(key).unwrap_or(usize::MAX))
+}
+
+fn value(bytes: &[u8]) -> Result<Value, ReadError> {
+    json::read_python(text_of(bytes)?)
+}
+
+fn converted(id: &str, entry: &Value) -> Read {
+    let run = converted::run(id, entry);
+    let method = entry.get("answer").and_then(|answer| answer.get("method")).or_else(|| entry.get("method"));
+    Read { system: method.and_then(Node::word).map(str::to_owned), run, model: None }
+}
+
+fn no_object(key: &str) -> ReadError {
+    let message = format!("What stands under `{key}` is no object, so it is no run.");
+    ReadError::new(ReadErrorKind::NotTranscript, message)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,81 @@
+//! **Pure.** Which run a member is: its query from the file, its set and its model from where the file lies.
+use super::Read;
+use super::entries::Entry;
+use super::form::Form;
+use crate::node::Node;
+use crate::value::Value;
+
+/// The longest key of a member, in bytes: names of files are made of it, where each byte may take three.
+pub const MOST_KEY: usize = 60;
+/// Longer names of sets, systems and models are nobody's.
+const MOST_NAME: usize = 200;
+
+/// Sets of queries that everybody knows, longer names before those that they begin with.
+const SETS: [&str; 6] = ["G1_instruction", "G1_category", "G1_tool", "G2_instruction", "G2_category", "G3_instruction"];
+
+/// Which run a member is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// `<set>/<id>`, or the id alone where the set is not known.
+    pub task: Option<String>,
+    /// The method, framework or agent.
+    pub system: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Which evaluation of the same query it is, from 1.
+    pub repeat: u32,
+}
+
+/// What the path and the metadata of a file say of all its members.
+#[derive(Debug, Default)]
+pub(super) struct Whereabouts {
+    set: Option<String>,
+    system: Option<String>,
+    model: Option<String>,
+}
+
+impl Whereabouts {
+    pub(super) fn of(form: Form, path: &str, metadata: &Value) -> Self {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let folder = folder.rsplit('/').next().and_then(name_of);
+        let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+        let (set, rest) = SETS.iter().find_map(|set| Some((*set, around(stem, set)?))).unzip();
+        let rest = rest.and_then(name_of);
+        let set = set.map(str::to_owned);
+        let word = |of: Option<&Value>, key: &str| of?.get(key).and_then(Node::word).and_then(name_of);
+        match form {
+            Form::Converted => Self { set, system: None, model: folder },
+            Form::PassRate | Form::PassRateTable => Self { set, system: None, model: rest.or(folder) },
+            Form::Results => {
+                let (root, config) = (Some(metadata), metadata.get("config"));
+                let named = |key: &str| word(config, key).or_else(|| word(root, key));
+                let system = word(root, "framework").or_else(|| word(root, "agent_name"));
+                let model = ["model", "model_name", "agent_model"].into_iter().find_map(named);
+                Self { set: named("test_set").or(set), system, model }
+            }
+        }
+    }
+
+    pub(super) fn of_entry(&self, entry: &Entry, read: Option<&Read>) -> Place {
+        let id = entry.id.as_deref().and_then(name_of);
+        let said = |of: fn(&Read) -> &Option<String>| read.and_then(|read| of(read).as_deref()).and_then(name_of);
+        Place {
+            task: id.map(|id| self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}"))),
+            system: said(|read| &read.system).or_else(|| self.system.clone()),
+            model: said(|read| &read.model).or_else(|| self.model.clone()),
+            repeat: entry.repeat.max(1),
+        }
+    }
+}
+
+/// What stands around the name of a set in a stem, when it stands there as words of its own.
+fn around<'a>(stem: &'a str, set: &str) -> Option<&'a str> {
+    let (before, after) = stem.split_once(set)?;
+    let alone = (before.is_empty() || before.ends_with('_')) && (after.is_empty() || after.starts_with('_'));
+    alone.then(|| after.trim_start_matches('_'))
+}
+
+fn name_of(name: &str) -> Option<String> {
+    let name = name.trim();
+    (!name.is_empty() && name.len() <= MOST_NAME).then(|| name.to_owned())
+}

@@ -1,0 +1,99 @@
+//! Files that hold many runs, as the original writes them. They are not part of the project; without them there is nothing to do.
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use std::path::{Path, PathBuf};
+
+use touchstone_formats::collection::{self, Form, Member, form_of, why_no_runs};
+use touchstone_formats::json;
+use touchstone_formats::run::Standing;
+use touchstone_formats::value::Value;
+
+/// The files below a folder of the golden data, by their paths below `data_example`.
+fn files(folder: &str) -> Vec<(String, Vec<u8>)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench/data_example");
+    let mut found = Vec::new();
+    let mut open = vec![root.join(folder)];
+    while let Some(dir) = open.pop() {
+        let Ok(entries) = fs_err::read_dir(&dir) else {
+            eprintln!("skipped: there is no {}", dir.display());
+            continue;
+        };
+        let entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+        for path in entries {
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let below = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+                found.push((below, fs_err::read(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn place(member: &Member) -> String {
+    let word = |word: &Option<String>| word.clone().unwrap_or_default();
+    [&member.place.task, &member.place.system, &member.place.model].map(word).join(" ")
+}
+
+#[test]
+fn converted_answers_of_the_original_are_runs() {
+    let mut cases = 0;
+    for (path, bytes) in files("model_predictions_converted") {
+        let whole = json::read_deep(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        let members = collection::members(&path, &bytes).unwrap();
+        assert_eq!(members.len(), whole.entries().len(), "{path}");
+        for (member, (id, entry)) in members.iter().zip(whole.entries()) {
+            let (folder, method) = if path.contains("_cot/") {
+                ("virtual_chatgpt_cot", "CoT@1")
+            } else {
+                ("virtual_chatgpt_dfs", "DFS_woFilter_w2")
+            };
+            assert_eq!(place(member), format!("G1_instruction/{} {method} {folder}", id.text().unwrap()));
+            let outline = member.outline.as_ref().unwrap();
+            assert!(outline.text.contains(entry.get("query").and_then(Value::text).unwrap()));
+            let steps = entry.get("answer").and_then(|answer| answer.get("total_steps")).unwrap();
+            let run = collection::read(&path, &bytes, &member.key).unwrap();
+            // The system says nothing, so it is no step.
+            assert_eq!(Value::Number((run.steps.len() + 1).to_string()), *steps, "{path} {id:?}");
+            assert_eq!(&run.outline(), outline);
+            cases += 1;
+        }
+    }
+    println!("cases: {cases}");
+}
+
+#[test]
+fn verdicts_of_the_original_are_runs_and_both_of_their_forms_say_the_same() {
+    let files = files("pass_rate_results");
+    let mut cases = 0;
+    for (table, rows) in files.iter().filter(|(path, _)| path.ends_with(".csv")) {
+        assert_eq!(form_of(rows), Some(Form::PassRateTable));
+        let path = table.replace(".csv", ".json");
+        let object = &files.iter().find(|(other, _)| *other == path).unwrap().1;
+        assert_eq!(form_of(object), Some(Form::PassRate));
+        let (rows, entries) = (collection::members(table, rows).unwrap(), collection::members(&path, object).unwrap());
+        assert_eq!(rows.len(), 3);
+        for (row, entry) in rows.iter().zip(&entries) {
+            assert_eq!((&row.key, place(row)), (&entry.key, place(entry)));
+            assert_eq!(row.outline, entry.outline, "{table} {}", row.key);
+            let outline = entry.outline.as_ref().unwrap();
+            let finished = outline.tools.iter().any(|tool| tool == "Finish");
+            assert_eq!(outline.standing == Standing::Answered, finished);
+            let run = collection::read(&path, object, &entry.key).unwrap();
+            let rounds = run.facts.iter().filter(|(key, _)| key.starts_with("is_solved.")).count();
+            assert_eq!(rounds, 3);
+            cases += 1;
+        }
+    }
+    println!("cases: {cases}");
+}
+
+#[test]
+fn preferences_are_no_runs_and_say_so() {
+    let files = files("preference_results");
+    for (path, bytes) in &files {
+        assert_eq!((form_of(bytes), why_no_runs(bytes).is_some()), (None, true), "{path}");
+    }
+    println!("cases: {}", files.len());
+}
