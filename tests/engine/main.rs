@@ -16,6 +16,7 @@ mod http;
 mod index;
 mod layers;
 mod listing;
+mod many;
 mod mcp;
 mod mocks;
 mod opening;

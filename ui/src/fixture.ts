@@ -34,6 +34,7 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
   return {
     id: `r${index}`,
     path: `${task}-${system}-${model}-variation${variation}-run${index}.yaml`,
+    member: null,
     task,
     system,
     model,

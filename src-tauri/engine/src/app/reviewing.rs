@@ -6,7 +6,7 @@ use crate::results::open::{self, Refused};
 use crate::results::reviews::{self, answer_mark};
 use crate::results::roots::{FileId, Root};
 use crate::results::{query, run_of_file};
-use crate::rows::{Review, RunRow, RunState, Verdict};
+use crate::rows::{Review, RunState, Verdict};
 use crate::runs::reviews::{Rewritten, rewrite, take_away};
 use std::path::Path;
 use touchstone_formats::review as said;
@@ -16,7 +16,8 @@ const LONGEST: usize = 64 << 10;
 
 /// A run that can be reviewed.
 struct Subject {
-    row: RunRow,
+    /// What its files are named after.
+    name: String,
     file: FileId,
 }
 
@@ -27,11 +28,11 @@ impl App {
         let subject = subject(&open, id)?;
         let dir = &open.flow.roots.output_dir;
         let done = match review.filter(|review| !is_empty(review)) {
-            None => take_away(dir, &subject.row.path).map(drop),
+            None => take_away(dir, &subject.name).map(drop),
             Some(review) => {
                 check(review)?;
                 let mark = answer_mark(open.reading.answer(&open.flow, id)?.as_ref());
-                rewrite(dir, &subject.row.path, |old| rewritten(old, review, mark))
+                rewrite(dir, &subject.name, |old| rewritten(old, review, mark))
             }
         };
         done.map_err(|error| AppError::new(Code::Failed, format!("The review could not be saved: {error}")))?;
@@ -86,14 +87,15 @@ fn subject(open: &OpenFolder, id: &str) -> Result<Subject, AppError> {
     if row.state == RunState::Other {
         return cannot("This file is no run, so there is nothing to review.", "Open a transcript.");
     }
-    let file = reviews::file_of_path(&row.path);
+    let name = reviews::name_of(&row);
+    let file = reviews::file_of_name(&name);
     let keys = reviews::keys_of(&file);
     let first = open.ask(|index| {
         let there = |key: &String| query::row_by_key(index, key).map(|row| row.map(|_| key.clone()));
         keys.iter().map(there).find_map(Result::transpose).transpose()
     })?;
     match first {
-        Some(first) if first == id => Ok(Subject { row, file }),
+        Some(first) if first == id => Ok(Subject { name, file }),
         Some(_) if keys.iter().any(|key| key == id) => {
             cannot("Another run beside this one has the name that its review would have.", "Rename one of the two.")
         }

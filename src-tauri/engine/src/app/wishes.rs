@@ -214,8 +214,15 @@ fn named(open: &OpenFolder, setup: &Setup, ids: &[String]) -> Result<Wished, App
     Ok(wished)
 }
 
+/// Why nothing is run that would write into a file of many runs.
+const ONE_OF_MANY: &str = "It is one of many runs in a file that another program wrote. Such files are read and never written to, \
+    so it cannot be made again, gone on with or copied from here.";
+
 /// The run that a row is, as one that can be made.
 pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot, String> {
+    if row.member.is_some() {
+        return Err(ONE_OF_MANY.to_owned());
+    }
     let (Some(task), Some(system), Some(model), Some(variation)) = (row.task, row.system, row.model, row.variation)
     else {
         return Err("The name of the file does not say which run it is, so it cannot be made again.".to_owned());

@@ -30,7 +30,7 @@ pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unr
 }
 
 fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
-    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.run = r.id WHERE r.key = ? ORDER BY f.path";
+    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     let mut query = index.prepare_cached(FILES)?;
     let paths = query.query_map([id], |row| row.get::<_, Vec<u8>>(0))?;
     Ok(paths.map(|path| path.map(|path| FileId::new(Root::Output, path))).collect::<Result<_, _>>()?)
@@ -83,30 +83,36 @@ pub(super) fn read(
         return Err(Unread::Gone);
     }
     let mut hash = Xxh3::new();
-    for (_, bytes) in &contents {
-        hash.update(bytes);
+    if row.member.is_none() {
+        contents.iter().for_each(|(_, bytes)| hash.update(bytes));
     }
-    opened.version = format!("{:016x}", hash.digest());
     if opened.faults.is_empty() {
-        match parse(&contents) {
-            Ok(run) => {
+        match parse(&contents, row.member.as_deref()) {
+            Ok((run, content)) => {
+                hash.update(&content.to_le_bytes());
                 opened.layout = view::layout(run.layout);
                 opened.weight = weight(&run);
                 opened.run = run;
             }
             Err(error) => {
                 opened.layout = "Damaged transcript";
+                hash.update(error.message.as_bytes());
                 opened.faults = faults(&error);
             }
         }
     }
+    opened.version = format!("{:016x}", hash.digest());
     Ok(opened)
 }
 
-/// Reads contents into the model, on a thread with room, whose panic would be a fault of the file and not the end of anything.
-fn parse(contents: &[(&FileId, Vec<u8>)]) -> Result<Run, ReadError> {
+/// Reads contents into the model, with a number that names the content of one of many runs, on a thread with room, whose panic would be a fault of the file and not the end of anything.
+fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, u64), ReadError> {
     let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
-    let work = || layouts::whole(&files);
+    let work = || match (member, files.as_slice()) {
+        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member),
+        // Its files name the content.
+        _ => layouts::whole(&files).map(|run| (run, 0)),
+    };
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK).spawn_scoped(scope, work);
         let failed = |message: &str| Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message));

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Units in one go: few when something just happened, so that the next change does not wait; more at the first load.
 const LIVE: usize = 200;
 const REST: usize = 800;
-/// A commit is due after this many units, or this long.
+/// A commit is due after this many rows, or this long.
 const COMMIT_UNITS: usize = 500;
 const COMMIT_AFTER: Duration = Duration::from_millis(150);
 
@@ -72,7 +72,7 @@ impl Conductor {
         let mut result = look_at(&eyes, units, |looked, placed| {
             self.put(looked, placed, &mut open)?;
             let long = open.since.is_some_and(|since| since.elapsed() > COMMIT_AFTER);
-            if long || open.units.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
+            if long || open.written.len() >= COMMIT_UNITS { self.commit(&mut open) } else { Ok(()) }
         });
         if result.is_ok() {
             result = self.commit(&mut open);
@@ -84,7 +84,7 @@ impl Conductor {
         result
     }
 
-    fn put(&mut self, looked: Looked, placed: Placed, open: &mut Open) -> Result<(), IndexError> {
+    fn put(&mut self, looked: Looked, placed: Vec<Placed>, open: &mut Open) -> Result<(), IndexError> {
         if open.since.is_none() {
             self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
             open.since = Some(Instant::now());
@@ -93,9 +93,14 @@ impl Conductor {
             Outcome::Suite(text) => self.shelving.put(&self.shared.roots, &looked.unit.file, text),
             _ => self.shelving.remove(&looked.unit.file),
         }
-        open.written.push(record::put(&mut self.writer, &looked, placed)?);
-        reviews::hold(&self.writer.sql, &self.shared.roots, &self.shared.limits, &looked.unit)?;
-        open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
+        open.written.extend(record::put(&mut self.writer, &looked, placed)?);
+        for row in looked.rows() {
+            let member = row.member.as_ref().map(|member| member.key.as_str());
+            reviews::hold(&self.writer.sql, &self.shared.roots, &self.shared.limits, &looked.unit, member)?;
+        }
+        if looked.is_last() {
+            open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
+        }
         Ok(())
     }
 

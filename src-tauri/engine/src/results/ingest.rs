@@ -29,10 +29,12 @@ pub(crate) struct Eyes<'a> {
 }
 
 impl Eyes<'_> {
-    fn look(&self, unit: Unit) -> (Looked, Placed) {
-        let looked = look::look(self.roots, self.limits, unit);
-        let placed = record::place(&looked, self.tasks, &self.roots.models);
-        (looked, placed)
+    /// Gives what it sees of a unit, in one piece or in many, as long as `give` takes it.
+    fn look(&self, unit: Unit, give: &mut dyn FnMut(Looked, Vec<Placed>) -> bool) {
+        look::look(self.roots, self.limits, unit, &mut |looked| {
+            let placed = record::place(&looked, self.tasks, &self.roots.models);
+            !self.inbox.is_stopping() && give(looked, placed)
+        });
     }
 }
 
@@ -40,12 +42,16 @@ impl Eyes<'_> {
 pub(crate) fn look_at<E>(
     eyes: &Eyes<'_>,
     units: Vec<Unit>,
-    mut take: impl FnMut(Looked, Placed) -> Result<(), E>,
+    mut take: impl FnMut(Looked, Vec<Placed>) -> Result<(), E>,
 ) -> Result<(), E> {
     if units.len() < FEW {
         return units.into_iter().try_for_each(|unit| {
-            let (looked, placed) = eyes.look(unit);
-            take(looked, placed)
+            let mut result = Ok(());
+            eyes.look(unit, &mut |looked, placed| {
+                result = take(looked, placed);
+                result.is_ok()
+            });
+            result
         });
     }
     let (queue, budget) = (&Mutex::new(units.into_iter()), &Budget::default());
@@ -76,7 +82,7 @@ pub(crate) fn look_at<E>(
     })
 }
 
-type Seen = ((Looked, Placed), u64);
+type Seen = ((Looked, Vec<Placed>), u64);
 
 fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budget, send: &SyncSender<Seen>) {
     loop {
@@ -86,7 +92,16 @@ fn read(eyes: &Eyes<'_>, queue: &Mutex<std::vec::IntoIter<Unit>>, budget: &Budge
         }
         let bytes = unit.files.values().map(|found| found.stamp.size.min(eyes.limits.file_bytes)).sum();
         budget.take(bytes);
-        if send.send((eyes.look(unit), bytes)).is_err() {
+        let mut held = bytes;
+        let mut heard = true;
+        eyes.look(unit, &mut |looked, placed| {
+            // What a unit holds is given back with the last of it.
+            let freed = if looked.is_last() { std::mem::take(&mut held) } else { 0 };
+            heard = send.send(((looked, placed), freed)).is_ok();
+            heard
+        });
+        budget.give_back(held);
+        if !heard {
             return;
         }
     }

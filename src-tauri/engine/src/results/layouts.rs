@@ -4,14 +4,17 @@ use super::reconcile::UnitId;
 use super::roots::FileId;
 use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
+use std::path::Path;
+use touchstone_formats::collection::{self, Member};
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
 use touchstone_formats::{ReadError, ReadErrorKind, benchmark, names, transcript};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// How much of a file tells what it is.
-const HEAD: usize = 16 << 10;
+pub(crate) const HEAD: usize = 16 << 10;
 /// Models that everybody knows.
 const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
@@ -19,6 +22,8 @@ const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 pub(crate) enum Seen {
     /// A run.
     Run(Box<Outline>),
+    /// A file that holds many runs.
+    Many,
     /// A suite, lying among the transcripts.
     Suite,
     /// The workspace file, or the ids of the queries that are meant: no result and nothing wrong either.
@@ -36,13 +41,41 @@ pub(crate) fn member(name: &str) -> Option<&str> {
 
 /// True when a file may be more than a row with a reason, by its name: only then is its content read.
 pub(crate) fn is_plausible(file: &FileId) -> bool {
-    is_suite_name(file) || file.name().to_ascii_lowercase().ends_with(b".json")
+    is_suite_name(file)
 }
 
 /// True for a set of queries, by the name and the beginning of its file.
 pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
-    let head = || open::head(roots, file, HEAD as u64).map(|(head, _)| head).unwrap_or_default();
+    let head = || open::read_head(roots, file, HEAD).map(|(head, _)| head).unwrap_or_default();
     is_query_name(file) && detect(&String::from_utf8_lossy(file.name()), &head()) == FileKind::Suite
+}
+
+/// True when a file may be more than a row with a reason, and only its beginning tells.
+pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    Path::new(&name).extension().is_some_and(|end| end == "json" || end == "csv" || end == "tsv")
+}
+
+/// What the beginning of a file with such a name tells.
+pub(crate) enum Head {
+    /// It holds a run, or many, and is read.
+    Runs,
+    /// It holds queries, and is read.
+    Suite,
+    /// It is none of ours, for a reason that its beginning gives.
+    Other,
+    /// Its name says enough.
+    Unread,
+}
+
+/// Looks at the beginning of a file; [`HEAD`] bytes are enough.
+pub(crate) fn head(file: &FileId, bytes: &[u8]) -> Head {
+    match detect(&String::from_utf8_lossy(file.name()), bytes) {
+        FileKind::Collection | FileKind::RawAnswer | FileKind::Transcript => Head::Runs,
+        FileKind::Suite => Head::Suite,
+        FileKind::Other(_) => Head::Other,
+        _ => Head::Unread,
+    }
 }
 
 /// Looks at a file.
@@ -58,6 +91,7 @@ pub(crate) fn look(file: &FileId, bytes: &[u8]) -> Seen {
             transcript::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
         }
         FileKind::RawAnswer => raw::outline(bytes).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline))),
+        FileKind::Collection => Seen::Many,
         FileKind::Suite => Seen::Suite,
         FileKind::Workspace => Seen::Workspace,
         FileKind::Other(reason) => Seen::Other(reason),
@@ -96,8 +130,15 @@ pub(crate) fn whole(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
     }
 }
 
+/// Reads one of the runs of a file that holds many; also what names its content.
+pub(crate) fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, u64), ReadError> {
+    let many = collection::Collection::open(&file.shown(), bytes)?;
+    let at = many.find(member).unwrap_or(usize::MAX);
+    Ok((many.run(at)?, xxh3_64(many.bytes_of(at))))
+}
+
 /// What the path says about a run.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Coordinates {
     pub(crate) task: Option<String>,
     pub(crate) system: Option<String>,
@@ -105,6 +146,19 @@ pub(crate) struct Coordinates {
     pub(crate) variation: Option<u32>,
     pub(crate) variation_name: Option<String>,
     pub(crate) repeat: u32,
+}
+
+/// What a file that holds many runs says of one of them. A query has one variation.
+pub(crate) fn of_member(member: &Member) -> Coordinates {
+    let place = &member.place;
+    Coordinates {
+        variation: place.task.as_ref().map(|_| 0),
+        task: place.task.clone(),
+        system: place.system.clone(),
+        model: place.model.clone(),
+        variation_name: None,
+        repeat: place.repeat,
+    }
 }
 
 /// Reads the path of a unit.

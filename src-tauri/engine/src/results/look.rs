@@ -1,12 +1,14 @@
 //! Reads the files of one unit and says what row they make. Nothing in here can fail: whatever is wrong becomes the row.
 //! Owns the text pieces that search uses; writes nothing.
-use super::layouts::{self, Seen};
+use super::layouts::{self, Coordinates, Seen};
 use super::limits::Limits;
+use super::members;
 use super::open::{self, Refused, Stamp};
 use super::reconcile::{Mark, Unit, UnitId};
 use super::roots::{FileId, Roots};
 use crate::clock;
 use crate::rows::RunState;
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 use touchstone_formats::run::{Layout, Outline, Standing};
@@ -26,6 +28,22 @@ pub(crate) struct Looked {
     pub(crate) again_ns: Option<i64>,
 }
 
+impl Looked {
+    /// True unless more of the same unit is to come.
+    pub(crate) fn is_last(&self) -> bool {
+        !matches!(self.outcome, Outcome::Part(_))
+    }
+
+    /// The rows that it gives.
+    pub(crate) fn rows(&self) -> &[Row] {
+        match &self.outcome {
+            Outcome::Gone | Outcome::Suite(_) => &[],
+            Outcome::Row(row) => std::slice::from_ref(row),
+            Outcome::Part(rows) | Outcome::Last(rows, _) => rows,
+        }
+    }
+}
+
 /// What became of it.
 pub(crate) enum Outcome {
     /// There is nothing any more.
@@ -34,6 +52,10 @@ pub(crate) enum Outcome {
     Suite(Vec<u8>),
     /// A row of the list.
     Row(Box<Row>),
+    /// Some of the rows of a file that holds many, and more are to come.
+    Part(Vec<Row>),
+    /// The last of them, with the keys of all: what has another is not in the file any more.
+    Last(Vec<Row>, HashSet<String>),
 }
 
 /// What the files say, without what their names and the suites say.
@@ -47,6 +69,16 @@ pub(crate) struct Row {
     pub(crate) modified_ms: i64,
     pub(crate) hash: u64,
     pub(crate) pieces: Vec<Piece>,
+    /// Which run of its file it is, when the file holds many.
+    pub(crate) member: Option<MemberRow>,
+}
+
+/// One of the runs of a file that holds many.
+#[derive(Debug, Clone)]
+pub(crate) struct MemberRow {
+    /// What it is called there.
+    pub(crate) key: String,
+    pub(crate) at: Coordinates,
 }
 
 /// A piece of the searchable text.
@@ -57,22 +89,40 @@ pub(crate) struct Piece {
     pub(crate) len: usize,
 }
 
-/// Reads and judges one unit.
-pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit) -> Looked {
+/// Reads and judges one unit. A file that holds many runs is given in parts, so that memory holds few of them; the rest of the work
+/// is left when `give` says so.
+pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit, give: &mut dyn FnMut(Looked) -> bool) {
+    match look_whole(roots, limits, unit) {
+        Sight::One(looked) => {
+            give(looked);
+        }
+        Sight::Many(file) => members::look(limits, file, give),
+    }
+}
+
+/// What was found at first sight.
+enum Sight {
+    One(Looked),
+    Many(members::ManyFile),
+}
+
+fn look_whole(roots: &Roots, limits: &Limits, unit: Unit) -> Sight {
     let odd = unit.files.iter().find_map(|(file, found)| Some((file.clone(), found.stamp, found.odd.clone()?)));
     if let Some((file, stamp, reason)) = odd {
-        return odd_one(unit.id, file, stamp, reason);
+        return Sight::One(odd_one(unit.id, file, stamp, reason));
     }
     let now = clock::now_ns();
     let mut read = Vec::new();
     let mut marks = Vec::new();
     for (file, found) in unit.files {
-        let limit = match () {
-            () if unit.id.group || layouts::is_plausible(&file) => limits.file_bytes,
-            () if layouts::is_query_set(roots, &file) => limits.suite_bytes,
-            () => 0,
+        let content = if unit.id.group || layouts::is_plausible(&file) {
+            open::read(roots, &file, limits.file_bytes)
+        } else if layouts::is_told_by_its_head(&file) {
+            sniff(roots, limits, &file)
+        } else {
+            probe(roots, &file)
         };
-        match if limit == 0 { probe(roots, &file) } else { open::read(roots, &file, limit) } {
+        match content {
             Ok((bytes, stamp)) => {
                 marks.push((file.clone(), Mark { stamp, settled: is_settled(stamp, now), odd: false }));
                 read.push((file, stamp, Ok(bytes)));
@@ -81,7 +131,7 @@ pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit) -> Looked {
             // It has just become a row of its own, which the next look at it finds.
             Err(Refused::Odd(_)) if unit.id.group => {}
             Err(Refused::Odd(why)) => {
-                return odd_one(unit.id, file, found.stamp, format!("It is not read: {why}."));
+                return Sight::One(odd_one(unit.id, file, found.stamp, format!("It is not read: {why}.")));
             }
             Err(refused) => {
                 marks.push((file.clone(), Mark { stamp: found.stamp, settled: true, odd: false }));
@@ -90,14 +140,14 @@ pub(crate) fn look(roots: &Roots, limits: &Limits, unit: Unit) -> Looked {
         }
     }
     if read.is_empty() {
-        return Looked { unit: unit.id, marks, outcome: Outcome::Gone, again_ns: None };
+        return Sight::One(Looked { unit: unit.id, marks, outcome: Outcome::Gone, again_ns: None });
     }
     judge(limits, unit.id, marks, read)
 }
 
 type Read = (FileId, Stamp, Result<Vec<u8>, Refused>);
 
-fn judge(limits: &Limits, unit: UnitId, mut marks: Vec<(FileId, Mark)>, read: Vec<Read>) -> Looked {
+fn judge(limits: &Limits, unit: UnitId, mut marks: Vec<(FileId, Mark)>, mut read: Vec<Read>) -> Sight {
     let newest = read.iter().map(|(_, stamp, _)| stamp.mtime_ns).max().unwrap_or(0);
     let mut row = Row {
         size: read.iter().map(|(_, stamp, _)| stamp.size).sum(),
@@ -109,34 +159,55 @@ fn judge(limits: &Limits, unit: UnitId, mut marks: Vec<(FileId, Mark)>, read: Ve
     match see(&unit, &read) {
         Seen::Suite => {
             let text = read.into_iter().find_map(|(.., bytes)| bytes.ok()).unwrap_or_default();
-            return Looked { unit, marks, outcome: Outcome::Suite(text), again_ns };
+            return Sight::One(Looked { unit, marks, outcome: Outcome::Suite(text), again_ns });
         }
-        Seen::Workspace => return Looked { unit, marks, outcome: Outcome::Gone, again_ns },
+        Seen::Workspace => return Sight::One(Looked { unit, marks, outcome: Outcome::Gone, again_ns }),
+        Seen::Many => {
+            let bytes = read.pop().and_then(|(.., bytes)| bytes.ok()).unwrap_or_default();
+            return Sight::Many(members::ManyFile { unit, marks, bytes, newest });
+        }
         Seen::Run(outline) => {
-            row.state = Some(state_of(outline.standing));
-            row.reason.clone_from(&outline.reason);
-            row.pieces = pieces(&outline);
-            row.outline = Some(*outline);
+            row.take(*outline);
         }
         Seen::Other(reason) => {
             row.state = Some(RunState::Other);
             row.reason = Some(reason);
         }
         Seen::Damaged(error) => {
-            let young = is_young(newest, limits.settle);
-            row.state = Some(if young { RunState::Writing } else { RunState::Damaged });
-            row.reason = Some(error.message.clone());
-            row.fault = Some(error);
-            if young {
-                let settle = i64::try_from(limits.settle.as_nanos()).unwrap_or(i64::MAX);
-                again_ns = Some(newest.saturating_add(settle).saturating_add(20_000_000));
-                for (_, mark) in &mut marks {
-                    mark.settled = false;
-                }
+            again_ns = row.fail(error, newest, limits);
+            if again_ns.is_some() {
+                unsettle(&mut marks);
             }
         }
     }
-    Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns }
+    Sight::One(Looked { unit, marks, outcome: Outcome::Row(Box::new(row)), again_ns })
+}
+
+impl Row {
+    /// Takes over what a run says.
+    pub(super) fn take(&mut self, outline: Outline) {
+        self.state = Some(state_of(outline.standing));
+        self.reason.clone_from(&outline.reason);
+        self.pieces = pieces(&outline);
+        self.outline = Some(outline);
+    }
+
+    /// It cannot be read; says when it must be looked at again because it may still be written.
+    pub(super) fn fail(&mut self, error: ReadError, newest: i64, limits: &Limits) -> Option<i64> {
+        let young = is_young(newest, limits.settle);
+        self.state = Some(if young { RunState::Writing } else { RunState::Damaged });
+        self.reason = Some(error.message.clone());
+        self.fault = Some(error);
+        let settle = i64::try_from(limits.settle.as_nanos()).unwrap_or(i64::MAX);
+        young.then(|| newest.saturating_add(settle).saturating_add(20_000_000))
+    }
+}
+
+/// Has the files of a unit looked at again, although their stamps stay.
+pub(super) fn unsettle(marks: &mut [(FileId, Mark)]) {
+    for (_, mark) in marks {
+        mark.settled = false;
+    }
 }
 
 /// What the files are. A parser that panics has met a damaged file, whatever its state of mind.
@@ -159,6 +230,17 @@ fn see(unit: &UnitId, read: &[Read]) -> Seen {
                 .advise("Please report this file; it shows a fault in Touchstone."),
         )
     })
+}
+
+/// The whole of a file that holds runs or queries; of others the beginning, when it says why they are none of ours.
+fn sniff(roots: &Roots, limits: &Limits, file: &FileId) -> Result<(Vec<u8>, Stamp), Refused> {
+    let (head, stamp) = open::read_head(roots, file, layouts::HEAD)?;
+    match layouts::head(file, &head) {
+        layouts::Head::Runs => open::read(roots, file, limits.file_bytes),
+        layouts::Head::Suite => open::read(roots, file, limits.suite_bytes),
+        layouts::Head::Other => Ok((head, stamp)),
+        layouts::Head::Unread => Ok((Vec::new(), stamp)),
+    }
 }
 
 fn odd_one(unit: UnitId, file: FileId, stamp: Stamp, reason: String) -> Looked {

@@ -18,6 +18,7 @@ pub mod limits;
 pub mod live;
 mod load;
 mod look;
+mod members;
 pub mod open;
 pub mod overview;
 mod pace;

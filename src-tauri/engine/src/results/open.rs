@@ -77,11 +77,11 @@ pub fn read(roots: &Roots, file: &FileId, limit: u64) -> Result<(Vec<u8>, Stamp)
     Ok((bytes, stamp))
 }
 
-/// The beginning of a file, and its stamp.
-pub fn head(roots: &Roots, file: &FileId, length: u64) -> Result<(Vec<u8>, Stamp), Refused> {
+/// Reads the beginning of a file.
+pub fn read_head(roots: &Roots, file: &FileId, most: usize) -> Result<(Vec<u8>, Stamp), Refused> {
     let (opened, stamp) = open(roots, file)?;
-    let mut bytes = Vec::new();
-    opened.take(length).read_to_end(&mut bytes).map_err(Refused::Io)?;
+    let mut bytes = Vec::with_capacity(most);
+    opened.take(most as u64).read_to_end(&mut bytes).map_err(Refused::Io)?;
     Ok((bytes, stamp))
 }
 

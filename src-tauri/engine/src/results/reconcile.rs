@@ -41,11 +41,30 @@ pub(crate) struct UnitId {
 impl UnitId {
     /// The id the page sees. A group and a file of the same name differ.
     pub(crate) fn key(&self) -> String {
-        let mut path = self.file.path.clone();
-        if self.group {
-            path.push(0);
-        }
+        format!("{:016x}", self.hash())
+    }
+
+    /// The same of one of the runs of a file that holds many. No path has a zero byte, so no two of them are alike.
+    pub(crate) fn key_of(&self, member: Option<&str>) -> String {
+        let Some(member) = member else { return self.key() };
+        let path = [self.file.path.as_slice(), b"\0\0", member.as_bytes()].concat();
         format!("{:016x}", xxh3_64(&path))
+    }
+
+    /// As shown: the path, and which of its runs.
+    pub(crate) fn shown(&self, member: Option<&str>) -> String {
+        let path = self.file.shown();
+        member.map_or_else(|| path.clone(), |member| format!("{path}#{member}"))
+    }
+
+    /// The number that rows and files of the unit have in common.
+    pub(crate) fn number(&self) -> i64 {
+        self.hash().cast_signed()
+    }
+
+    fn hash(&self) -> u64 {
+        let end: &[u8] = if self.group { b"\0" } else { b"" };
+        xxh3_64(&[self.file.path.as_slice(), end].concat())
     }
 }
 

@@ -1,4 +1,5 @@
-//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one unit, inside the caller's transaction.
+//! Writes what was looked at into the index: rows, files, text and its pieces. One call is one unit, or a part of a file that holds many
+//! runs, inside the caller's transaction.
 //! Decides what a row says; the queries rely on it.
 use super::index::{IndexError, Writer};
 use super::layouts::{self, Coordinates};
@@ -10,6 +11,7 @@ use super::scoring::write::{self, Columns};
 use super::suites::Tasks;
 use crate::rows::RunState;
 use rusqlite::{Connection, OptionalExtension as _, params};
+use std::collections::HashSet;
 use touchstone_formats::run::{Outline, Standing};
 use touchstone_scoring::missing_calls;
 
@@ -50,10 +52,16 @@ pub(crate) struct Placed {
     measured: Measured,
 }
 
-/// Finds the place of a run, and measures it.
-pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Placed {
-    let Outcome::Row(row) = &looked.outcome else { return Placed::default() };
-    let mut at = layouts::coordinates(&looked.unit, models);
+/// Finds the places of the runs that a unit gives, and measures them.
+pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
+    looked.rows().iter().map(|row| place_row(&looked.unit, row, tasks, models)).collect()
+}
+
+fn place_row(unit: &UnitId, row: &Row, tasks: &Tasks, models: &[String]) -> Placed {
+    let mut at = match &row.member {
+        Some(member) => member.at.clone(),
+        None => layouts::coordinates(unit, models),
+    };
     if let Some(id) = at.task.as_deref().and_then(|name| tasks.query_id(name)) {
         at.task = Some(id.to_owned());
     }
@@ -80,34 +88,74 @@ pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Placed
     Placed { place: at, missing, variation_name, measured }
 }
 
-/// Puts one unit in place of what was known of it.
-pub(crate) fn put(writer: &mut Writer, looked: &Looked, mut placed: Placed) -> Result<Written, IndexError> {
-    let key = looked.unit.key();
+/// Puts one unit, or a part of it, in place of what was known of it.
+pub(crate) fn put(writer: &mut Writer, looked: &Looked, placed: Vec<Placed>) -> Result<Vec<Written>, IndexError> {
+    let unit = &looked.unit;
+    let mut written = Vec::with_capacity(placed.len() + 1);
+    for (row, placed) in looked.rows().iter().zip(placed) {
+        written.push(put_one(writer, unit, row, placed)?);
+    }
+    let none = HashSet::new();
+    match &looked.outcome {
+        Outcome::Part(_) => {}
+        Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
+        Outcome::Last(_, keys) => {
+            forget_members(&writer.sql, unit, keys, &mut written)?;
+            written.extend(forget(&writer.sql, unit.key())?);
+        }
+        Outcome::Gone | Outcome::Suite(_) => {
+            forget_members(&writer.sql, unit, &none, &mut written)?;
+            written.extend(forget(&writer.sql, unit.key())?);
+            return put_files(&writer.sql, unit, &[]).map(|()| written);
+        }
+    }
+    put_files(&writer.sql, unit, &looked.marks)?;
+    Ok(written)
+}
+
+/// Takes the runs of a file that held many out of the index, but for those with these keys.
+fn forget_members(
+    sql: &Connection,
+    unit: &UnitId,
+    but: &HashSet<String>,
+    written: &mut Vec<Written>,
+) -> Result<(), IndexError> {
+    let mut select = sql.prepare_cached("SELECT key FROM runs WHERE unit = ? AND member IS NOT NULL")?;
+    let keys = select.query_map([unit.number()], |row| row.get::<_, String>(0))?;
+    let gone: Vec<String> =
+        keys.filter(|key| !key.as_ref().is_ok_and(|key| but.contains(key))).collect::<Result<_, _>>()?;
+    for key in gone {
+        written.extend(forget(sql, key)?);
+    }
+    Ok(())
+}
+
+/// Takes a row out of the index, if it is there.
+fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> {
+    let Some(old) = old(sql, &key)? else { return Ok(None) };
+    remove(sql, &old)?;
+    for text in
+        ["DELETE FROM runs WHERE id = ?", "DELETE FROM scores WHERE run = ?", "DELETE FROM answers WHERE run = ?"]
+    {
+        sql.prepare_cached(text)?.execute([old.id])?;
+    }
+    Ok(Some(Written { key, before: Some(old.counted), after: None, visible: true }))
+}
+
+fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) -> Result<Written, IndexError> {
+    let member = row.member.as_ref().map(|member| member.key.as_str());
+    let key = unit.key_of(member);
     let old = old(&writer.sql, &key)?;
     let before = old.as_ref().map(|old| old.counted);
-    let Outcome::Row(row) = &looked.outcome else {
-        if let Some(old) = &old {
-            remove(&writer.sql, old)?;
-            for text in [
-                "DELETE FROM runs WHERE id = ?",
-                "DELETE FROM files WHERE run = ?",
-                "DELETE FROM scores WHERE run = ?",
-                "DELETE FROM answers WHERE run = ?",
-            ] {
-                writer.sql.prepare_cached(text)?.execute([old.id])?;
-            }
-        }
-        return Ok(Written { key, before, after: None, visible: before.is_some() });
-    };
     if let Some(old) = &old
         && is_same(old, row)
     {
-        let visible = old.size != int(row.size) || old.modified_ms != row.modified_ms;
+        // Runs that lie in one file do not become others because one of them does.
+        let visible = row.member.is_none() && (old.size != int(row.size) || old.modified_ms != row.modified_ms);
         if visible {
             let sql = "UPDATE runs SET size = ?, modified_ms = ? WHERE id = ?";
             writer.sql.prepare_cached(sql)?.execute(params![int(row.size), row.modified_ms, old.id])?;
         }
-        put_files(&writer.sql, old.id, &looked.marks)?;
         return Ok(Written { key, before, after: before, visible });
     }
     if let Some(old) = &old {
@@ -118,12 +166,11 @@ pub(crate) fn put(writer: &mut Writer, looked: &Looked, mut placed: Placed) -> R
     let fresh = old.is_none();
     let id = put_row(
         &writer.sql,
-        &NewRow { id: old.map(|old| old.id), key: &key, unit: &looked.unit, row, placed: &placed, text_offset },
+        &NewRow { id: old.map(|old| old.id), key: &key, unit, member, row, placed: &placed, text_offset },
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row.outline.as_ref(), fresh)?;
-    put_files(&writer.sql, id, &looked.marks)?;
     let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
     Ok(Written { key, before, after: Some(after), visible: true })
 }
@@ -166,13 +213,14 @@ struct NewRow<'a> {
     id: Option<i64>,
     key: &'a str,
     unit: &'a UnitId,
+    member: Option<&'a str>,
     row: &'a Row,
     placed: &'a Placed,
     text_offset: u64,
 }
 
 fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
-    let NewRow { id, key, unit, row, placed, text_offset } = new;
+    let NewRow { id, key, unit, member, row, placed, text_offset } = new;
     let Placed { place, missing, variation_name, measured } = placed;
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
@@ -180,15 +228,17 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let fault = row.fault.as_ref();
     let has_answer = outline.answer.is_some() || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
     let text =
-        "INSERT OR REPLACE INTO runs (id, key, path, layout, task, system, model, variation, variation_name, repeat,
+        "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens,
         cost, seconds, size, modified_ms, has_answer, content_hash, line, col, excerpt, advice,
         text_offset, text_len, item_count, words_done, scoring, scorer, score, passed, score_reason, class, fingerprint)
-        VALUES (?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
-        unit.file.shown(),
+        unit.shown(*member),
+        unit.number(),
+        member,
         row.outline.as_ref().map_or("", |outline| layout_name(outline.layout)),
         place.task,
         place.system.as_ref().or(outline.system.as_ref()),
@@ -239,16 +289,17 @@ fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(
     Ok(())
 }
 
-fn put_files(sql: &Connection, id: i64, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
-    sql.prepare_cached("DELETE FROM files WHERE run = ?")?.execute([id])?;
+fn put_files(sql: &Connection, unit: &UnitId, marks: &[(FileId, Mark)]) -> Result<(), IndexError> {
+    let number = unit.number();
+    sql.prepare_cached("DELETE FROM files WHERE unit = ?")?.execute([number])?;
     let text =
-        "INSERT OR REPLACE INTO files (path, run, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
+        "INSERT OR REPLACE INTO files (path, unit, odd, size, mtime_ns, inode, settled) VALUES (?, ?, ?, ?, ?, ?, ?)";
     let mut insert = sql.prepare_cached(text)?;
     for (file, mark) in marks {
         let stamp = mark.stamp;
         insert.execute(params![
             file.path,
-            id,
+            number,
             mark.odd,
             int(stamp.size),
             stamp.mtime_ns,

@@ -11,12 +11,13 @@ use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
 use super::scan;
 use crate::clock;
-use crate::rows::{Problem, ProblemKind};
+use crate::rows::{Problem, ProblemKind, RunRow};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
+use touchstone_formats::collection;
 use touchstone_formats::review::{self, Review, Sheet};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
@@ -60,13 +61,20 @@ pub(crate) fn answer_mark(answer: Option<&Value>) -> String {
 }
 
 /// The file of the review of a run. A name that is no UTF-8 has none.
-fn file_of(unit: &UnitId) -> Option<FileId> {
-    Some(file_of_path(std::str::from_utf8(&unit.file.path).ok()?))
+fn file_of(unit: &UnitId, member: Option<&str>) -> Option<FileId> {
+    let path = std::str::from_utf8(&unit.file.path).ok()?;
+    Some(file_of_name(&member.map_or_else(|| path.to_owned(), |member| collection::run_name(path, member))))
 }
 
-/// The same by the path of the run below the output directory.
-pub(crate) fn file_of_path(run: &str) -> FileId {
+/// The same by the name of the run.
+pub(crate) fn file_of_name(run: &str) -> FileId {
     FileId::new(Root::Output, format!("{FOLDER}/{}", review::file_of(run)))
+}
+
+/// What files of a run are named after: its path below the output directory, and the member as a name of its own.
+pub(crate) fn name_of(row: &RunRow) -> String {
+    let member = row.member.as_ref().and_then(|key| Some((row.path.strip_suffix(key)?.strip_suffix('#')?, key)));
+    member.map_or_else(|| row.path.clone(), |(path, key)| collection::run_name(path, key))
 }
 
 /// The runs that the name of a review may mean; the first that is there is the one.
@@ -75,7 +83,10 @@ pub(crate) fn keys_of(file: &FileId) -> Vec<String> {
     let below = below.unwrap_or_default();
     let stem = below.strip_suffix(review::END.as_bytes()).unwrap_or(below);
     let key = |path: &[u8], group| UnitId { file: FileId::new(Root::Output, path), group }.key();
-    vec![key(below, false), key(stem, true), key(stem, false)]
+    let named = std::str::from_utf8(stem).ok().and_then(collection::named_run);
+    let member = named
+        .map(|(path, member)| UnitId { file: FileId::new(Root::Output, path), group: false }.key_of(Some(&member)));
+    [key(below, false), key(stem, true), key(stem, false)].into_iter().chain(member).collect()
 }
 
 /// What is wrong with files of reviews.
@@ -129,10 +140,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
 }
 
 /// Puts what a person says into the row of a run that was just written, if anything is said and still holds.
-pub(crate) fn hold(sql: &Connection, roots: &Roots, limits: &Limits, unit: &UnitId) -> Result<(), IndexError> {
-    let Some(file) = file_of(unit).filter(|_| unit.file.root == Root::Output) else { return Ok(()) };
+pub(crate) fn hold(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    unit: &UnitId,
+    member: Option<&str>,
+) -> Result<(), IndexError> {
+    let Some(file) = file_of(unit, member).filter(|_| unit.file.root == Root::Output) else { return Ok(()) };
     let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
-    let key = unit.key();
+    let key = unit.key_of(member);
     if there && owner(sql, &file)?.is_some_and(|owner| owner == key) {
         show(sql, roots, limits, &file, &key)?;
     }
@@ -170,7 +187,10 @@ fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &s
 
 /// Names the answer that a run has now. What cannot be read has none.
 fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<String, IndexError> {
-    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.run = r.id WHERE r.key = ? ORDER BY f.path";
+    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+    if let Some(mark) = mark_of_member(sql, key)? {
+        return Ok(mark);
+    }
     let mut select = sql.prepare_cached(FILES)?;
     let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
     let mut read = Vec::new();
@@ -185,6 +205,21 @@ fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> 
     let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
     let run = catch_unwind(|| layouts::whole(&files).ok()).ok().flatten();
     Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
+}
+
+/// Names the answer of one of the runs of a file that holds many: as it was read, for the file may be large. None for other runs.
+fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexError> {
+    const KEPT: &str = "SELECT a.lenient, a.answer FROM runs r LEFT JOIN answers a ON a.run = r.id \
+                        WHERE r.key = ? AND r.member IS NOT NULL";
+    type Kept = (Option<bool>, Option<String>);
+    let kept: Option<Kept> =
+        sql.prepare_cached(KEPT)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    Ok(kept.map(|kept| match kept {
+        (Some(_), Some(json)) => format!("{:032x}", xxh3_128(json.as_bytes())),
+        // Of an answer that is longer than what is kept, nothing can be said; no review is of that.
+        (Some(_), None) => "too long".to_owned(),
+        (None, _) => NO_ANSWER.to_owned(),
+    }))
 }
 
 impl Conductor {
@@ -355,12 +390,15 @@ mod tests {
             unit("o1/promptql/oracle/ü_run_1", true),
             unit("x.json", false),
         ] {
-            let file = file_of(&unit).unwrap();
+            let file = file_of(&unit, None).unwrap();
             assert!(keys_of(&file).contains(&unit.key()), "{file:?}");
         }
-        assert_eq!(file_of(&unit("o1/s_run_1", true)).unwrap().shown(), ".touchstone/reviews/o1/s_run_1.yaml");
+        let member = file_of(&unit("x.json", false), Some("5/8")).unwrap();
+        assert!(keys_of(&member).contains(&unit("x.json", false).key_of(Some("5/8"))), "{member:?}");
+        assert_eq!(member.shown(), ".touchstone/reviews/x.json/5%2F8.yaml");
+        assert_eq!(file_of(&unit("o1/s_run_1", true), None).unwrap().shown(), ".touchstone/reviews/o1/s_run_1.yaml");
         let odd = UnitId { file: FileId::new(Root::Output, vec![0xff]), group: false };
-        assert_eq!(file_of(&odd), None);
+        assert_eq!(file_of(&odd, None), None);
     }
 
     #[test]

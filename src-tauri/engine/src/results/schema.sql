@@ -3,8 +3,10 @@
 -- One row for each run, and for each thing that is no run (state 'other'), which lists leave out unless asked.
 CREATE TABLE runs (
   id             INTEGER PRIMARY KEY,
-  key            TEXT NOT NULL UNIQUE,       -- 16 hex digits: xxh3-64 of the path below the output directory; the id the page sees
-  path           TEXT NOT NULL,              -- below the output directory, as shown; bytes that are no UTF-8 are replaced
+  key            TEXT NOT NULL UNIQUE,       -- 16 hex digits: xxh3-64 of the path below the output directory, and of the member; the id the page sees
+  path           TEXT NOT NULL,              -- below the output directory, as shown; bytes that are no UTF-8 are replaced; '#' and the member
+  unit           INTEGER NOT NULL,           -- its files are those with this number: xxh3-64 of the path alone, as i64
+  member         TEXT,                       -- which of the runs of its file it is; NULL when the file holds no other
   layout         TEXT NOT NULL,              -- tool_calling, prompt_ql, benchmark_folder; empty when not read
   task           TEXT,
   system         TEXT,
@@ -49,20 +51,22 @@ CREATE TABLE runs (
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
 CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
+-- The runs of files that hold many.
+CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
 CREATE INDEX runs_task ON runs(task, path);
 CREATE INDEX runs_state ON runs(state_order, path);
 
--- The files of each row, with their stamps when they were read. Suites are read anew at every start and are not here.
+-- The files of all rows, with their stamps when they were read. Suites are read anew at every start and are not here.
 CREATE TABLE files (
   path     BLOB PRIMARY KEY,                 -- below the output directory, as its bytes
-  run      INTEGER NOT NULL,                 -- runs.id
+  unit     INTEGER NOT NULL,                 -- runs.unit, of one run or of many
   odd      INTEGER NOT NULL,                 -- 1: something that is no file
   size     INTEGER NOT NULL,
   mtime_ns INTEGER NOT NULL,
   inode    INTEGER NOT NULL,
   settled  INTEGER NOT NULL                  -- 0: read so soon after its last change that it must be looked at again
 ) WITHOUT ROWID;
-CREATE INDEX files_run ON files(run);
+CREATE INDEX files_unit ON files(unit);
 
 -- Pieces of the searchable text, in order within a run. Long ones are cut at spaces. Extents count from the start of the blob.
 CREATE TABLE items (

@@ -92,8 +92,10 @@ pub struct Misread {
 pub struct RunRow {
     /// Opaque id; the same for the same path, also after the index was rebuilt.
     pub id: String,
-    /// File, relative to the output directory, to be shown.
+    /// File, relative to the output directory, to be shown; of a file that holds many runs with `#` and the member.
     pub path: String,
+    /// Which of the runs of its file it is, when the file holds many. Such files are read and never written to.
+    pub member: Option<String>,
     /// Task; none when the file name has no coordinates.
     pub task: Option<String>,
     /// System.

@@ -8,7 +8,7 @@ mod place;
 mod split;
 
 pub use form::{Form, form_of, why_no_runs};
-pub use place::{MOST_KEY, Place};
+pub use place::{MOST_KEY, Place, named_run, run_name};
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
@@ -72,6 +72,11 @@ impl<'a> Collection<'a> {
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// What a member is called; empty when there is no such member.
+    pub fn key(&self, at: usize) -> &str {
+        self.entries.get(at).map_or("", |entry| entry.key.as_str())
     }
 
     /// The text of a member as it stands in the file; empty when there is no such member.

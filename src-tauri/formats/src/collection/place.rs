@@ -4,6 +4,7 @@ use super::entries::Entry;
 use super::form::Form;
 use crate::node::Node;
 use crate::value::Value;
+use std::fmt::Write as _;
 
 /// The longest key of a member, in bytes: names of files are made of it, where each byte may take three.
 pub const MOST_KEY: usize = 60;
@@ -78,4 +79,63 @@ fn around<'a>(stem: &'a str, set: &str) -> Option<&'a str> {
 fn name_of(name: &str) -> Option<String> {
     let name = name.trim();
     (!name.is_empty() && name.len() <= MOST_NAME).then(|| name.to_owned())
+}
+
+/// What a member is called where files are named after runs: `<file>/<key>`, with every byte of the key that is no letter, digit, `-` or
+/// `_` as `%XX`. Nothing else lies below a file, so no other run has this name, and no name leaves its folder.
+pub fn run_name(file: &str, key: &str) -> String {
+    let mut name = format!("{file}/");
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') {
+            name.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(name, "%{byte:02X}");
+        }
+    }
+    name
+}
+
+/// The file and the key behind such a name; none for names that [`run_name`] does not give.
+pub fn named_run(name: &str) -> Option<(&str, String)> {
+    let (file, coded) = name.rsplit_once('/')?;
+    let mut bytes = Vec::with_capacity(coded.len());
+    let mut rest = coded;
+    while let Some(first) = rest.chars().next() {
+        let taken = if first == '%' { 3 } else { first.len_utf8() };
+        let piece = rest.get(..taken)?;
+        match piece.strip_prefix('%') {
+            Some(digits) => bytes.push(u8::from_str_radix(digits, 16).ok()?),
+            None => bytes.extend_from_slice(piece.as_bytes()),
+        }
+        rest = &rest[taken..];
+    }
+    let key = String::from_utf8(bytes).ok()?;
+    (run_name(file, &key) == name).then_some((file, key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_of_members_are_safe_names_of_files() {
+        for (key, name) in
+            [("588", "a/b.json/588"), ("588-run2", "a/b.json/588-run2"), ("../x.yaml", "a/b.json/%2E%2E%2Fx%2Eyaml")]
+        {
+            assert_eq!(run_name("a/b.json", key), name);
+        }
+        for odd in ["588", "a/%2", "a/%zz", "a/%ff", "a/%41", "a/é", "a/x.y"] {
+            assert_eq!(named_run(odd), None, "{odd}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_leads_back_to_its_file_and_key(file in "[a-z/%.]{1,9}", key in "\\PC{1,9}|[%./a]{1,5}") {
+            let name = run_name(&file, &key);
+            prop_assert_eq!(named_run(&name), Some((file.as_str(), key)));
+        }
+    }
 }

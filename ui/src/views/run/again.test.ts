@@ -12,6 +12,7 @@ describe("a run", () => {
     ["of tool calling can be continued", {}, "Tool-calling transcript", null],
     ["of PromptQL cannot", { system: "promptql" }, "PromptQL transcript", "PromptQL"],
     ["of another program cannot", {}, "Benchmark folder", "another program"],
+    ["that is one of many in a file cannot", { member: "588" }, "Tool-calling transcript", "never written to"],
     ["that is damaged cannot", { state: "damaged" }, "Tool-calling transcript", "cannot be read"],
     ["that is being written cannot", { state: "writing" }, "Tool-calling transcript", "being written"],
     ["without a task in its name cannot", { task: null }, "Tool-calling transcript", "does not say which task"],
@@ -27,6 +28,7 @@ describe("a run", () => {
   it("that is damaged or of PromptQL can still be run from the start", () => {
     expect([whyNotLaunched(run({ state: "damaged" }), OPTIONS), whyNotLaunched(run({ system: "promptql" }), OPTIONS)]).toEqual([null, null]);
     expect(whyNotLaunched(run(), no)).toBe(no.why_not);
+    expect(whyNotLaunched(run({ member: "588" }), OPTIONS)?.message).toContain("never written to");
   });
   it("owes something by itself when it waits or ended in an error", () => {
     expect((["answered", "no_answer", "waiting", "error"] as const).map((state) => continuable(run({ state })))).toEqual([false, false, true, true]);

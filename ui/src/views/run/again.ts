@@ -13,6 +13,7 @@ const because = (message: string, fix: string | null = null): Trouble => ({ mess
 export function whyNotLaunched(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
   const { row } = view;
   if (row.state === "other") return because("This file is not a run.");
+  if (row.member !== null) return because("It is one of many runs in a file that another program wrote. Such files are read and never written to.");
   if (row.task === null || row.system === null || row.model === null) return because("The name of the file does not say which task, system and model this is.", "Name it as task-system-model-variation0-run1.yaml.");
   return options === undefined ? undefined : options.why_not;
 }
@@ -20,6 +21,7 @@ export function whyNotLaunched(view: RunView, options: LaunchOptions | undefined
 /** Why the conversation cannot go on from what is in the file; null when it can. */
 export function whyNotContinued(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
   const { row, layout } = view;
+  if (row.member !== null) return whyNotLaunched(view, options);
   if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", "Mend it in an editor, or run it again from the start.");
   if (row.state === "writing") return because("The file is being written.", "It can be continued when it is whole.");
   if (row.system === "promptql" || layout.startsWith("PromptQL")) return because("A PromptQL run cannot be continued: each question is asked anew.", "Run it again from the start.");

@@ -20,8 +20,8 @@ pub(super) fn count_missing(
     }
     let mut missing = 0;
     for task in suites.all() {
-        for (column, Column { system, model, .. }) in (0..).zip(columns) {
-            let (Some(system), Some(model)) = (system, model) else { continue };
+        for (column, Column { system, model, foreign, .. }) in (0..).zip(columns) {
+            let (Some(system), Some(model), false) = (system, model, *foreign) else { continue };
             if is_asked(&task.suite, system) {
                 missing += of_column(gathered, task, column, (system, model), filter);
             }

@@ -32,6 +32,8 @@ pub struct Seen<'a> {
     pub end: End,
     /// Whether a person said something of it.
     pub reviewed: bool,
+    /// Made by somebody else, in a form that is only read: nothing more is expected of who made it.
+    pub foreign: bool,
 }
 
 /// Runs while they are gathered.
@@ -62,6 +64,8 @@ struct GatheredColumn {
     model: Option<String>,
     /// How many runs of tasks it has.
     runs: usize,
+    /// All of them are foreign.
+    foreign: bool,
 }
 
 impl Gathering {
@@ -94,6 +98,7 @@ impl Gathering {
             return;
         };
         self.columns[usize::from(column)].runs += 1;
+        self.columns[usize::from(column)].foreign &= run.foreign;
         let task = self.task_of(name);
         let suite = self.by_name.get(name).and_then(|(_, suite)| suite.as_deref());
         let place = place(run, suite);
@@ -137,7 +142,12 @@ impl Gathering {
         let at = u16::try_from(self.columns.len()).ok()?;
         self.by_maker.insert(self.maker.clone(), at);
         let owned = |name: Option<&str>| name.map(str::to_owned);
-        self.columns.push(GatheredColumn { system: owned(run.system), model: owned(run.model), runs: 0 });
+        self.columns.push(GatheredColumn {
+            system: owned(run.system),
+            model: owned(run.model),
+            runs: 0,
+            foreign: true,
+        });
         Some(at)
     }
 
@@ -238,6 +248,7 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
     let columns = all.into_iter().map(|(_, column)| Column {
         system: column.system,
         model: column.model,
+        foreign: column.foreign,
         cell: OverviewCell::default(),
     });
     (columns, left_out, moved)

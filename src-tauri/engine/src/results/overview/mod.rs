@@ -50,6 +50,8 @@ struct Totals {
 struct Column {
     system: Option<String>,
     model: Option<String>,
+    /// None of its runs could be made here, so none is expected.
+    foreign: bool,
     cell: OverviewCell,
 }
 
@@ -125,8 +127,14 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
             scoring: run.scoring,
             end: run.counted().end,
             reviewed: run.verdict.is_some() || run.review_score.is_some(),
+            foreign: is_foreign(&run.layout),
         }
     }
+}
+
+/// Whether runs of a layout are only read.
+fn is_foreign(layout: &str) -> bool {
+    matches!(layout, "raw_answer" | "converted_answer" | "pass_rate" | "result_file")
 }
 
 impl VariationRow {

@@ -208,7 +208,7 @@ pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
 /// What the runs of some tasks took that came to an end.
 pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Took>, IndexError> {
     const TOOK: &str = "SELECT system, model, turns, tokens, cost FROM runs \
-                        WHERE task = ? AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
+                        WHERE task = ? AND member IS NULL AND system IS NOT NULL AND model IS NOT NULL AND state IN ('answered', 'no_answer')";
     let mut query = index.prepare_cached(TOOK)?;
     let mut all = Vec::new();
     for task in tasks {
@@ -225,11 +225,11 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
 /// True when the file, as it is now, was read and is a run that ended with an answer. One that does not say how long it took may have
 /// been cut off before it was closed.
 pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
-    const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.id = f.run WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
-                        AND f.inode = ?4 AND f.settled AND r.state = 'answered' AND r.seconds IS NOT NULL";
+    const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
+                        AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' AND r.seconds IS NOT NULL";
     let mut query = index.prepare_cached(SAME)?;
     let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
-    Ok(query.exists(rusqlite::params![file.path, size, stamp.mtime_ns, inode])?)
+    Ok(query.exists(rusqlite::params![file.path, size, stamp.mtime_ns, inode, crate::results::run_of_file(file)])?)
 }
 
 fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {

@@ -41,7 +41,7 @@ fn gather(
     scorer: Option<&str>,
 ) -> Result<Matrix, IndexError> {
     const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-         r.verdict IS NOT NULL OR r.review_score IS NOT NULL";
+         r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer'";
     // Only fixed fragments are put together here; the name of the scorer is a parameter.
     let statement = match scorer {
         None => format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL"),
@@ -64,7 +64,7 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
     let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
     let small = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()));
     let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
-    let scoring = text(10)?.and_then(word);
+    let scoring = text(11)?.and_then(word);
     Ok(Seen {
         id: text(1)?.unwrap_or_default(),
         task: text(2)?,
@@ -75,8 +75,9 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
         model: text(7)?,
         state,
         scoring,
-        end: end_of(state, scoring, row.get(11)?, row.get(12)?),
+        end: end_of(state, scoring, row.get(12)?, row.get(13)?),
         reviewed: row.get(9)?,
+        foreign: row.get(10)?,
     })
 }
 

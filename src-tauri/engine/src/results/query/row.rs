@@ -10,7 +10,7 @@ macro_rules! select {
         concat!(
             "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
              failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms, \
-             scoring, scorer, score, passed, score_reason, class, verdict ",
+             scoring, scorer, score, passed, score_reason, class, verdict, member ",
             $from
         )
     };
@@ -64,6 +64,7 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         score_reason: row.get::<_, Option<String>>(24)?.map(|reason| cut(reason, MAX_REASON)),
         class: word(row, 25)?,
         verdict: word(row, 26)?,
+        member: row.get(27)?,
         snippet: None,
     })
 }
