@@ -7,6 +7,7 @@ mod conversation;
 mod diff;
 #[path = "../engine/gzip.rs"]
 mod gzip;
+mod many;
 mod metrics;
 mod programs;
 mod readme;

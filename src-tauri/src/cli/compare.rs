@@ -71,15 +71,16 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
 fn find(file: &Path, folders: &mut Vec<(PathBuf, App)>, here: &Surroundings) -> Result<(usize, String), Stop> {
     let unreadable =
         |why: String| AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()));
-    let full = std::fs::canonicalize(file).map_err(|why| unreadable(why.to_string()))?;
-    let (Some(folder), Some(name)) = (full.parent(), full.file_name().and_then(|name| name.to_str())) else {
+    let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
+    let Some((folder, name)) = folder::below(&full, member.as_deref()) else {
         return Err(unreadable("it is not a file".to_owned()).into());
     };
-    let at = folders.iter().position(|(open, _)| open == folder).unwrap_or(folders.len());
+    let at = folders.iter().position(|(open, _)| *open == folder).unwrap_or(folders.len());
     if at == folders.len() {
-        folders.push((folder.to_path_buf(), folder::read(&folder.to_path_buf().into(), here)?));
+        folders.push((folder.clone(), folder::read(&folder.into(), here)?));
     }
-    let id = show::find(&folders[at].1, name)?.ok_or_else(|| unreadable("it is not a transcript".to_owned()))?;
+    let app = &folders[at].1;
+    let Some(id) = show::find(app, &name)? else { return Err(unreadable(show::why_not(app, &name)?).into()) };
     Ok((at, id))
 }
 

@@ -1,7 +1,11 @@
 //! Opening a folder for a command that ends: opened, waited for, and walked page by page.
 use super::{Dirs, Where};
 use crate::Surroundings;
-use std::{path::PathBuf, time::Duration};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use touchstone_engine::{
     app::App,
     error::AppError,
@@ -47,6 +51,26 @@ pub(super) fn read(place: &Place, here: &Surroundings) -> Result<App, AppError> 
     open(&app, place)?;
     app.wait_ready(PATIENCE)?;
     Ok(app)
+}
+
+/// Where a run lies that is named by its file, or, in a file that holds many, by the file, `#` and what it is called there.
+pub(super) fn located(file: &Path) -> io::Result<(PathBuf, Option<String>)> {
+    let whole = std::fs::canonicalize(file);
+    let text = file.to_str().unwrap_or_default();
+    let one_of_many = || {
+        text.match_indices('#').find_map(|(at, _)| {
+            let full = std::fs::canonicalize(&text[..at]).ok().filter(|full| full.is_file())?;
+            Some((full, Some(text[at + 1..].to_owned())))
+        })
+    };
+    whole.map(|full| (full, None)).or_else(|error| one_of_many().ok_or(error))
+}
+
+/// The folder of a run that was located, and its path there.
+pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, String)> {
+    let name = full.file_name()?.to_str()?;
+    let name = member.map_or_else(|| name.to_owned(), |member| format!("{name}#{member}"));
+    Some((full.parent()?.to_path_buf(), name))
 }
 
 /// Hands every run that passes the filter to `each`, at most `limit` of them; returns what of the filter was not understood.

@@ -21,10 +21,10 @@ pub(super) struct Nudge {
 
 pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let full = std::fs::canonicalize(file)
+    let (full, member) = folder::located(file)
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
     let app = folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
-    let id = app.run_of(&full)?;
+    let id = if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
     watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))
 }
 

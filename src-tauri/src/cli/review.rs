@@ -46,10 +46,10 @@ enum Word {
 
 pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     let file = &asked.file;
-    let full = std::fs::canonicalize(file)
+    let (full, member) = folder::located(file)
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
     let app = folder::ready(Where { folder: Some(folder_of(&full)), dirs: asked.dirs.clone() }, here)?;
-    let id = app.run_with(&full)?;
+    let id = app.run_with(&full, member.as_deref())?;
     if asked.clear {
         app.review_run(&id, None)?;
     } else if asked.verdict.is_some() || asked.score.is_some() || asked.note.is_some() {

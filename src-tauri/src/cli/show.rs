@@ -19,7 +19,7 @@ use touchstone_engine::{
 /// What `show` takes.
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// The transcript
+    /// The transcript; one of many in a file as FILE#NAME
     file: PathBuf,
     /// Print the transcript as one JSON document, the same for every layout
     #[arg(long)]
@@ -30,12 +30,12 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let file = &asked.file;
     let unreadable =
         |why: String| AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()));
-    let full = std::fs::canonicalize(file).map_err(|why| unreadable(why.to_string()))?;
-    let (Some(folder), Some(name)) = (full.parent(), full.file_name().and_then(|name| name.to_str())) else {
+    let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
+    let Some((folder, name)) = folder::below(&full, member.as_deref()) else {
         return Err(unreadable("it is not a file".to_owned()).into());
     };
-    let app = folder::read(&folder.to_path_buf().into(), here)?;
-    let id = find(&app, name)?.ok_or_else(|| unreadable("it is not a transcript".to_owned()))?;
+    let app = folder::read(&folder.into(), here)?;
+    let Some(id) = find(&app, &name)? else { return Err(unreadable(why_not(&app, &name)?).into()) };
     let view = whole::run(&app, &id)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
@@ -46,6 +46,23 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     }
     out.flush()?;
     Ok(Ended::Well)
+}
+
+/// Why a file is no run.
+pub(super) fn why_not(app: &App, name: &str) -> Result<String, Stop> {
+    let (start, mut first, mut count) = (format!("{name}#"), None, 0_u64);
+    let sort = Sort { column: Column::Path, descending: false };
+    folder::each_run(app, "", sort, u64::MAX, |row| {
+        if row.path.starts_with(&start) {
+            count += 1;
+            first.get_or_insert(row.path);
+        }
+        Ok::<(), Stop>(())
+    })?;
+    Ok(first.map_or_else(
+        || "it is not a transcript".to_owned(),
+        |first| format!("it holds {count} runs; name one of them, such as {}", one_line(&first)),
+    ))
 }
 
 /// The run of a file. A run of several files is found by any of them: its path is what they have in common.

@@ -70,12 +70,12 @@ impl App {
         Ok((Some(review), None))
     }
 
-    /// The id of the run that a file belongs to, also when the run is made of several files.
-    pub fn run_with(&self, file: &Path) -> Result<String, AppError> {
+    /// The id of the run that a file belongs to, also when the run is made of several files, or is one of many in its file.
+    pub fn run_with(&self, file: &Path, member: Option<&str>) -> Result<String, AppError> {
         let open = self.opened()?;
         let found = open.flow.roots.locate(file).filter(|file| file.root == Root::Output);
         let outside = || AppError::new(Code::BadRequest, format!("{} is not in the output directory.", file.display()));
-        Ok(run_of_file(&found.ok_or_else(outside)?))
+        Ok(run_of_file(&found.ok_or_else(outside)?, member))
     }
 }
 

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 /// Rows in a part, and bytes of their texts.
 const ROWS: usize = 100;
-const BYTES: usize = 1 << 20;
+const BYTES: usize = 256 << 10;
 
 /// A file that holds many runs, read.
 pub(super) struct ManyFile {

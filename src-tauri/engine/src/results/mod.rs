@@ -41,9 +41,9 @@ mod tally;
 mod watch;
 mod words;
 
-/// The id of the run that a file belongs to, by its name.
-pub(crate) fn run_of_file(file: &roots::FileId) -> String {
-    reconcile::unit_of(file, false).key()
+/// The id of the run that a file belongs to, by its name; of one of many in it, by what it is called there.
+pub(crate) fn run_of_file(file: &roots::FileId, member: Option<&str>) -> String {
+    reconcile::unit_of(file, false).key_of(member)
 }
 
 /// The id of the run that a file of its own is: the same whether the file is there or not.

@@ -19,6 +19,8 @@ use crate::value::Value;
 use entries::Entry;
 use place::Whereabouts;
 
+/// How much of a file tells its form.
+const HEAD: usize = 16 << 10;
 /// Members after this are not read.
 pub const MOST_MEMBERS: usize = 100_000;
 /// What a file says of all its members may be this long.
@@ -51,7 +53,7 @@ pub struct Collection<'a> {
 impl<'a> Collection<'a> {
     /// Cuts a file; `path` is where it lies below the folder of results.
     pub fn open(path: &str, bytes: &'a [u8]) -> Result<Self, ReadError> {
-        let Some(form) = form_of(bytes) else {
+        let Some(form) = form_of(&bytes[..bytes.len().min(HEAD)]) else {
             return Err(ReadError::new(
                 ReadErrorKind::NotTranscript,
                 "The file holds no runs in a form that is known.",

@@ -229,7 +229,13 @@ pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> R
                         AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' AND r.seconds IS NOT NULL";
     let mut query = index.prepare_cached(SAME)?;
     let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
-    Ok(query.exists(rusqlite::params![file.path, size, stamp.mtime_ns, inode, crate::results::run_of_file(file)])?)
+    Ok(query.exists(rusqlite::params![
+        file.path,
+        size,
+        stamp.mtime_ns,
+        inode,
+        crate::results::run_of_file(file, None)
+    ])?)
 }
 
 fn key_of(index: &Reader<'_>, id: i64) -> Result<String, IndexError> {
