@@ -3,11 +3,18 @@ pub mod filter;
 pub mod functions;
 
 pub mod answers;
+
+pub mod cache_file;
+pub mod check;
 pub mod names;
 pub mod pool;
 pub mod python;
+pub mod python_json;
 pub mod query;
 pub mod results;
+
+pub mod request;
+pub mod strip;
 
 pub use pool::{Pool, Tool};
 pub use query::{Api, Brief, Offered, Pair, Parameter, Query};

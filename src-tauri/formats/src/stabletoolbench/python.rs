@@ -56,21 +56,26 @@ fn put(out: &mut String, value: &Value) {
 }
 
 fn put_text(out: &mut String, text: &str) {
-    let quote = if text.contains('\'') && !text.contains('"') { '"' } else { '\'' };
+    put_codes(out, text.chars().map(u32::from));
+}
+
+/// A text in quotes, by its code points: Python's texts may hold halves of surrogate pairs.
+pub(super) fn put_codes(out: &mut String, codes: impl Iterator<Item = u32> + Clone) {
+    let holds = |quote: char| codes.clone().any(|code| code == u32::from(quote));
+    let quote = if holds('\'') && !holds('"') { '"' } else { '\'' };
     out.push(quote);
-    for c in text.chars() {
-        match c {
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c == quote => {
+    for code in codes {
+        match char::from_u32(code) {
+            Some('\\') => out.push_str("\\\\"),
+            Some('\n') => out.push_str("\\n"),
+            Some('\r') => out.push_str("\\r"),
+            Some('\t') => out.push_str("\\t"),
+            Some(c) if c == quote => {
                 out.push('\\');
                 out.push(c);
             }
-            c if is_printable(c) => out.push(c),
-            c => {
-                let code = u32::from(c);
+            Some(c) if is_printable(c) => out.push(c),
+            _ => {
                 let _ = match code {
                     0..0x100 => write!(out, "\\x{code:02x}"),
                     0x100..0x1_0000 => write!(out, "\\u{code:04x}"),
@@ -92,7 +97,7 @@ fn is_printable(c: char) -> bool {
 }
 
 /// A number of a JSON text: whole ones to their last digit, others as the shortest text that reads as the same number.
-fn number(text: &str) -> String {
+pub(super) fn number(text: &str) -> String {
     if text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
         let sign = if text.starts_with('-') { "-" } else { "" };
         let digits = text.trim_start_matches('-').trim_start_matches('0');

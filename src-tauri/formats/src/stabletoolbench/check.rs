@@ -1,0 +1,338 @@
+//! **Pure.** Whether a reply of an API is one to keep: as the original decides, word for word, and without its false alarms. Also what
+//! kind of failure the text of an answer speaks of.
+use super::python_json::Py;
+
+/// By which rules a reply is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Rules {
+    /// As the original does before it asks a simulator.
+    #[default]
+    Compat,
+    /// The same as its servers of simulators do, which know one word less.
+    CompatMirror,
+    /// A word counts only where a failure would be said.
+    Strict,
+}
+
+/// Parts of texts that make the original reject a reply, in small letters.
+const REJECTED: [&str; 22] = [
+    "rate limit",
+    "time out",
+    "timed out",
+    "does not exist",
+    "404",
+    "504",
+    "500",
+    "internal error",
+    "authoriz",
+    "authenticat",
+    "unauthorized",
+    "blocked",
+    "unsubscribe",
+    "401",
+    "403",
+    "credential",
+    "unauthenticated",
+    "disabled for your subscription",
+    "invalid consumer key",
+    "parameter",
+    "parse",
+    "is not defined",
+];
+/// The same, as they are written.
+const REJECTED_EXACTLY: [&str; 4] = ["Service Not Found", "ACCESS_DENIED", "status_code=50", "status_code=429"];
+
+/// True when a reply is worth keeping.
+pub fn accepts(reply: &Py, rules: Rules) -> bool {
+    let (Some(error), Some(response)) = (reply.get("error"), reply.get("response")) else { return false };
+    if error.text().as_deref() != Some("") {
+        return false;
+    }
+    let text = response.str();
+    if rules == Rules::Strict {
+        return !text.is_empty() && !fails(response);
+    }
+    if text.to_lowercase().contains("got an unexpected keyword argument") {
+        return true;
+    }
+    let small = text.to_lowercase();
+    let known = REJECTED.iter().filter(|word| rules == Rules::Compat || **word != "invalid consumer key");
+    !text.is_empty()
+        && !known.into_iter().any(|word| small.contains(word))
+        && !REJECTED_EXACTLY.iter().any(|word| text.contains(word))
+        && text != r#"{'message': "API doesn't exists"}"#
+}
+
+/// A text that says more than this is content and no message of a failure.
+const LONGEST_MESSAGE: usize = 300;
+/// Keys under which failures are told.
+const TOLD: [&str; 9] =
+    ["message", "messages", "msg", "detail", "details", "reason", "description", "error_description", "error_message"];
+/// Whole words that tell of one.
+const FAILURES: [&str; 40] = [
+    "rate limit",
+    "rate limited",
+    "rate limiting",
+    "too many requests",
+    "exceeded the monthly quota",
+    "you have exceeded",
+    "time out",
+    "timed out",
+    "timeout",
+    "does not exist",
+    "doesn't exist",
+    "doesn't exists",
+    "internal error",
+    "internal server error",
+    "service not found",
+    "page not found",
+    "endpoint not found",
+    "service unavailable",
+    "bad gateway",
+    "bad request",
+    "unauthorized",
+    "unauthorised",
+    "unauthenticated",
+    "not authorized",
+    "not authenticated",
+    "authorization required",
+    "authentication required",
+    "authorization failed",
+    "authentication failed",
+    "access denied",
+    "access_denied",
+    "forbidden",
+    "blocked user",
+    "not subscribed",
+    "disabled for your subscription",
+    "invalid consumer key",
+    "invalid api key",
+    "invalid credentials",
+    "is not defined",
+    "api not working",
+];
+/// Words that tell of one together with a parameter.
+const LACKS: [&str; 5] = ["missing", "invalid", "required", "unknown", "unexpected"];
+
+/// True when what came tells of a failure in a place where failures are told.
+fn fails(response: &Py) -> bool {
+    match response {
+        Py::Text(codes) => {
+            let text = codes.shown();
+            match super::python_json::read(&text) {
+                Ok(inner @ (Py::Map(_) | Py::List(_))) => fails(&inner),
+                _ => says_failure(&text),
+            }
+        }
+        Py::Map(entries) => {
+            let about = |key: &str, value: &Py| match key.to_ascii_lowercase().as_str() {
+                "error" | "errors" => tells(value),
+                "success" | "ok" => *value == Py::Bool(false),
+                "status" | "statuscode" | "status_code" | "code" | "httpcode" => is_bad_status(value),
+                // Beside content a message is about that content.
+                key if TOLD.contains(&key) && entries.len() <= 4 => {
+                    value.text().is_some_and(|text| says_failure(&text))
+                }
+                _ => false,
+            };
+            entries.iter().any(|(key, value)| about(&key.shown(), value))
+        }
+        _ => false,
+    }
+}
+
+/// True when there is something under a key that names errors.
+fn tells(value: &Py) -> bool {
+    match value {
+        Py::Null => false,
+        Py::Bool(there) => *there,
+        Py::Number(text) => text.parse::<f64>().is_ok_and(|number| number != 0.0),
+        Py::Text(codes) => !matches!(codes.shown().trim(), "" | "0" | "null" | "none" | "None" | "false"),
+        Py::List(items) => !items.is_empty(),
+        Py::Map(entries) => !entries.is_empty(),
+    }
+}
+
+fn is_bad_status(value: &Py) -> bool {
+    let text = match value {
+        Py::Number(text) => text.clone(),
+        Py::Text(codes) => codes.shown(),
+        _ => return false,
+    };
+    matches!(text.to_ascii_lowercase().as_str(), "error" | "fail" | "failed" | "failure")
+        || text.parse::<u16>().is_ok_and(|status| (400..600).contains(&status))
+}
+
+fn says_failure(text: &str) -> bool {
+    let text = text.trim().to_lowercase();
+    if text.chars().count() > LONGEST_MESSAGE {
+        return false;
+    }
+    let whole = |word: &str| has_word(&text, word);
+    // The tool is there and said so: what is wrong is the call, and that is worth knowing.
+    if text.contains("got an unexpected keyword argument") {
+        return false;
+    }
+    FAILURES.iter().any(|word| whole(word))
+        || ((whole("parameter") || whole("parameters")) && LACKS.iter().any(|word| whole(word)))
+        || (whole("parse") && ["could not", "cannot", "can't", "failed to", "unable to"].iter().any(|word| whole(word)))
+        || (whole("parse error") || whole("unsubscribed"))
+        || names_status(&text)
+}
+
+/// `HTTP 504`, `status_code=502`, `error 404`, `404 not found`, or the number alone.
+fn names_status(text: &str) -> bool {
+    let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let is_bad = |word: &str| word.len() == 3 && word.parse::<u16>().is_ok_and(|status| (400..600).contains(&status));
+    let before = ["http", "status", "code", "error", "statuscode"];
+    let after =
+        ["not", "forbidden", "unauthorized", "bad", "internal", "gateway", "service", "error", "client", "server"];
+    words.iter().enumerate().any(|(at, word)| {
+        let near =
+            |at: Option<usize>, known: &[&str]| at.and_then(|at| words.get(at)).is_some_and(|w| known.contains(w));
+        is_bad(word) && (words.len() == 1 || near(at.checked_sub(1), &before) || (at == 0 && near(Some(1), &after)))
+    })
+}
+
+/// True when a word stands in a text with nothing of a word before and after it.
+fn has_word(text: &str, word: &str) -> bool {
+    let outside = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    text.match_indices(word)
+        .any(|(at, _)| outside(text[..at].chars().next_back()) && outside(text[at + word.len()..].chars().next()))
+}
+
+/// What the text of an answer of an API comes to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Labelled {
+    /// What kind of failure it speaks of; empty when of none.
+    pub error: &'static str,
+    /// Whether it may be kept.
+    pub save: bool,
+    /// Whether another key could help.
+    pub switch: bool,
+}
+
+/// What kind of failure the text of an answer speaks of. `compat` forgets that it timed out, as the original does.
+pub fn label(response: &Py, compat: bool) -> Labelled {
+    let text = response.str();
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let (error, save, switch) = if !compat
+        && says(&["The request to the API has timed out. Please try again later, or if the issue persists"])
+    {
+        ("API temporarily not working error...", false, false)
+    } else if says(&["Your Client (working) ---> Gateway (working) ---> API (not working)"]) {
+        ("API not working error...", false, false)
+    } else if says(&["Unauthorized", "unauthorized"]) {
+        ("Unauthorized error...", true, false)
+    } else if says(&["You are not subscribed to this API."]) {
+        ("Unsubscribed error...", false, true)
+    } else if says(&["Too many requests"]) {
+        ("Too many requests error...", false, true)
+    } else if says(&[
+        "You have exceeded",
+        "you are being rate limited",
+        "Access restricted. Check credits balance or enter the correct API key.",
+    ]) {
+        ("Rate limit error...", false, true)
+    } else if says(&["Oops, an error in the gateway has occurred."]) {
+        ("Gateway error...", false, true)
+    } else if says(&["Blocked User. Please contact your API provider."]) {
+        ("Blocked error...", false, true)
+    } else if says(&["error"]) {
+        ("Message error...", false, false)
+    } else {
+        ("", true, false)
+    };
+    Labelled { error, save, switch }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::python_json;
+    use super::*;
+
+    fn judged(response: &str, rules: Rules) -> bool {
+        let response = Py::from(response);
+        accepts(&Py::Map(vec![("error".into(), "".into()), ("response".into(), response)]), rules)
+    }
+
+    #[test]
+    fn strict_rules_have_none_of_the_false_alarms() {
+        for content in [
+            "price 1500",
+            "The price is 1500 USD, order 404-88.",
+            "a sparse matrix",
+            "parameters of the orbit: a = 1",
+            "the authorized dealer",
+            "an authentic painting, authenticated in 1950",
+            "unsubscribe at any time",
+            "He was blocked at the 500 m line",
+            r#"{"price": 500, "stock": 404}"#,
+            r#"{"results": [{"title": "The API does not exist"}], "total": 1}"#,
+            r#"{"error": null, "items": []}"#,
+            r#"{"errors": [], "status": "ok", "code": 200}"#,
+            "f() got an unexpected keyword argument 'a' 500",
+        ] {
+            assert!(judged(content, Rules::Strict), "{content}");
+        }
+        assert!(!judged("a sparse matrix", Rules::Compat) && !judged("price 1500", Rules::Compat));
+    }
+
+    #[test]
+    fn strict_rules_find_failures_where_they_are_told() {
+        for failure in [
+            "",
+            "Rate limit exceeded",
+            "The request timed out.",
+            "404 Not Found",
+            "HTTP 504",
+            "Response error: status_code=502",
+            "404",
+            "unauthorized",
+            "missing parameter: q",
+            "failed to parse the input",
+            "x is not defined",
+            "Service not found",
+            r#"{"message": "API doesn't exists"}"#,
+            r#"{"message": "You are not subscribed to this API."}"#,
+            r#"{"error": "bad key"}"#,
+            r#"{"status": 500, "message": "oops"}"#,
+            r#"{"success": false, "data": null}"#,
+        ] {
+            assert!(!judged(failure, Rules::Strict), "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_reply_needs_an_empty_error_and_a_response() {
+        for (reply, accepted) in [
+            (r#"{"error":"","response":[]}"#, true),
+            (r#"{"error":"","response":null}"#, true),
+            (r#"{"error":null,"response":"x"}"#, false),
+            (r#"{"error":0,"response":"x"}"#, false),
+            (r#"{"error":""}"#, false),
+            (r#"{"response":"x"}"#, false),
+            ("[1,2]", false),
+        ] {
+            for rules in [Rules::Compat, Rules::CompatMirror, Rules::Strict] {
+                assert_eq!(accepts(&python_json::read(reply).unwrap(), rules), accepted, "{reply}");
+            }
+        }
+        assert!(judged("Invalid Consumer Key", Rules::CompatMirror) && !judged("Invalid Consumer Key", Rules::Compat));
+    }
+
+    #[test]
+    fn a_time_out_is_a_failure_unless_it_is_asked_to_be_forgotten() {
+        let late =
+            Py::from("The request to the API has timed out. Please try again later, or if the issue persists, write.");
+        assert_eq!((label(&late, true).save, label(&late, true).error), (true, ""));
+        assert_eq!(
+            (label(&late, false).save, label(&late, false).error),
+            (false, "API temporarily not working error...")
+        );
+        assert_eq!(
+            label(&Py::from("Too many requests, an error"), false),
+            Labelled { error: "Too many requests error...", save: false, switch: true }
+        );
+    }
+}

@@ -1,0 +1,166 @@
+//! **Pure.** Replies made short, and replies made of what a simulator wrote.
+use super::python_json::{self, Codes, Py};
+
+/// Characters of a reply that are kept.
+const LONGEST: usize = 2048;
+
+/// How a reply is made short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Strip {
+    /// Cut, and nothing else.
+    #[default]
+    Truncate,
+    /// What its schema does not name is left out first.
+    Filter,
+    /// One or the other, by the toss of a coin.
+    Random,
+}
+
+impl Strip {
+    /// By its word; every other word only cuts, as it does in the original.
+    pub fn of(word: &str) -> Self {
+        match word {
+            "filter" => Self::Filter,
+            "random" => Self::Random,
+            _ => Self::Truncate,
+        }
+    }
+}
+
+/// A response made short: Python's text of it, cut. A schema that does not fit its response leaves the response as it is.
+pub fn strip(response: &Py, mode: Strip, schema: Option<&Py>, coin: bool) -> String {
+    let filters = mode == Strip::Filter || (mode == Strip::Random && coin);
+    let filtered = schema.filter(|_| filters).and_then(|schema| filter(response, schema).ok());
+    filtered.as_ref().unwrap_or(response).str().chars().take(LONGEST).collect()
+}
+
+/// A schema that does not fit its response.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unfit;
+
+/// Only what the schema names, at every depth.
+pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
+    let Py::Map(entries) = response else { return Ok(response.clone()) };
+    let mut kept = Vec::new();
+    for (key, value) in entries {
+        if let Some(inner) = named(schema, key)? {
+            kept.push((key.clone(), inside(value, inner)?));
+        }
+    }
+    Ok(Py::Map(kept))
+}
+
+/// What a schema says of a key. A schema that is a text or a list names what stands in it, and says nothing more.
+fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<Option<&'a Py>>, Unfit> {
+    match schema {
+        Py::Map(entries) => Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| Some(value))),
+        Py::Text(words) => Ok(words.shown().contains(&key.shown()).then_some(None)),
+        Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(None)),
+        _ => Err(Unfit),
+    }
+}
+
+fn inside(value: &Py, schema: Option<&Py>) -> Result<Py, Unfit> {
+    match value {
+        Py::Map(_) => filter(value, schema.ok_or(Unfit)?),
+        Py::List(items) if matches!(items.first(), Some(Py::Map(_))) => {
+            let Some(Py::List(schemas)) = schema else { return Err(Unfit) };
+            let first = schemas.first().ok_or(Unfit)?;
+            items.iter().map(|item| filter(item, first)).collect::<Result<_, _>>().map(Py::List)
+        }
+        other => Ok(other.clone()),
+    }
+}
+
+/// What a simulator wrote, as a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Written {
+    /// A reply with an error and a response.
+    Reply(Py),
+    /// JSON that lacks one of them, or is no object.
+    Odd(Py),
+    /// Nothing that could be made sense of.
+    Nothing,
+}
+
+/// A reply of a model that was trained to be an API: JSON, or what can be told from it when it is broken.
+pub fn mirrored(text: &str) -> Written {
+    match python_json::read(text) {
+        Ok(reply) if reply.get("error").is_some() && reply.get("response").is_some() => Written::Reply(reply),
+        Ok(other) => Written::Odd(other),
+        Err(_) => captured(text).unwrap_or(Written::Nothing),
+    }
+}
+
+/// `"error": "…", "response": "…` with everything that follows.
+fn captured(text: &str) -> Option<Written> {
+    let after = |text: &'_ str, word: &str| -> Option<usize> {
+        let begin = text.len() - text.trim_start().len();
+        let rest = text[begin..].strip_prefix(word)?;
+        let rest = rest.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;
+        Some(text.len() - rest.len())
+    };
+    text.match_indices("\"error\"").find_map(|(at, _)| {
+        let rest = &text[at..];
+        let rest = &rest[after(rest, "\"error\"")?..];
+        let (error, rest) = rest.split_once('"')?;
+        let rest = rest.trim_start().strip_prefix(',')?;
+        let response = &rest[after(rest, "\"response\"")?..];
+        let entries = vec![("error".into(), error.into()), ("response".into(), response.into())];
+        Some(Written::Reply(Py::Map(entries)))
+    })
+}
+
+/// A reply of a model that was asked for JSON, perhaps between fences.
+pub fn fenced(text: &str) -> Option<Py> {
+    let bare = text.replace("```json", "").replace("```", "");
+    let text = if text.contains("```json") { bare.trim() } else { text };
+    python_json::read(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn py(text: &str) -> Py {
+        python_json::read(text).unwrap()
+    }
+
+    #[test]
+    fn only_what_the_schema_names_is_kept() {
+        let response = py(r#"{"a":1,"b":{"c":[{"d":1,"e":2},{"e":3}]},"z":2}"#);
+        let schema = py(r#"{"a":"int","b":{"c":[{"d":"int"}]}}"#);
+        assert_eq!(strip(&response, Strip::Filter, Some(&schema), false), "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}");
+        assert_eq!(strip(&response, Strip::Random, Some(&schema), true), "{'a': 1, 'b': {'c': [{'d': 1}, {}]}}");
+        for (mode, schema) in [(Strip::Random, Some(&schema)), (Strip::Truncate, Some(&schema)), (Strip::Filter, None)]
+        {
+            assert_eq!(strip(&response, mode, schema, false), response.str());
+        }
+        assert_eq!(
+            strip(&response, Strip::Filter, Some(&py(r#"{"b":{"c":[]}}"#)), false),
+            response.str(),
+            "it does not fit"
+        );
+        assert_eq!(strip(&"é".repeat(3000).as_str().into(), Strip::Truncate, None, false).chars().count(), 2048);
+    }
+
+    #[test]
+    fn what_a_simulator_wrote_is_read_also_when_it_is_broken() {
+        let reply = |error: &str, response: &str| {
+            Written::Reply(Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]))
+        };
+        assert_eq!(mirrored(r#"{"error": "", "response": "a"}"#), reply("", "a"));
+        assert_eq!(mirrored(r#"{"error": "x", "response": "a "b" c"}"#), reply("x", r#"a "b" c"}"#));
+        assert_eq!(mirrored("{\"error\" :\"\",\n \"response\":\"cut"), reply("", "cut"));
+        assert_eq!(mirrored(r#"{"error": "a "b"", "response": "c"}"#), Written::Nothing);
+        assert_eq!(mirrored("hello"), Written::Nothing);
+        assert!(matches!(mirrored("[]"), Written::Odd(_)) && matches!(mirrored(r#"{"error":""}"#), Written::Odd(_)));
+    }
+
+    #[test]
+    fn fences_around_json_are_taken_off() {
+        assert_eq!(fenced("```json\n{\"a\":1}\n```"), Some(py(r#"{"a":1}"#)));
+        assert_eq!(fenced("[1]"), Some(py("[1]")));
+        assert_eq!((fenced("nope"), fenced("```\n{}\n```")), (None, None));
+    }
+}
