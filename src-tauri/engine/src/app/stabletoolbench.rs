@@ -1,7 +1,7 @@
 //! Names and keys of `StableToolBench`, a line of JSON at a time. Needs no folder, and nothing is kept.
 use crate::error::{AppError, Code};
 use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::{names, python};
+use touchstone_formats::stabletoolbench::{names, python_json};
 use touchstone_formats::value::Value;
 
 /// The function that stands for an API: `{"tool_name", "api_name"}` in, `{"function_name"}` out.
@@ -18,7 +18,9 @@ const SHAPE: &str = r#"Each line looks like {"tool_name": "Weather", "api_name":
 
 /// The key of a tool's input in a cache: any JSON in, `{"key"}` out.
 pub fn key_line(line: &str) -> Result<String, AppError> {
-    Ok(answer("key", python::text(&read(line)?)))
+    let input = python_json::read(line);
+    let input = input.map_err(|why| AppError::new(Code::BadRequest, format!("It is no JSON: {why}")))?;
+    Ok(answer("key", input.str()))
 }
 
 fn read(line: &str) -> Result<Value, AppError> {

@@ -238,6 +238,9 @@ fn authorization(auth: Auth, key: Option<&ApiKey>) -> Result<Option<(HeaderName,
         (Auth::ApiKey, Some(key)) => {
             (HeaderName::from_static("x-api-key"), zeroize::Zeroizing::new(key.reveal().to_owned()))
         }
+        (Auth::ToolBench, Some(key)) => {
+            (HeaderName::from_static("toolbench_key"), zeroize::Zeroizing::new(key.reveal().to_owned()))
+        }
     };
     let mut value = HeaderValue::from_str(&text)
         .map_err(|_| SendError::new(SendFault::NotSent, "The key holds letters that cannot be sent."))?;

@@ -66,6 +66,8 @@ pub enum Auth {
     Bearer,
     /// `x-api-key: …`.
     ApiKey,
+    /// `toolbench_key: …`.
+    ToolBench,
 }
 
 /// What came back over the wire, whole.

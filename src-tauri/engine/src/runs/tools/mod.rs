@@ -4,6 +4,7 @@ pub mod mcp;
 pub mod pool;
 pub mod python;
 pub mod sql;
+pub mod virtual_api;
 
 use touchstone_formats::value::Value;
 

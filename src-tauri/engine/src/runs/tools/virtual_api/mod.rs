@@ -1,0 +1,370 @@
+//! Virtual APIs: calls of APIs that are answered from a cache, by a model that simulates them, or by the real ones, in an order that
+//! is chosen. Owns that order and that a call is made once; the cache, the simulator and the way to real APIs lie beside it.
+mod flights;
+mod log;
+mod real;
+mod settings;
+mod simulator;
+mod store;
+
+pub use settings::{Order, Save, Shorten, Style, VirtualSettings};
+
+use super::Unusable;
+use crate::runs::http::client::Client;
+use crate::runs::http::keys::ApiKey;
+use crate::runs::http::limiter::Limiters;
+use crate::runs::setup::Setup;
+use flights::Flights;
+use log::Log;
+use real::Real;
+use simulator::{Simulated, Simulator};
+use std::borrow::Cow;
+use std::sync::Arc;
+use store::Store;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, Place};
+use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
+use touchstone_formats::stabletoolbench::request::{self, Request};
+use touchstone_formats::stabletoolbench::strip::{self, Strip};
+use touchstone_formats::stabletoolbench::{Pool, check};
+use touchstone_formats::value::Value;
+
+/// What is said when a simulator made nothing of use.
+const FAILED: &str = "Failed to generate fake response";
+
+/// What calls are sent with.
+#[derive(Clone)]
+pub struct Wires {
+    /// Connections.
+    pub client: Client,
+    /// How many requests each provider takes.
+    pub limiters: Arc<Limiters>,
+    /// Keys by name.
+    pub keys: Arc<dyn Fn(&str) -> Option<ApiKey> + Send + Sync>,
+}
+
+/// Where a reply is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The cache, under this form of the key.
+    Hit(KeyForm),
+    /// A model that stands in for the API.
+    Simulated,
+    /// The API itself.
+    Real,
+    /// Nobody: the input could not be read.
+    Unread,
+    /// Nobody: it is no API.
+    Said,
+    /// Nobody: who was asked made nothing of use.
+    Failed,
+}
+
+impl Origin {
+    /// In a word, as logs have it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hit(_) => "cached_real_response",
+            Self::Real => "real_response",
+            Self::Simulated => "fake_response",
+            Self::Unread => "tool_input_parse_error",
+            Self::Said => "chat_with_user",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A reply to a call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Status over HTTP: 200, or 500 where an original server would break off.
+    pub status: u16,
+    /// Where it is from.
+    pub from: Origin,
+    /// What the person should know, as sentences.
+    pub notes: Vec<String>,
+    /// The reply as it is kept.
+    body: Body,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Body {
+    /// As it stands in a cache file.
+    Kept(String),
+    Made(Arc<Py>),
+}
+
+impl Reply {
+    fn new(from: Origin, reply: Py) -> Self {
+        Self { status: 200, from, notes: Vec::new(), body: Body::Made(Arc::new(reply)) }
+    }
+
+    fn of(from: Origin, error: &str, response: &str) -> Self {
+        Self::new(from, Py::Map(vec![("error".into(), error.into()), ("response".into(), response.into())]))
+    }
+
+    fn broken_off() -> Self {
+        Self { status: 500, ..Self::new(Origin::Failed, "Internal Server Error".into()) }
+    }
+
+    fn with(mut self, notes: Vec<String>) -> Self {
+        self.notes.extend(notes);
+        self
+    }
+
+    /// The whole reply: an object with `error` and `response`, or what a simulator said in its place.
+    pub fn whole(&self) -> Cow<'_, Py> {
+        match &self.body {
+            Body::Kept(text) => Cow::Owned(python_json::read(text).unwrap_or(Py::Null)),
+            Body::Made(reply) => Cow::Borrowed(reply),
+        }
+    }
+
+    /// What `error` says; empty when nothing.
+    pub fn error(&self) -> String {
+        self.whole().get("error").map(|error| error.text().unwrap_or_else(|| error.str())).unwrap_or_default()
+    }
+
+    /// `response`; the whole reply where there is none.
+    pub fn response(&self) -> Value {
+        let whole = self.whole();
+        whole.get("response").unwrap_or(&whole).value()
+    }
+
+    /// As it goes over HTTP.
+    pub fn json(&self) -> Cow<'_, str> {
+        match &self.body {
+            // JSON has no word for what is no number.
+            Body::Kept(text) if !text.contains("NaN") && !text.contains("Infinity") => Cow::Borrowed(text),
+            _ => Cow::Owned(self.whole().dumps(Layout::Wire)),
+        }
+    }
+
+    /// As a model of the original is shown it: JSON with Python's blanks, in ASCII.
+    pub fn observation(&self) -> String {
+        self.whole().dumps(Layout::Python)
+    }
+}
+
+/// Virtual APIs, opened. Dropping it gives up what is under way.
+pub struct VirtualApis {
+    inside: Arc<Inside>,
+    closing: CancellationToken,
+    _closed: DropGuard,
+}
+
+struct Inside {
+    settings: VirtualSettings,
+    pool: Arc<Pool>,
+    store: Option<Store>,
+    simulator: Option<Simulator>,
+    real: Option<Real>,
+    flights: Flights,
+    log: Option<Log>,
+}
+
+/// A call, with what is looked up and sent for it.
+struct Call {
+    category: String,
+    tool: String,
+    api: String,
+    key: String,
+    input: Py,
+    place: Place,
+    keys: Vec<(KeyForm, String)>,
+}
+
+impl VirtualApis {
+    /// Opens them. Nothing is sent yet. `pool` has the definitions of the APIs.
+    pub fn open(settings: VirtualSettings, setup: &Setup, pool: Arc<Pool>, wires: Wires) -> Result<Self, Unusable> {
+        let simulator =
+            settings.simulator.as_deref().map(|name| Simulator::open(name, &settings, setup, wires.clone()));
+        let real = settings.url.as_deref().map(|url| Real::open(url, &settings, &wires));
+        let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
+        let store = settings.cache.clone().filter(|_| cached).map(Store::new);
+        let log = settings.log.as_deref().map(Log::open).transpose()?;
+        let (simulator, real) = (simulator.transpose()?, real.transpose()?);
+        let inside = Inside { settings, pool, store, simulator, real, flights: Flights::default(), log };
+        let closing = CancellationToken::new();
+        Ok(Self { inside: Arc::new(inside), closing: closing.clone(), _closed: closing.drop_guard() })
+    }
+
+    /// Calls an API by the names of requests: raw ones and standard ones mean the same. None when it was stopped.
+    pub async fn call(
+        &self,
+        category: &str,
+        tool: &str,
+        api: &str,
+        input: &str,
+        strip: &str,
+        stop: &CancellationToken,
+    ) -> Option<Reply> {
+        let named = |text: &str| text.to_owned();
+        let (category, tool, api, strip) = (named(category), named(tool), named(api), named(strip));
+        let asked = Request { category, tool, api, input: request::input(input), strip, key: String::new() };
+        self.answer(asked, stop).await
+    }
+
+    /// Answers a request. None when it was stopped.
+    pub async fn answer(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
+        let Some(log) = &self.inside.log else { return self.reply(asked, stop).await };
+        let line = log.begin(&asked);
+        let reply = self.reply(asked, stop).await?;
+        log.end(line, &reply);
+        Some(reply)
+    }
+
+    async fn reply(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
+        let Some(input) = asked.input else {
+            return Some(Reply::of(Origin::Unread, "Tool input parse error...\n", ""));
+        };
+        if asked.api == "chat_with_user" {
+            return Some(Reply::of(Origin::Said, "", "Chat with user."));
+        }
+        let order = self.inside.settings.order;
+        if matches!(order, Order::MainMirror | Order::MainMirrorCache) && !matches!(input, Py::Map(_)) {
+            return Some(Reply::broken_off());
+        }
+        let call = Arc::new(Call {
+            place: Place::of(&asked.category, &asked.tool, &asked.api),
+            keys: cache_file::keys(&input),
+            category: asked.category,
+            tool: asked.tool,
+            api: asked.api,
+            key: asked.key,
+            input,
+        });
+        let reply = tokio::select! {
+            biased;
+            () = stop.cancelled() => return None,
+            reply = self.made(&call) => reply,
+        };
+        Some(self.inside.shortened(reply, &call, &asked.strip))
+    }
+
+    /// From the cache, or made; by one of all who ask for the same at the same time.
+    async fn made(&self, call: &Arc<Call>) -> Reply {
+        let inside = &self.inside;
+        let Some(store) = &inside.store else { return inside.make(call, &self.closing, Vec::new()).await };
+        let (hit, notes) = store.find(&call.place, &call.keys).await;
+        if let Some(hit) = hit {
+            return hit.with(notes);
+        }
+        let key = call.keys.first().map(|(_, key)| key.clone()).unwrap_or_default();
+        let (again, call, closing) = (Arc::clone(inside), Arc::clone(call), self.closing.clone());
+        let which = (call.place.category.clone(), call.place.tool.clone(), call.place.api.clone(), key);
+        // It goes on when the one who asked first no longer waits: it is paid for.
+        inside.flights.join(which, async move { again.make(&call, &closing, notes).await }).await
+    }
+}
+
+impl Inside {
+    /// Makes a reply, and keeps it before anybody hears of it.
+    async fn make(&self, call: &Call, stop: &CancellationToken, mut notes: Vec<String>) -> Reply {
+        // Another may have made it since this one looked.
+        if let Some(store) = &self.store
+            && let (Some(hit), notes) = store.find(&call.place, &call.keys).await
+        {
+            return hit.with(notes);
+        }
+        let compat = self.settings.order.is_compat();
+        let mut last = None;
+        if let Some(real) = self.real.as_ref().filter(|_| self.asks_real()) {
+            match real.ask(call, stop).await {
+                Ok(reply) => {
+                    let accepted = check::accepts(&reply, self.settings.check);
+                    let made = Reply::new(Origin::Real, reply);
+                    if accepted {
+                        return self.kept(call, made, notes).await;
+                    }
+                    last = Some(made);
+                }
+                Err(real::NoReply::BreaksOff(_)) if compat => return Reply::broken_off(),
+                Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => notes.push(why),
+            }
+        }
+        let Some(simulator) = self.simulator.as_ref().filter(|_| self.settings.order != Order::Real) else {
+            return last.unwrap_or_else(|| self.unanswered(&notes)).with(notes);
+        };
+        let examples = self.examples(call, simulator).await;
+        match simulator.ask(call, &self.pool, &examples, stop).await {
+            Simulated::Reply(reply) => self.kept(call, Reply::new(Origin::Simulated, reply), notes).await,
+            Simulated::BreaksOff(_) if compat => Reply::broken_off(),
+            Simulated::BreaksOff(why) => {
+                notes.push(why);
+                Reply::of(Origin::Failed, FAILED, "").with(notes)
+            }
+            Simulated::Nothing(why) => {
+                notes.push(why);
+                self.kept(call, Reply::of(Origin::Failed, FAILED, ""), notes).await
+            }
+        }
+    }
+
+    fn asks_real(&self) -> bool {
+        match self.settings.order {
+            Order::Real | Order::Main => true,
+            Order::Mirror => self.simulator.is_none(),
+            Order::MainMirror | Order::MainMirrorCache => false,
+        }
+    }
+
+    fn unanswered(&self, notes: &[String]) -> Reply {
+        let why = match (notes.last(), self.settings.order) {
+            (Some(why), _) => why.clone(),
+            (None, Order::Real) => "This call is not in the cache, and no address of real APIs is set.".to_owned(),
+            (None, _) => "This call is not in the cache, and no simulator is set.".to_owned(),
+        };
+        Reply::of(Origin::Failed, &why, "")
+    }
+
+    async fn examples(&self, call: &Call, simulator: &Simulator) -> Vec<(String, String)> {
+        match &self.store {
+            Some(store) if simulator.wants_examples() => store.first(&call.place, simulator::EXAMPLES).await,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Keeps a reply where that is wanted.
+    async fn kept(&self, call: &Call, reply: Reply, mut notes: Vec<String>) -> Reply {
+        let Body::Made(made) = &reply.body else { return reply.with(notes) };
+        let wanted = match self.settings.save {
+            Save::All => true,
+            Save::Successes => reply.from == Origin::Real || succeeds(made),
+            Save::Nothing => false,
+        };
+        if let (true, Some(store), Some((_, key))) = (wanted, &self.store, call.keys.first()) {
+            match store.keep(&call.place, key, Arc::clone(made)).await {
+                Ok(said) => notes.extend(said),
+                Err(why) => notes.push(why),
+            }
+        }
+        reply.with(notes)
+    }
+
+    /// Made short where the settings say so.
+    fn shortened(&self, reply: Reply, call: &Call, asked: &str) -> Reply {
+        let mode = match self.settings.strip {
+            None => return reply,
+            Some(Shorten::Asked) => Strip::of(asked),
+            Some(Shorten::Always(mode)) => mode,
+        };
+        let Py::Map(mut entries) = reply.whole().into_owned() else { return reply };
+        let schema = self.pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
+        let schema = schema.and_then(|(_, api)| api.template.as_ref()).map(Py::from);
+        let coin = call.keys.first().is_some_and(|(_, key)| xxhash_rust::xxh3::xxh3_64(key.as_bytes()) & 1 == 1);
+        for (key, value) in &mut entries {
+            if key.shown() == "response" {
+                *value = strip::strip(value, mode, schema.as_ref(), coin).as_str().into();
+            }
+        }
+        Reply { body: Body::Made(Arc::new(Py::Map(entries))), ..reply }
+    }
+}
+
+/// True for a reply that says no error and something else.
+fn succeeds(reply: &Py) -> bool {
+    let error = reply.get("error").and_then(Py::text);
+    let response = reply.get("response").is_some_and(|response| !response.str().is_empty());
+    error.as_deref() == Some("") && response
+}
