@@ -45,6 +45,8 @@ mod scoring;
 pub mod stabletoolbench;
 mod stats;
 mod tasks;
+
+pub mod virtual_apis;
 mod wishes;
 
 pub use bulletin::Subscription;

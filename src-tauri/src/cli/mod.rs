@@ -22,6 +22,7 @@ mod show;
 mod stabletoolbench;
 mod stats;
 mod terminal;
+mod virtual_apis;
 mod watch;
 mod whole;
 
@@ -181,7 +182,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
 
-        Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked),
+        Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
     };
     match outcome {

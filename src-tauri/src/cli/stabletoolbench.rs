@@ -1,5 +1,6 @@
 //! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys` answer a line with a line.
-use super::{Outcome, convert, lines};
+use super::{Outcome, convert, lines, virtual_apis};
+use crate::Surroundings;
 use clap::{Args, Subcommand};
 use touchstone_engine::app::stabletoolbench::{function_name_line, key_line};
 
@@ -18,6 +19,8 @@ enum Asked {
     Keys(Lines),
     /// Raw answers and transcripts as converted answers, for the judges and scorers that read these
     Convert(convert::Convert),
+    /// Answer calls of APIs on 127.0.0.1: from a cache, by a model that simulates them, or by the real ones
+    Serve(virtual_apis::Serve),
 }
 
 /// What commands take that only answer lines.
@@ -28,10 +31,11 @@ struct Lines {
     json: bool,
 }
 
-pub(super) fn run(asked: &StableToolBench) -> Outcome {
+pub(super) fn run(asked: &StableToolBench, here: &Surroundings) -> Outcome {
     match &asked.asked {
         Asked::Names(_) => lines::answer(function_name_line),
         Asked::Keys(_) => lines::answer(key_line),
         Asked::Convert(asked) => convert::run(asked),
+        Asked::Serve(serve) => virtual_apis::serve(serve, here),
     }
 }

@@ -51,14 +51,14 @@ impl Gate {
     }
 
     fn refusal(&self, head: &Parts) -> Option<(StatusCode, &'static str)> {
-        if head.uri.authority().is_some() || !self.host_is_ours(&head.headers) {
+        if head.uri.authority().is_some() || !host_is_ours(&head.headers, self.port) {
             return Some((StatusCode::BAD_REQUEST, "Touchstone answers under 127.0.0.1 and localhost only."));
         }
         if !head.uri.path().starts_with("/api/") {
             let reads = [Method::GET, Method::HEAD].contains(&head.method);
             return (!reads).then_some((StatusCode::METHOD_NOT_ALLOWED, "Pages are only read."));
         }
-        if !Self::origin_is_ours(&head.headers) {
+        if !origin_is_ours(&head.headers) {
             return Some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."));
         }
         let events = head.uri.path() == "/api/events";
@@ -73,25 +73,6 @@ impl Gate {
         }
         (!is_json(&head.headers))
             .then_some((StatusCode::UNSUPPORTED_MEDIA_TYPE, "Arguments are sent as application/json."))
-    }
-
-    fn host_is_ours(&self, headers: &HeaderMap) -> bool {
-        only(headers, &header::HOST).is_some_and(|host| self.names().iter().any(|name| name == host))
-    }
-
-    fn names(&self) -> [String; 3] {
-        ["127.0.0.1", "localhost", "[::1]"].map(|name| format!("{name}:{}", self.port))
-    }
-
-    /// Browsers name the page that asks; programs name nothing, and then the cookie alone decides.
-    fn origin_is_ours(headers: &HeaderMap) -> bool {
-        let same_site = !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
-        let same_origin = !headers.contains_key(header::ORIGIN)
-            || match (only(headers, &header::ORIGIN), only(headers, &header::HOST)) {
-                (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
-                _ => false,
-            };
-        same_site && same_origin
     }
 
     fn signed_in(&self, headers: &HeaderMap) -> bool {
@@ -109,6 +90,31 @@ impl Gate {
     fn cookie_name(&self) -> String {
         format!("touchstone_{}", self.port)
     }
+}
+
+/// Why a request to a server for programs of this machine is refused: it asks under a name that is not ours, or a page elsewhere made
+/// a browser ask.
+pub(super) fn foreign(head: &Parts, port: u16) -> Option<(StatusCode, &'static str)> {
+    if head.uri.authority().is_some() || !host_is_ours(&head.headers, port) {
+        return Some((StatusCode::BAD_REQUEST, "Touchstone answers under 127.0.0.1 and localhost only."));
+    }
+    (!origin_is_ours(&head.headers)).then_some((StatusCode::FORBIDDEN, "Another page may not ask Touchstone."))
+}
+
+fn host_is_ours(headers: &HeaderMap, port: u16) -> bool {
+    let ours = |host: &str| ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| format!("{name}:{port}") == host);
+    only(headers, &header::HOST).is_some_and(ours)
+}
+
+/// Browsers name the page that asks; programs name nothing.
+fn origin_is_ours(headers: &HeaderMap) -> bool {
+    let same_site = !headers.contains_key(FETCH_SITE) || only(headers, &FETCH_SITE) == Some("same-origin");
+    let same_origin = !headers.contains_key(header::ORIGIN)
+        || match (only(headers, &header::ORIGIN), only(headers, &header::HOST)) {
+            (Some(origin), Some(host)) => origin.strip_prefix("http://") == Some(host),
+            _ => false,
+        };
+    same_site && same_origin
 }
 
 /// The code that an address to open carries.

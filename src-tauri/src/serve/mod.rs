@@ -1,11 +1,13 @@
 //! The served form: the same page and the same commands over HTTP, on 127.0.0.1 only. Owns sockets, routes and headers;
 //! who may speak is decided in `gate`, and what a command does in the engine.
+mod connections;
 mod events;
 mod gate;
 mod invites;
 mod page;
 mod peer;
 mod secret;
+mod virtual_apis;
 
 use axum::{
     Extension, Router,
@@ -17,39 +19,26 @@ use axum::{
     routing::{get, post},
 };
 use gate::{Gate, Verdict};
-use hyper::server::conn::http1;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    server::graceful::GracefulShutdown,
-    service::TowerToHyperService,
-};
 use secret::Secret;
 use std::{
     future::Future,
     io,
     net::{Ipv4Addr, SocketAddr},
-    pin::pin,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Instant,
 };
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::net::TcpListener;
 use touchstone_engine::error::{AppError, Code};
 
 pub(crate) use events::Events;
 pub(crate) use invites::Invites;
 pub(crate) use page::Page;
+pub(crate) use virtual_apis::VirtualServer;
 
 /// Arguments are ids, filters and spans; nothing long.
 const LONGEST_BODY: usize = 64 * 1024;
 /// Connections at a time. Every user of this machine can open them, and each takes one of our files.
 const MOST_CONNECTIONS: usize = 128;
-/// How long the head of a request may take to arrive, so that nobody holds a connection by saying nothing.
-const SLOWEST_HEAD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
-/// How long to wait after a connection could not be taken.
-const AFTER_FAILURE: Duration = Duration::from_millis(200);
-/// How long requests may take to end after Ctrl-C.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
 /// A command by name, with the JSON of its arguments, and the JSON of its reply.
 pub(crate) type Calls = dyn Fn(&str, &[u8]) -> Result<Vec<u8>, AppError> + Send + Sync;
 
@@ -98,33 +87,7 @@ impl Server {
 
     /// Answers until `end`. Event streams never end by themselves, so they are cut.
     pub(crate) async fn run(self, inside: Inside, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        let rooms = router(inside, self.front);
-        let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
-        let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
-        let mut end = pin!(end);
-        loop {
-            tokio::select! {
-                () = &mut end => break,
-                Some(_) = connections.join_next() => {}
-                accepted = self.listener.accept(), if connections.len() < MOST_CONNECTIONS => match accepted {
-                    Ok((stream, peer)) => {
-                        let service = TowerToHyperService::new(rooms.clone().layer(Extension(Peer(peer))));
-                        let connection = http.serve_connection(TokioIo::new(stream), service);
-                        connections.spawn(graceful.watch(connection));
-                    }
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be taken");
-                        tokio::time::sleep(AFTER_FAILURE).await;
-                    }
-                },
-            }
-        }
-        drop(self.listener);
-        tokio::select! {
-            () = graceful.shutdown() => {}
-            () = tokio::time::sleep(LAST_WORDS) => {}
-        }
+        connections::answer(self.listener, &router(inside, self.front), MOST_CONNECTIONS, end).await;
         Ok(())
     }
 }

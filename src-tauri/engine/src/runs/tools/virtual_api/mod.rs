@@ -163,6 +163,23 @@ struct Inside {
     log: Option<Log>,
 }
 
+/// Who is asked.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Real,
+    Simulate,
+}
+
+/// What came of asking.
+enum Made {
+    /// The reply.
+    Good(Reply),
+    /// A reply that is taken when there is no better one, and why it is none.
+    Poor(Option<Reply>, Option<String>),
+    /// Where an original server breaks off.
+    BrokeOff,
+}
+
 /// A call, with what is looked up and sent for it.
 struct Call {
     category: String,
@@ -267,45 +284,62 @@ impl Inside {
         {
             return hit.with(notes);
         }
-        let compat = self.settings.order.is_compat();
         let mut last = None;
-        if let Some(real) = self.real.as_ref().filter(|_| self.asks_real()) {
-            match real.ask(call, stop).await {
-                Ok(reply) => {
-                    let accepted = check::accepts(&reply, self.settings.check);
-                    let made = Reply::new(Origin::Real, reply);
-                    if accepted {
-                        return self.kept(call, made, notes).await;
-                    }
-                    last = Some(made);
+        for step in self.steps() {
+            let made = match step {
+                Step::Real => self.asked_real(call, stop).await,
+                Step::Simulate => self.simulated(call, stop).await,
+            };
+            match made {
+                Made::Good(reply) => return self.kept(call, reply, notes).await,
+                Made::Poor(reply, why) => {
+                    notes.extend(why);
+                    last = reply.or(last);
                 }
-                Err(real::NoReply::BreaksOff(_)) if compat => return Reply::broken_off(),
-                Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => notes.push(why),
+                Made::BrokeOff => return Reply::broken_off(),
             }
         }
-        let Some(simulator) = self.simulator.as_ref().filter(|_| self.settings.order != Order::Real) else {
-            return last.unwrap_or_else(|| self.unanswered(&notes)).with(notes);
-        };
-        let examples = self.examples(call, simulator).await;
-        match simulator.ask(call, &self.pool, &examples, stop).await {
-            Simulated::Reply(reply) => self.kept(call, Reply::new(Origin::Simulated, reply), notes).await,
-            Simulated::BreaksOff(_) if compat => Reply::broken_off(),
-            Simulated::BreaksOff(why) => {
-                notes.push(why);
-                Reply::of(Origin::Failed, FAILED, "").with(notes)
-            }
-            Simulated::Nothing(why) => {
-                notes.push(why);
-                self.kept(call, Reply::of(Origin::Failed, FAILED, ""), notes).await
-            }
+        match last {
+            // What failed is kept only where that is asked for.
+            Some(reply) if reply.from != Origin::Real => self.kept(call, reply, notes).await,
+            Some(reply) => reply.with(notes),
+            None => self.unanswered(&notes).with(notes),
         }
     }
 
-    fn asks_real(&self) -> bool {
-        match self.settings.order {
-            Order::Real | Order::Main => true,
-            Order::Mirror => self.simulator.is_none(),
-            Order::MainMirror | Order::MainMirrorCache => false,
+    /// Who is asked, of those who can be.
+    fn steps(&self) -> impl Iterator<Item = Step> {
+        let steps: &[Step] = match self.settings.order {
+            Order::Mirror => &[Step::Simulate, Step::Real],
+            Order::Real => &[Step::Real],
+            Order::Main => &[Step::Real, Step::Simulate],
+            Order::MainMirror | Order::MainMirrorCache => &[Step::Simulate],
+        };
+        let there = |step: &Step| match step {
+            Step::Real => self.real.is_some(),
+            Step::Simulate => self.simulator.is_some(),
+        };
+        steps.iter().copied().filter(there)
+    }
+
+    async fn asked_real(&self, call: &Call, stop: &CancellationToken) -> Made {
+        let Some(real) = &self.real else { return Made::Poor(None, None) };
+        match real.ask(call, stop).await {
+            Ok(reply) if check::accepts(&reply, self.settings.check) => Made::Good(Reply::new(Origin::Real, reply)),
+            Ok(reply) => Made::Poor(Some(Reply::new(Origin::Real, reply)), None),
+            Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => Made::BrokeOff,
+            Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => Made::Poor(None, Some(why)),
+        }
+    }
+
+    async fn simulated(&self, call: &Call, stop: &CancellationToken) -> Made {
+        let Some(simulator) = &self.simulator else { return Made::Poor(None, None) };
+        let examples = self.examples(call, simulator).await;
+        let failed = || Some(Reply::of(Origin::Failed, FAILED, ""));
+        match simulator.ask(call, &self.pool, &examples, stop).await {
+            Simulated::Reply(reply) => Made::Good(Reply::new(Origin::Simulated, reply)),
+            Simulated::BreaksOff(_) if self.settings.order.is_compat() => Made::BrokeOff,
+            Simulated::BreaksOff(why) | Simulated::Nothing(why) => Made::Poor(failed(), Some(why)),
         }
     }
 
@@ -351,7 +385,7 @@ impl Inside {
         };
         let Py::Map(mut entries) = reply.whole().into_owned() else { return reply };
         let schema = self.pool.find(Some(&call.place.category), call.place.tool_alone(), &call.place.api);
-        let schema = schema.and_then(|(_, api)| api.template.as_ref()).map(Py::from);
+        let schema = schema.and_then(|(_, api)| api.schema.as_ref()).map(Py::from);
         let coin = call.keys.first().is_some_and(|(_, key)| xxhash_rust::xxh3::xxh3_64(key.as_bytes()) & 1 == 1);
         for (key, value) in &mut entries {
             if key.shown() == "response" {

@@ -68,7 +68,31 @@ pub enum Order {
     MainMirrorCache,
 }
 
+/// The orders by their words.
+const ORDERS: [(&str, Order); 5] = [
+    ("mirror", Order::Mirror),
+    ("real", Order::Real),
+    ("main", Order::Main),
+    ("mirrorapi", Order::MainMirror),
+    ("mirrorapi_cache", Order::MainMirrorCache),
+];
+
 impl Order {
+    /// By its word.
+    pub fn of(word: &str) -> Option<Self> {
+        ORDERS.iter().find(|(known, _)| *known == word).map(|(_, order)| *order)
+    }
+
+    /// What simulators are told in this order when nothing is said.
+    pub fn style(self) -> Style {
+        if self == Self::Main { Style::Gpt } else { Style::MirrorApi }
+    }
+
+    /// What is kept in this order when nothing is said.
+    pub fn save(self) -> Save {
+        if self == Self::Main { Save::All } else { Save::Successes }
+    }
+
     /// True when it follows one of the original servers, also where that breaks off.
     pub fn is_compat(self) -> bool {
         matches!(self, Self::Main | Self::MainMirror | Self::MainMirrorCache)
@@ -148,20 +172,11 @@ impl VirtualSettings {
         let path = |key: &str| Ok::<_, Unusable>(reader.text(key)?.map(|path| base.join(path)));
         let cache = match reader.given("cache") {
             Some(Value::Bool(false)) => None,
-            None | Some(Value::Bool(true)) => Some(base.join(USUAL_CACHE)),
+            None | Some(Value::Bool(true)) => Some(Self::usual_cache(base)),
             Some(_) => path("cache")?,
         };
         let mirror = reader.word("mirrorapi_cache", &[("true", Order::Mirror), ("false", Order::Real)])?;
-        let order = reader.word(
-            "order",
-            &[
-                ("mirror", Order::Mirror),
-                ("real", Order::Real),
-                ("main", Order::Main),
-                ("mirrorapi", Order::MainMirror),
-                ("mirrorapi_cache", Order::MainMirrorCache),
-            ],
-        )?;
+        let order = reader.word("order", &ORDERS)?;
         if let (Some(mirror), Some(order)) = (mirror, order)
             && mirror != order
         {
@@ -175,12 +190,13 @@ impl VirtualSettings {
             ("false", Save::Nothing),
             ("nothing", Save::Nothing),
         ];
-        let style = if order == Order::Main { Style::Gpt } else { Style::MirrorApi };
         Ok(Self {
             tools_folder: path("tools_folder")?,
             cache,
             simulator: reader.text("simulator")?,
-            style: reader.word("style", &[("mirrorapi", Style::MirrorApi), ("gpt", Style::Gpt)])?.unwrap_or(style),
+            style: reader
+                .word("style", &[("mirrorapi", Style::MirrorApi), ("gpt", Style::Gpt)])?
+                .unwrap_or(order.style()),
             url: reader.text("url")?,
             key: reader.text("toolbench_key_env")?.unwrap_or_else(|| USUAL_KEY.to_owned()),
             save: reader.word("save", &saves)?.unwrap_or(if order == Order::Main {
@@ -206,6 +222,11 @@ impl VirtualSettings {
             seconds: reader.seconds()?,
             log: path("log")?,
         })
+    }
+
+    /// Where replies are kept when nothing is said.
+    pub fn usual_cache(base: &Path) -> PathBuf {
+        base.join(USUAL_CACHE)
     }
 
     /// Name of the key of the real APIs; none when no real API is asked.

@@ -1,0 +1,112 @@
+//! `stabletoolbench serve`: the server of virtual APIs, from its arguments to its end.
+use super::{Ended, Outcome};
+use crate::{Surroundings, serve::VirtualServer};
+use clap::Args;
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+};
+use touchstone_engine::{
+    app::virtual_apis::VirtualWish,
+    error::{AppError, Code},
+};
+
+/// What `stabletoolbench serve` takes.
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch that can be typed")]
+pub(super) struct Serve {
+    /// The folder with touchstone.yaml; the current one when left out
+    folder: Option<PathBuf>,
+    /// Port to listen on; a free one when left out
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    /// Folder of cached replies
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Neither look up nor keep replies
+    #[arg(long, conflicts_with = "cache")]
+    no_cache: bool,
+    /// Folder with the definitions of tools
+    #[arg(long, value_name = "DIR")]
+    tools: Option<PathBuf>,
+    /// Model of touchstone.yaml that simulates APIs
+    #[arg(long, value_name = "MODEL")]
+    simulator: Option<String>,
+    /// Address of a server of the real APIs
+    #[arg(long, value_name = "URL")]
+    real: Option<String>,
+    /// Who is asked in which order: mirror (cache, simulator, real), real (cache, real), or as main, mirrorapi or `mirrorapi_cache` of the original
+    #[arg(long, value_name = "NAME")]
+    order: Option<String>,
+    /// Keep failures of the simulator too, as the original does
+    #[arg(long)]
+    save_all: bool,
+    /// Judge replies of real APIs without false alarms
+    #[arg(long)]
+    strict: bool,
+    /// Write down every call, a line of JSON each
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Print the address as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Serve {
+    fn wish(&self) -> VirtualWish {
+        VirtualWish {
+            folder: self.folder.clone().unwrap_or_else(|| ".".into()),
+            cache: self.cache.clone(),
+            no_cache: self.no_cache,
+            tools: self.tools.clone(),
+            simulator: self.simulator.clone(),
+            real: self.real.clone(),
+            order: self.order.clone(),
+            save_all: self.save_all,
+            strict: self.strict,
+            log: self.log.clone(),
+        }
+    }
+}
+
+/// Serves until Ctrl-C.
+pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
+    let door = here.engine().open_virtual(&asked.wish())?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let server = VirtualServer::bind(asked.port).await.map_err(|why| {
+            let error =
+                AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
+            error.hint("Leave --port out to get a free one.")
+        })?;
+        let end = interrupted()?;
+        for line in door.told() {
+            eprintln!("{line}");
+        }
+        announce(&server.address(), asked.json)?;
+        server.run(door, end).await;
+        Ok(Ended::Well)
+    })
+}
+
+/// Ctrl-C, or the polite signal that scripts send; listened to from the call on.
+fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupted.recv() => {}
+            _ = terminated.recv() => {}
+        }
+    })
+}
+
+fn announce(address: &str, json: bool) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    if json {
+        writeln!(out, "{}", serde_json::json!({ "url": address }))?;
+    } else {
+        writeln!(out, "{address}")?;
+    }
+    out.flush()
+}
