@@ -42,4 +42,5 @@ mod staying;
 mod suites;
 mod survival;
 mod trust;
+mod virtual_apis;
 mod watch;

@@ -1,11 +1,13 @@
 //! Looks whether runs can be made here: the sandbox, the databases of the workspace, the keys. Spends no money and starts no server.
 use super::App;
 use super::doctor::{fine, note, wrong};
+use super::virtual_apis::{KIND, OF_OFFERS};
 use crate::paths;
 use crate::rows::Check;
 use crate::runs::http::keys::Source;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::sql::SqlTool;
+use crate::runs::tools::virtual_api::{self, VirtualSettings};
 use crate::runs::tools::{Unusable, python};
 use std::path::Path;
 use std::time::Duration;
@@ -24,14 +26,17 @@ impl App {
             // What cannot be read is told by Problems and by the launch sheet.
             Some(Err(_)) | None => Setup::of(&Workspace::default()),
         };
-        let databases = base.map(|base| self.databases(&setup, &base)).unwrap_or_default();
+        let databases = base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
         let runtime = match self.inner.launches.runtime() {
             Ok(runtime) => runtime,
             Err(why) => return vec![wrong("Runs", why.message, "Let this user start more threads (ulimit -u).")],
         };
-        let (mut checks, databases) =
-            runtime.block_on(async { tokio::join!(sandbox(&self.inner.config.cache_dir), looked_at(databases)) });
+        let (mut checks, databases, apis) = runtime.block_on(async {
+            let sandbox = sandbox(&self.inner.config.cache_dir);
+            tokio::join!(sandbox, looked_at(databases), virtual_apis(&setup, base.as_deref()))
+        });
         checks.extend(databases);
+        checks.extend(apis);
         checks.push(self.keyring());
         checks.extend(self.key_checks(&setup));
         checks
@@ -54,8 +59,6 @@ impl App {
     }
 
     fn key_checks(&self, setup: &Setup) -> Vec<Check> {
-        let names = setup.models.iter().filter_map(|model| model.key.clone()).chain(setup.promptql_key());
-        let names: std::collections::BTreeSet<String> = names.collect();
         let check = |name: String| {
             let title = format!("Key {name}");
             match self.inner.keys.source(&name) {
@@ -69,7 +72,7 @@ impl App {
                 Err(why) => wrong(&title, why.to_string(), "Unlock the keyring, or set it in the environment."),
             }
         };
-        names.into_iter().map(check).collect()
+        setup.keys().into_iter().map(check).collect()
     }
 }
 
@@ -102,6 +105,20 @@ async fn looked_at(databases: Vec<(String, Result<SqlTool, Unusable>)>) -> Vec<C
     let mut checks = looking.join_all().await;
     checks.sort_by_key(|(at, _)| *at);
     checks.into_iter().map(|(_, check)| check).collect()
+}
+
+/// The virtual APIs of the workspace file: their cache, tools and simulator.
+async fn virtual_apis(setup: &Setup, base: Option<&Path>) -> Vec<Check> {
+    let mut checks = Vec::new();
+    for tool in setup.tools.iter().filter(|tool| tool.kind == KIND) {
+        let Some(base) = base else { continue };
+        let found = match VirtualSettings::read(&tool.name, &tool.settings, base, &OF_OFFERS) {
+            Ok(settings) => virtual_api::look(&settings, setup).await,
+            Err(why) => Err(why),
+        };
+        checks.push(check(&format!("Virtual APIs of {}", tool.name), found));
+    }
+    checks
 }
 
 fn silent() -> Unusable {

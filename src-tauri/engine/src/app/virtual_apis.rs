@@ -16,9 +16,9 @@ use touchstone_formats::stabletoolbench::request;
 use touchstone_formats::workspace::Workspace;
 
 /// The kind of a tool of the workspace file.
-const KIND: &str = "virtual";
+pub(super) const KIND: &str = "virtual";
 /// Settings of such a tool that say how a model is offered it, which nobody needs here.
-const OF_OFFERS: [&str; 4] = ["offer", "tools", "limit", "prefix"];
+pub(super) const OF_OFFERS: [&str; 4] = ["offer", "tools", "limit", "prefix"];
 
 /// What a person wants; what is left out is as the workspace file says.
 #[derive(Debug, Clone, Default)]

@@ -3,6 +3,7 @@
 use super::provider::{price, promptql};
 use super::secrets;
 use super::spec::{Model, Price, Provider};
+use super::tools::virtual_api;
 use std::collections::BTreeSet;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
@@ -103,7 +104,13 @@ impl Setup {
 
     /// Names of the keys that go into a header.
     pub fn keys(&self) -> BTreeSet<String> {
-        self.models.iter().filter_map(|model| model.key.clone()).chain(self.promptql_key()).collect()
+        let of_models = self.models.iter().filter_map(|model| model.key.clone());
+        let of_tools = self.tools.iter().filter(|tool| tool.kind == "virtual").filter_map(|tool| {
+            tool.settings.get("url")?;
+            let named = tool.settings.get("toolbench_key_env").and_then(Value::text);
+            Some(named.unwrap_or(virtual_api::USUAL_KEY).to_owned())
+        });
+        of_models.chain(self.promptql_key()).chain(of_tools).collect()
     }
 
     /// Names of everything else that is looked up in the environment or the keyring: `${NAME}` in settings of tools, and

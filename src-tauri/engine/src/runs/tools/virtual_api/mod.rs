@@ -2,12 +2,14 @@
 //! is chosen. Owns that order and that a call is made once; the cache, the simulator and the way to real APIs lie beside it.
 mod flights;
 mod log;
+mod look;
 mod real;
 mod settings;
 mod simulator;
 mod store;
 
-pub use settings::{Order, Save, Shorten, Style, VirtualSettings};
+pub use look::look;
+pub use settings::{Order, Save, Shorten, Style, USUAL_KEY, VirtualSettings};
 
 use super::Unusable;
 use crate::runs::http::client::Client;
@@ -242,9 +244,14 @@ impl VirtualApis {
         if matches!(order, Order::MainMirror | Order::MainMirrorCache) && !matches!(input, Py::Map(_)) {
             return Some(Reply::broken_off());
         }
+        let mut keys = cache_file::keys(&input);
+        if order.is_compat() {
+            // These servers know no other.
+            keys.truncate(1);
+        }
         let call = Arc::new(Call {
             place: Place::of(&asked.category, &asked.tool, &asked.api),
-            keys: cache_file::keys(&input),
+            keys,
             category: asked.category,
             tool: asked.tool,
             api: asked.api,

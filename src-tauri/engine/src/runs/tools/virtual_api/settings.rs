@@ -9,7 +9,7 @@ use touchstone_formats::value::Value;
 /// Where replies are kept when nothing is said.
 const USUAL_CACHE: &str = "tool_response_cache";
 /// Name of the key of the real APIs when nothing is said.
-const USUAL_KEY: &str = "TOOLBENCH_KEY";
+pub const USUAL_KEY: &str = "TOOLBENCH_KEY";
 /// Seconds a real API may take when nothing is said.
 const SECONDS: u64 = 60;
 

@@ -1,0 +1,148 @@
+//! The cache on disk: found again in every layout, never destroyed, nothing lost.
+use super::{KEPT, Stage, call, echo, said};
+use crate::scripted::Scripted;
+use fs_err as fs;
+use futures_util::future::join_all;
+use serde_json::json;
+use std::os::unix::fs::symlink;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::tools::virtual_api::Origin;
+use touchstone_formats::stabletoolbench::cache_file::KeyForm;
+
+#[tokio::test]
+async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
+    let input = r#"{"b":1,"a":"x"}"#;
+    let (python, sorted, json) = ("{'b': 1, 'a': 'x'}", "{'a': 'x', 'b': 1}", r#"{"a":"x","b":1}"#);
+    for (file, key, form) in [
+        (KEPT, python, KeyForm::Python),
+        (KEPT, sorted, KeyForm::PythonSorted),
+        (KEPT, json, KeyForm::Json),
+        ("Weather/River Gauge/Level_of_gauge.json", python, KeyForm::Python),
+        ("Weather/river_gauge/level_of_gauge.json", json, KeyForm::Json),
+    ] {
+        let stage = Stage::new();
+        stage.write(file, &json!({ key: {"error": "", "response": file} }).to_string());
+        let reply = call(&stage.open(), input).await;
+        assert_eq!((reply.from, said(&reply)["response"].as_str()), (Origin::Hit(form), Some(file)), "{key}");
+    }
+    // The first place goes before the others.
+    let stage = Stage::new();
+    for file in ["Weather/river_gauge/level_of_gauge.json", KEPT] {
+        stage.write(file, &json!({ python: {"error": "", "response": file} }).to_string());
+    }
+    assert_eq!(said(&call(&stage.open(), input).await)["response"], KEPT);
+}
+
+#[tokio::test]
+async fn a_file_that_another_program_changed_is_read_again() {
+    let stage = Stage::new();
+    let apis = stage.open();
+    let entry = |n: usize| json!({"{}": {"error": "", "response": n}}).to_string();
+    for n in 0..5 {
+        // As the original writes: in place of the old bytes.
+        stage.write(KEPT, &entry(n * 10_usize.pow(u32::try_from(n).unwrap())));
+        assert_eq!(said(&call(&apis, "{}").await)["response"], n * 10_usize.pow(u32::try_from(n).unwrap()));
+    }
+    fs::remove_file(stage.path(KEPT)).unwrap();
+    assert_eq!(call(&apis, "{}").await.from, Origin::Failed);
+}
+
+#[tokio::test]
+async fn a_file_that_cannot_be_read_is_never_touched_and_new_replies_are_kept_beside_it() {
+    for broken in ["{\"broken\"}", "[]", "", "{\"{}\": {\"error\": \"\", \"respon"] {
+        let model = Scripted::start(echo);
+        let stage = Stage::new().simulated_by(&model);
+        stage.write(KEPT, broken);
+        let reply = call(&stage.open(), r#"{"a":1}"#).await;
+        assert_eq!(reply.from, Origin::Simulated, "the answer is given all the same");
+        assert!(reply.notes.iter().any(|note| note.contains("cannot be read")), "{:?}", reply.notes);
+        assert_eq!(stage.read(KEPT).as_deref(), Some(broken));
+        let beside = KEPT.replace(".json", ".beside.json");
+        assert_eq!(stage.kept(&beside).len(), 1);
+        let again = call(&stage.open(), r#"{"a":1}"#).await;
+        assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&reply)));
+        assert_eq!(model.seen().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_stands_in_a_file_stays_in_its_order_whoever_wrote_it() {
+    let model = Scripted::start(echo);
+    let stage = Stage::new().simulated_by(&model);
+    let old = "{\"z\" : {\"error\":\"\",\"response\":1e400, \"more\":[NaN]},\n\"a\": \"odd \\ud83d\"";
+    stage.write(KEPT, &format!("{old} }}"));
+    call(&stage.open(), r#"{"a":1}"#).await;
+    let new = stage.read(KEPT).unwrap();
+    assert!(new.starts_with(old) && new.ends_with("\n    }\n}"), "{new}");
+}
+
+#[tokio::test]
+async fn no_name_leads_out_of_the_folder() {
+    let model = Scripted::start(echo);
+    let stage = Stage::new().simulated_by(&model);
+    let apis = stage.open();
+    fs::create_dir_all(stage.path("")).unwrap();
+    fs::create_dir_all(stage.home.path().join("outside")).unwrap();
+    fs::write(stage.home.path().join("outside/a.json"), r#"{"{}": {"error": "", "response": "secret"}}"#).unwrap();
+    symlink(stage.home.path().join("outside"), stage.path("Linked")).unwrap();
+    fs::create_dir_all(stage.home.path().join("outside/t_for_Linked")).unwrap();
+    fs::copy(stage.home.path().join("outside/a.json"), stage.home.path().join("outside/t_for_Linked/a.json")).unwrap();
+    for (category, tool, api) in [
+        ("..", "outside", "a"),
+        ("../outside", "t", "a"),
+        ("Data", "../../outside", "a"),
+        ("Data", "../../outside_for_Data", "../a"),
+        ("/etc", "passwd", "a"),
+        (".", "outside", "a"),
+        ("", "", ""),
+        ("a\0b", "t", "a"),
+        ("Linked", "t", "a"),
+        ("..\\..", "t", "a"),
+    ] {
+        let reply = apis.call(category, tool, api, "{}", "", &CancellationToken::new()).await.unwrap();
+        assert_eq!(reply.from, Origin::Simulated, "{category} {tool} {api}");
+    }
+    let mut outside: Vec<_> = fs::read_dir(stage.home.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    outside.sort();
+    assert_eq!(outside, ["cache", "outside"]);
+    assert_eq!(fs::read_dir(stage.home.path().join("outside")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(stage.home.path().join("outside/t_for_Linked")).unwrap().count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_calls_at_once_to_one_api_none_is_lost() {
+    let model = Scripted::start(echo);
+    let stage = Stage::new().simulated_by(&model);
+    let old: serde_json::Map<_, _> =
+        (0..50).map(|n| (format!("{{'id': {n}}}"), json!({"error": "", "response": n}))).collect();
+    stage.write(KEPT, &serde_json::Value::Object(old).to_string());
+    // Two that know nothing of each other, as two processes would be; every call is made by both.
+    let apis = [Arc::new(stage.open()), Arc::new(stage.open())];
+    let calls = (0..400).map(|n| {
+        let apis = Arc::clone(&apis[n % 2]);
+        tokio::spawn(async move { call(&apis, &format!(r#"{{"id":{}}}"#, n / 2)).await })
+    });
+    for (n, reply) in join_all(calls).await.into_iter().enumerate() {
+        let (n, reply) = (n / 2, reply.unwrap());
+        let wanted = if n < 50 { json!(n) } else { json!(format!("{{'id': {n}}}")) };
+        assert_eq!(said(&reply)["response"], wanted);
+    }
+    let kept = stage.kept(KEPT);
+    assert_eq!(kept.len(), 200);
+    assert!(kept.iter().take(50).enumerate().all(|(n, (key, _))| *key == format!("{{'id': {n}}}")));
+    assert_eq!(fs::read_dir(stage.path(KEPT).parent().unwrap()).unwrap().count(), 1, "nothing half-written stays");
+}
+
+#[tokio::test]
+async fn a_reply_that_cannot_be_kept_is_given_and_that_is_said() {
+    let model = Scripted::start(echo);
+    let stage = Stage::new().simulated_by(&model);
+    // A file where the folder has to be.
+    fs::create_dir_all(stage.path("")).unwrap();
+    fs::write(stage.path("Weather"), "mine").unwrap();
+    let reply = call(&stage.open(), "{}").await;
+    assert_eq!(reply.from, Origin::Simulated);
+    assert!(reply.notes.iter().any(|note| note.contains("could not be kept")), "{:?}", reply.notes);
+    assert_eq!(stage.read("Weather").as_deref(), Some("mine"));
+}
