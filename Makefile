@@ -36,6 +36,7 @@ bench: setup-test ui/node_modules/.built ## measure the engine, the page and the
 	@cargo build --release
 	@node benches/page/measure.mjs target/release/touchstone target/corpus/100000x700 target/corpus/10000x21000
 	@cargo bench --package touchstone --bench window
+	@cargo bench --package touchstone --bench virtual
 
 screenshots: setup-test build ## draw the pictures of the README into docs/pictures
 	@node scripts/screenshots.mjs

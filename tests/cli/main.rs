@@ -21,6 +21,7 @@ mod scripted;
 mod serve;
 mod stabletoolbench;
 mod stats;
+mod virtual_apis;
 
 use sandbox::{ANSWERED, Sandbox};
 use serde_json::Value;

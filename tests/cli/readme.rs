@@ -32,6 +32,7 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
     for line in shown {
         let mut words: Vec<String> = words(line).split_off(1);
         let acts = words.first().is_some_and(|word| ["serve", "run", "nudge"].contains(&word.as_str()));
+        let nested = words.get(1).filter(|word| words[0] == "stabletoolbench" && *word == "serve").cloned();
         for word in &mut words {
             match word.as_str() {
                 "FOLDER" => ".".clone_into(word),
@@ -40,8 +41,9 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
             }
         }
         // A server would not end, and runs would ask real models; their help names everything they take.
-        if acts {
-            let help = sandbox.run(&[words[0].as_str(), "--help"]);
+        if acts || nested.is_some() {
+            let command = std::iter::once(words[0].as_str()).chain(nested.as_deref());
+            let help = sandbox.run(&command.chain(["--help"]).collect::<Vec<_>>());
             assert_eq!(help.status, 0, "{line}");
             for flag in words.iter().filter(|word| word.starts_with("--")) {
                 assert!(help.out.contains(flag.as_str()), "{flag} of `{line}` is not in the help:\n{}", help.out);

@@ -4,10 +4,12 @@ use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::virtual_api::{Order, Origin, Save, Shorten, Style};
+use touchstone_engine::runs::setup::Setup;
+use touchstone_engine::runs::tools::virtual_api::{Order, Origin, Save, Shorten, Style, look};
 use touchstone_formats::stabletoolbench::cache_file::KeyForm;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::strip::Strip;
+use touchstone_formats::workspace;
 
 #[tokio::test]
 async fn what_is_not_kept_is_simulated_once_and_then_kept() {
@@ -212,4 +214,22 @@ async fn the_log_has_a_line_for_every_call_and_no_key() {
     assert_eq!(lines[0]["request"]["tool_input"], json!({"a": 1}));
     assert_eq!(lines[1]["response"], lines[0]["response"]);
     assert!(!text.contains("canary"), "{text}");
+}
+
+#[tokio::test]
+async fn the_doctor_says_what_there_is_and_what_is_missing() {
+    let model = Scripted::start(echo);
+    let stage = Stage::new().simulated_by(&model);
+    let setup = |stage: &Stage| Setup::of(&workspace::read(&stage.models).unwrap());
+    let said = look(&stage.settings, &setup(&stage)).await.unwrap();
+    assert!(said.contains("made with the first reply") && said.contains("sim can be reached"), "{said}");
+    stage.write(KEPT, "{}");
+    stage.write("Weather/river_gauge_for_Weather/other.json", "{}");
+    assert!(look(&stage.settings, &setup(&stage)).await.unwrap().contains("replies of 2 APIs"));
+    assert_eq!(model.seen().len(), 0, "nothing was bought");
+    drop(model);
+    let gone = look(&stage.settings, &setup(&stage)).await.unwrap_err();
+    assert!(gone.message.contains("does not answer"), "{gone}");
+    let nobody = stage.set(|settings| settings.simulator = Some("nobody".to_owned()));
+    assert!(look(&nobody.settings, &setup(&nobody)).await.is_err());
 }
