@@ -26,7 +26,7 @@ fn main() {
     let floor = runtime.block_on(floor());
     println!("{:<44} {:>10} {:>10} {:>10}", "a reply, in milliseconds", "p50", "p95", "p99");
     let mut connection = Connection::new(floor);
-    row("floor: a server that echoes", measured(|n| drop(connection.post(&body(n % 100)))));
+    row("floor: a server that echoes", &measured(|n| drop(connection.post(&body(n % 100)))));
     for entries in SIZES {
         let folder = home.join(entries.to_string());
         let size = fill(&folder, entries);
@@ -39,12 +39,12 @@ fn main() {
             let answer = runtime.block_on(door.answer(body(n % entries).as_bytes()));
             assert_eq!(answer.from, Some("python"));
         });
-        row(&format!("in process, {entries} entries ({} KB)", size / 1024), taken);
+        row(&format!("in process, {entries} entries ({} KB)", size / 1024), &taken);
         let served = Served::start(&folder);
         let mut connection = Connection::new(served.port);
         row(
             &format!("over HTTP, {entries} entries"),
-            measured(|n| assert!(connection.post(&body(n % entries)).contains("name"))),
+            &measured(|n| assert!(connection.post(&body(n % entries)).contains("name"))),
         );
         println!("{:<44} {:>10.3}", format!("  the first, which reads {entries} entries"), first.as_secs_f64() * 1e3);
     }
@@ -64,7 +64,7 @@ fn measured(mut call: impl FnMut(usize)) -> Vec<Duration> {
     taken
 }
 
-fn row(name: &str, taken: Vec<Duration>) {
+fn row(name: &str, taken: &[Duration]) {
     let at = |percent: usize| taken[taken.len() * percent / 100].as_secs_f64() * 1e3;
     println!("{name:<44} {:>10.3} {:>10.3} {:>10.3}", at(50), at(95), at(99));
 }

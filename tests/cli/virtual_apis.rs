@@ -1,6 +1,6 @@
 //! `touchstone stabletoolbench serve`: what programs that are not ours ask of it, many of them at once, and its end.
 use crate::sandbox::Sandbox;
-use crate::scripted::{Reply, Scripted, Seen};
+use crate::scripted::{Latch, Reply, Scripted, Seen};
 use serde_json::{Map, Value, json};
 use std::{
     fs,
@@ -20,8 +20,18 @@ struct Served {
 
 impl Served {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::start_with(sandbox, arguments, &[])
+    }
+
+    fn start_with(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = sandbox.command(&[&["stabletoolbench", "serve"], arguments].concat());
-        let mut child = command.env("TOOLBENCH_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .envs(environment.iter().copied())
+            .env("TOOLBENCH_KEY", KEY)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (_, rest) = line.split_once("http://127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}"));
@@ -32,25 +42,52 @@ impl Served {
 
     /// Sends a request as it stands; status, head and body of the reply.
     fn send(&self, head: &str, body: &str) -> (u16, String, String) {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
-        let mut reply = String::new();
-        stream.read_to_string(&mut reply).unwrap();
-        let (head, body) = reply.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{reply:?}"));
-        (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_lowercase(), body.to_owned())
+        send(self.port, head, body)
     }
 
     fn head(&self) -> String {
-        format!("POST /virtual HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", self.port)
+        head(self.port)
     }
 
-    /// As the original's own client asks: no content type, and the key in a header too.
     fn call(&self, input: &Value) -> (u16, Value) {
-        let (status, _, body) =
-            self.send(&format!("{}toolbench_key: {KEY}\r\n", self.head()), &posted(input).to_string());
-        (status, serde_json::from_str(&body).unwrap_or_else(|why| panic!("{why}: {body}")))
+        call_at(self.port, input)
     }
+
+    fn signal(&self) {
+        Command::new("kill").args(["-INT", &self.child.id().to_string()]).status().unwrap();
+    }
+
+    /// How it ended, within some seconds; none when it was killed.
+    fn ended(&mut self) -> Option<i32> {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(10), "it does not end");
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn send(port: u16, head: &str, body: &str) -> (u16, String, String) {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    write!(stream, "{head}Connection: close\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).unwrap();
+    let (head, body) = reply.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{reply:?}"));
+    (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_lowercase(), body.to_owned())
+}
+
+fn head(port: u16) -> String {
+    format!("POST /virtual HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
+}
+
+/// As the original's own client asks: no content type, and the key in a header too.
+fn call_at(port: u16, input: &Value) -> (u16, Value) {
+    let (status, _, body) = send(port, &format!("{}toolbench_key: {KEY}\r\n", head(port)), &posted(input).to_string());
+    (status, serde_json::from_str(&body).unwrap_or_else(|why| panic!("{why}: {body}")))
 }
 
 impl Drop for Served {
@@ -100,16 +137,8 @@ fn it_prints_its_address_answers_and_ends_well_on_ctrl_c() {
     assert_eq!(model.seen().len(), 1, "the second is a hit");
     let (_, head, _) = served.send(&served.head(), &posted(&json!({"player_id": "messi"})).to_string());
     assert!(head.contains("content-type: application/json") && head.contains("x-touchstone-from: python"), "{head}");
-    Command::new("kill").args(["-INT", &served.child.id().to_string()]).status().unwrap();
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = served.child.try_wait().unwrap() {
-            break status;
-        }
-        assert!(begun.elapsed() < Duration::from_secs(10), "it does not end");
-        std::thread::yield_now();
-    };
-    assert_eq!(status.code(), Some(0));
+    served.signal();
+    assert_eq!(served.ended(), Some(0));
     let log = fs::read_to_string(sandbox.folder.join("calls.jsonl")).unwrap();
     assert!(log.lines().count() == 3 && !log.contains("canary"), "{log}");
     assert!(!fs::read_to_string(sandbox.folder.join(FILE)).unwrap().contains("canary"));
@@ -163,6 +192,65 @@ fn of_two_hundred_requests_at_once_to_two_servers_no_reply_is_lost() {
     assert_eq!(kept.len(), 200);
     assert!((0..200).all(|n| kept.contains_key(&format!("{{'n': {n}}}"))));
     assert_eq!(model.delivered(), 100, "each was bought once");
+}
+
+#[test]
+fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let model = Scripted::start(move |seen| echo(seen).once_open(&held));
+    let sandbox = sandbox("virtual-end", &model);
+    let mut served = Served::start(&sandbox, &[]);
+    let wanted = json!({ "error": "", "response": "{'n': 1}" });
+    std::thread::scope(|threads| {
+        let port = served.port;
+        let asked = threads.spawn(move || call_at(port, &json!({"n": 1})));
+        // One that does not wait for its reply.
+        let mut gone = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let body = posted(&json!({"n": 2})).to_string();
+        write!(
+            gone,
+            "POST /virtual HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        model.wait_for(2);
+        drop(gone);
+        served.signal();
+        // Once nobody is let in any more, the signal was heard.
+        let begun = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_ok() && begun.elapsed() < Duration::from_secs(10) {
+            std::thread::yield_now();
+        }
+        latch.open();
+        assert_eq!(asked.join().unwrap(), (200, wanted));
+    });
+    assert_eq!(served.ended(), Some(0));
+    assert_eq!(kept(&sandbox).len(), 2);
+}
+
+#[test]
+#[cfg(debug_assertions)]
+fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
+    for (at, kept_then) in [("publish.mid_write", 1), ("publish.before_rename", 1), ("publish.before_dir_sync", 2)] {
+        let model = Scripted::start(echo);
+        let sandbox = sandbox("virtual-dies", &model);
+        let old = json!({ "{'n': 0}": { "error": "", "response": "old" } });
+        fs::create_dir_all(sandbox.folder.join(FILE).parent().unwrap()).unwrap();
+        fs::write(sandbox.folder.join(FILE), old.to_string()).unwrap();
+        let mut served = Served::start_with(&sandbox, &[], &[("TOUCHSTONE_FAIL_AT", at)]);
+        let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+        let body = posted(&json!({"n": 1})).to_string();
+        write!(stream, "{}Content-Length: {}\r\n\r\n{body}", served.head(), body.len()).unwrap();
+        let mut reply = Vec::new();
+        // It dies before it answers.
+        let _ = stream.read_to_end(&mut reply);
+        assert_eq!((reply.len(), served.ended()), (0, None), "{at}");
+        assert_eq!(kept(&sandbox).len(), kept_then, "{at}");
+        let served = Served::start(&sandbox, &[]);
+        assert_eq!(served.call(&json!({"n": 1})).1["response"], "{'n': 1}");
+        assert_eq!((kept(&sandbox).len(), model.seen().len()), (2, 3 - kept_then), "{at}");
+    }
 }
 
 #[test]

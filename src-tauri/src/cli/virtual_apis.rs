@@ -6,6 +6,7 @@ use std::{
     io::{self, Write as _},
     path::PathBuf,
 };
+use tokio::sync::watch;
 use touchstone_engine::{
     app::virtual_apis::VirtualWish,
     error::{AppError, Code},
@@ -79,26 +80,36 @@ pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
                 AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
             error.hint("Leave --port out to get a free one.")
         })?;
-        let end = interrupted()?;
+        let asked_to_end = interrupted()?;
         for line in door.told() {
             eprintln!("{line}");
         }
         announce(&server.address(), asked.json)?;
-        server.run(door, end).await;
+        server.run(door, asked_to_end).await;
         Ok(Ended::Well)
     })
 }
 
-/// Ctrl-C, or the polite signal that scripts send; listened to from the call on.
-fn interrupted() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+/// How often it was asked to end: by Ctrl-C, or the polite signal that scripts send. Listened to from the call on.
+fn interrupted() -> io::Result<watch::Receiver<u8>> {
     use tokio::signal::unix::{SignalKind, signal};
     let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            _ = interrupted.recv() => {}
-            _ = terminated.recv() => {}
+    let (asked, heard) = watch::channel(0);
+    tokio::spawn(async move {
+        for times in 1..=2 {
+            tokio::select! {
+                _ = interrupted.recv() => {}
+                _ = terminated.recv() => {}
+            }
+            if times == 1 {
+                eprintln!("Stopping: calls under way finish first. Press Ctrl-C again to give them up.");
+            }
+            asked.send_replace(times);
         }
-    })
+        // Nothing more is to be heard, but who listens must not think so.
+        asked.closed().await;
+    });
+    Ok(heard)
 }
 
 fn announce(address: &str, json: bool) -> io::Result<()> {

@@ -14,15 +14,13 @@ use tokio::{net::TcpListener, task::JoinSet};
 const SLOWEST_HEAD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
 /// How long to wait after a connection could not be taken.
 const AFTER_FAILURE: Duration = Duration::from_millis(200);
-/// How long requests may take to end after Ctrl-C.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
-/// Answers on so many connections at a time until `end`.
+/// Answers on so many connections at a time until `end`; requests that are under way then may go on until `hurry`.
 pub(super) async fn answer(
     listener: TcpListener,
     rooms: &Router,
     most: usize,
     end: impl Future<Output = ()> + Send + 'static,
+    hurry: impl Future<Output = ()>,
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
@@ -50,6 +48,6 @@ pub(super) async fn answer(
     drop(listener);
     tokio::select! {
         () = graceful.shutdown() => {}
-        () = tokio::time::sleep(LAST_WORDS) => {}
+        () = hurry => {}
     }
 }

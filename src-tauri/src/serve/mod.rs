@@ -25,7 +25,7 @@ use std::{
     io,
     net::{Ipv4Addr, SocketAddr},
     sync::Arc,
-    time::Instant,
+    time::{Duration, Instant},
 };
 use tokio::net::TcpListener;
 use touchstone_engine::error::{AppError, Code};
@@ -39,6 +39,9 @@ pub(crate) use virtual_apis::VirtualServer;
 const LONGEST_BODY: usize = 64 * 1024;
 /// Connections at a time. Every user of this machine can open them, and each takes one of our files.
 const MOST_CONNECTIONS: usize = 128;
+/// How long requests may take to end after Ctrl-C.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+
 /// A command by name, with the JSON of its arguments, and the JSON of its reply.
 pub(crate) type Calls = dyn Fn(&str, &[u8]) -> Result<Vec<u8>, AppError> + Send + Sync;
 
@@ -87,7 +90,10 @@ impl Server {
 
     /// Answers until `end`. Event streams never end by themselves, so they are cut.
     pub(crate) async fn run(self, inside: Inside, end: impl Future<Output = ()> + Send + 'static) -> io::Result<()> {
-        connections::answer(self.listener, &router(inside, self.front), MOST_CONNECTIONS, end).await;
+        let rooms = router(inside, self.front);
+        // The time begins when it is asked for.
+        let hurry = async { tokio::time::sleep(LAST_WORDS).await };
+        connections::answer(self.listener, &rooms, MOST_CONNECTIONS, end, hurry).await;
         Ok(())
     }
 }

@@ -10,8 +10,8 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use std::{future::Future, io, net::Ipv4Addr, sync::Arc};
-use tokio::net::TcpListener;
+use std::{io, net::Ipv4Addr, sync::Arc};
+use tokio::{net::TcpListener, sync::watch};
 use touchstone_engine::app::virtual_apis::VirtualDoor;
 
 /// Inputs of calls are short; some carry a document.
@@ -38,14 +38,24 @@ impl VirtualServer {
         format!("http://127.0.0.1:{}/virtual", self.port)
     }
 
-    /// Answers until `end`.
-    pub(crate) async fn run(self, door: VirtualDoor, end: impl Future<Output = ()> + Send + 'static) {
+    /// Answers until it is asked to end. What is under way then is answered and kept, unless it is asked once more.
+    pub(crate) async fn run(self, door: VirtualDoor, asked: watch::Receiver<u8>) {
+        let door = Arc::new(door);
         let rooms = Router::new()
             .route("/virtual", post(called))
             .fallback(|| async { (StatusCode::NOT_FOUND, json("{\"detail\":\"Not Found\"}")) })
-            .with_state(Arc::new(door))
+            .with_state(Arc::clone(&door))
             .layer(middleware::from_fn_with_state(self.port, guard));
-        connections::answer(self.listener, &rooms, MOST_CONNECTIONS, end).await;
+        let asked_times = |times| {
+            let mut asked = asked.clone();
+            async move { drop(asked.wait_for(|now| *now >= times).await) }
+        };
+        connections::answer(self.listener, &rooms, MOST_CONNECTIONS, asked_times(1), asked_times(2)).await;
+        tokio::select! {
+            biased;
+            () = asked_times(2) => {}
+            () = door.land() => {}
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Looks whether runs can be made here: the sandbox, the databases of the workspace, the keys. Spends no money and starts no server.
 use super::App;
 use super::doctor::{fine, note, wrong};
-use super::virtual_apis::{KIND, OF_OFFERS};
+use super::virtual_apis::KIND;
 use crate::paths;
 use crate::rows::Check;
 use crate::runs::http::keys::Source;
@@ -112,7 +112,7 @@ async fn virtual_apis(setup: &Setup, base: Option<&Path>) -> Vec<Check> {
     let mut checks = Vec::new();
     for tool in setup.tools.iter().filter(|tool| tool.kind == KIND) {
         let Some(base) = base else { continue };
-        let found = match VirtualSettings::read(&tool.name, &tool.settings, base, &OF_OFFERS) {
+        let found = match VirtualSettings::read(&tool.name, &tool.settings, base, &[]) {
             Ok(settings) => virtual_api::look(&settings, setup).await,
             Err(why) => Err(why),
         };

@@ -17,8 +17,6 @@ use touchstone_formats::workspace::Workspace;
 
 /// The kind of a tool of the workspace file.
 pub(super) const KIND: &str = "virtual";
-/// Settings of such a tool that say how a model is offered it, which nobody needs here.
-pub(super) const OF_OFFERS: [&str; 4] = ["offer", "tools", "limit", "prefix"];
 
 /// What a person wants; what is left out is as the workspace file says.
 #[derive(Debug, Clone, Default)]
@@ -119,6 +117,11 @@ impl VirtualDoor {
         &self.told
     }
 
+    /// Waits until what is under way is kept: it is paid for.
+    pub async fn land(&self) {
+        self.apis.land().await;
+    }
+
     /// Answers the body of a request.
     pub async fn answer(&self, body: &[u8]) -> Answer {
         let asked = match request::read(body) {
@@ -140,7 +143,7 @@ impl VirtualDoor {
 /// What the workspace file says, and over it what the person says.
 fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusable> {
     let entry = setup.tools.iter().find(|tool| tool.kind == KIND);
-    let read = |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &OF_OFFERS);
+    let read = |tool: &ToolEntry| VirtualSettings::read(&tool.name, &tool.settings, &wish.folder, &[]);
     let usual =
         || VirtualSettings { cache: Some(VirtualSettings::usual_cache(&wish.folder)), ..VirtualSettings::default() };
     let mut settings = entry.map_or_else(|| Ok(usual()), read)?;

@@ -19,12 +19,6 @@ pub struct Request {
     pub key: String,
 }
 
-impl Default for Py {
-    fn default() -> Self {
-        Self::Null
-    }
-}
-
 /// What an input text means: JSON, or an empty object when it is empty; none when it cannot be read.
 pub fn input(text: &str) -> Option<Py> {
     if text.is_empty() { Some(Py::Map(Vec::new())) } else { python_json::read(text).ok() }

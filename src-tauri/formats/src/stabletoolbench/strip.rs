@@ -50,21 +50,24 @@ pub fn filter(response: &Py, schema: &Py) -> Result<Py, Unfit> {
     Ok(Py::Map(kept))
 }
 
-/// What a schema says of a key. A schema that is a text or a list names what stands in it, and says nothing more.
-fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<Option<&'a Py>>, Unfit> {
+/// What a schema says that names a key and nothing more.
+static NOTHING: Py = Py::Null;
+
+/// What a schema says of a key. One that is a text or a list only names what stands in it.
+fn named<'a>(schema: &'a Py, key: &Codes) -> Result<Option<&'a Py>, Unfit> {
     match schema {
-        Py::Map(entries) => Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| Some(value))),
-        Py::Text(words) => Ok(words.shown().contains(&key.shown()).then_some(None)),
-        Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(None)),
+        Py::Map(entries) => Ok(entries.iter().find(|(known, _)| known == key).map(|(_, value)| value)),
+        Py::Text(words) => Ok(words.shown().contains(&key.shown()).then_some(&NOTHING)),
+        Py::List(items) => Ok(items.contains(&Py::Text(key.clone())).then_some(&NOTHING)),
         _ => Err(Unfit),
     }
 }
 
-fn inside(value: &Py, schema: Option<&Py>) -> Result<Py, Unfit> {
+fn inside(value: &Py, schema: &Py) -> Result<Py, Unfit> {
     match value {
-        Py::Map(_) => filter(value, schema.ok_or(Unfit)?),
+        Py::Map(_) => filter(value, schema),
         Py::List(items) if matches!(items.first(), Some(Py::Map(_))) => {
-            let Some(Py::List(schemas)) = schema else { return Err(Unfit) };
+            let Py::List(schemas) = schema else { return Err(Unfit) };
             let first = schemas.first().ok_or(Unfit)?;
             items.iter().map(|item| filter(item, first)).collect::<Result<_, _>>().map(Py::List)
         }

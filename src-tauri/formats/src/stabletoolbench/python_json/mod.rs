@@ -11,9 +11,10 @@ use crate::value::Value;
 use std::fmt::Write as _;
 
 /// A value, as Python holds it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Py {
     /// `None`.
+    #[default]
     Null,
     /// `True` or `False`.
     Bool(bool),

@@ -241,17 +241,13 @@ impl<'a> Reader<'a> {
             Some(b'u') => {
                 let high = self.hex()?;
                 let low = self.clone_at().low();
-                return match low.filter(|_| (0xD800..0xDC00).contains(&high)) {
-                    Some(low) => {
-                        self.at += 6;
-                        out.push(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00));
-                        Ok(())
-                    }
-                    None => {
-                        out.push(high);
-                        Ok(())
-                    }
-                };
+                if let Some(low) = low.filter(|_| (0xD800..0xDC00).contains(&high)) {
+                    self.at += 6;
+                    out.push(0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00));
+                } else {
+                    out.push(high);
+                }
+                return Ok(());
             }
             _ => return Err(self.fault("An unknown escape.")),
         };

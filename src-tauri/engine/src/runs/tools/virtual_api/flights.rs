@@ -33,8 +33,20 @@ impl Flights {
                 heard
             }
         };
-        let made = reply.wait_for(Option::is_some).await.ok().and_then(|made| made.clone());
-        made.unwrap_or_else(Reply::broken_off)
+        let landed = reply.wait_for(Option::is_some).await.ok().and_then(|reply| reply.clone());
+        landed.unwrap_or_else(Reply::broken_off)
+    }
+}
+
+impl Flights {
+    /// Waits until none is under way.
+    pub(super) async fn land(&self) {
+        loop {
+            let next = lock(&self.0).values().next().cloned();
+            let Some(mut reply) = next else { return };
+            // One that broke off is off the list, too.
+            let _ = reply.wait_for(Option::is_some).await;
+        }
     }
 }
 

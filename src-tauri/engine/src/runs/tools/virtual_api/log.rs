@@ -21,18 +21,9 @@ pub(super) struct Line {
     key: String,
 }
 
-impl Log {
-    pub(super) fn open(path: &Path) -> Result<Self, Unusable> {
-        let file = fs::OpenOptions::new().create(true).append(true).open(path);
-        let file = file.map_err(|why| Unusable {
-            message: format!("The log cannot be written: {why}."),
-            fix: Some("Name another file.".to_owned()),
-        })?;
-        Ok(Self { file: Mutex::new(file) })
-    }
-
+impl Line {
     /// What is asked, without the key that came with it.
-    pub(super) fn begin(&self, asked: &Request) -> Line {
+    pub(super) fn begin(asked: &Request) -> Self {
         let text = |text: &str| Py::from(text);
         let request = Py::Map(vec![
             ("category".into(), text(&asked.category)),
@@ -41,7 +32,18 @@ impl Log {
             ("tool_input".into(), asked.input.clone().unwrap_or_default()),
             ("strip".into(), text(&asked.strip)),
         ]);
-        Line { request, key: asked.key.clone() }
+        Self { request, key: asked.key.clone() }
+    }
+}
+
+impl Log {
+    pub(super) fn open(path: &Path) -> Result<Self, Unusable> {
+        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        let file = file.map_err(|why| Unusable {
+            message: format!("The log cannot be written: {why}."),
+            fix: Some("Name another file.".to_owned()),
+        })?;
+        Ok(Self { file: Mutex::new(file) })
     }
 
     pub(super) fn end(&self, line: Line, reply: &Reply) {

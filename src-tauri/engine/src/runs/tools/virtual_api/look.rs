@@ -71,13 +71,12 @@ async fn simulator(name: Option<&str>, setup: &Setup) -> Result<String, Unusable
     match address {
         Some((host, port)) if ["127.0.0.1", "localhost", "[::1]"].contains(&host.as_str()) => {
             let host = host.trim_matches(['[', ']']).to_owned();
-            match tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await {
-                Ok(Ok(_)) => Ok(format!("The simulator {name} can be reached.")),
-                _ => {
-                    let message = format!("The simulator {name} does not answer at {}.", model.base_url);
-                    Err(Unusable { message, fix: Some("Start its server, or correct its `base_url`.".to_owned()) })
-                }
+            let connected = tokio::time::timeout(PATIENCE, TcpStream::connect((host.as_str(), port))).await;
+            if matches!(connected, Ok(Ok(_))) {
+                return Ok(format!("The simulator {name} can be reached."));
             }
+            let message = format!("The simulator {name} does not answer at {}.", model.base_url);
+            Err(Unusable { message, fix: Some("Start its server, or correct its `base_url`.".to_owned()) })
         }
         _ => Ok(format!("The simulator is {name}.")),
     }

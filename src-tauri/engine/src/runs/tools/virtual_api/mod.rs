@@ -17,7 +17,7 @@ use crate::runs::http::keys::ApiKey;
 use crate::runs::http::limiter::Limiters;
 use crate::runs::setup::Setup;
 use flights::Flights;
-use log::Log;
+use log::{Line, Log};
 use real::Real;
 use simulator::{Simulated, Simulator};
 use std::borrow::Cow;
@@ -42,8 +42,11 @@ pub struct Wires {
     /// How many requests each provider takes.
     pub limiters: Arc<Limiters>,
     /// Keys by name.
-    pub keys: Arc<dyn Fn(&str) -> Option<ApiKey> + Send + Sync>,
+    pub keys: Arc<Keys>,
 }
+
+/// The key of a name; none when it is not set.
+pub type Keys = dyn Fn(&str) -> Option<ApiKey> + Send + Sync;
 
 /// Where a reply is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,6 +198,7 @@ struct Call {
 
 impl VirtualApis {
     /// Opens them. Nothing is sent yet. `pool` has the definitions of the APIs.
+    #[expect(clippy::needless_pass_by_value, reason = "the wires are theirs from then on")]
     pub fn open(settings: VirtualSettings, setup: &Setup, pool: Arc<Pool>, wires: Wires) -> Result<Self, Unusable> {
         let simulator =
             settings.simulator.as_deref().map(|name| Simulator::open(name, &settings, setup, wires.clone()));
@@ -209,6 +213,7 @@ impl VirtualApis {
     }
 
     /// Calls an API by the names of requests: raw ones and standard ones mean the same. None when it was stopped.
+    #[expect(clippy::too_many_arguments, reason = "a call has that many parts")]
     pub async fn call(
         &self,
         category: &str,
@@ -227,10 +232,15 @@ impl VirtualApis {
     /// Answers a request. None when it was stopped.
     pub async fn answer(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
         let Some(log) = &self.inside.log else { return self.reply(asked, stop).await };
-        let line = log.begin(&asked);
+        let line = Line::begin(&asked);
         let reply = self.reply(asked, stop).await?;
         log.end(line, &reply);
         Some(reply)
+    }
+
+    /// Waits until what is under way is kept, also what nobody waits for any more.
+    pub async fn land(&self) {
+        self.inside.flights.land().await;
     }
 
     async fn reply(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {

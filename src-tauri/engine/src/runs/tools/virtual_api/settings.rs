@@ -162,13 +162,7 @@ impl VirtualSettings {
     /// to read: pass their names as `others`.
     pub fn read(name: &str, settings: &Value, base: &Path, others: &[&str]) -> Result<Self, Unusable> {
         let reader = Reader { name, settings };
-        for (key, _) in settings.entries() {
-            let key = key.text().unwrap_or_default();
-            if !KNOWN.contains(&key) && !others.contains(&key) {
-                let near = nearest(key, KNOWN).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
-                return Err(reader.wrong(&format!("there is no setting `{key}`.{near}")));
-            }
-        }
+        reader.refuse_unknown(others)?;
         let path = |key: &str| Ok::<_, Unusable>(reader.text(key)?.map(|path| base.join(path)));
         let cache = match reader.given("cache") {
             Some(Value::Bool(false)) => None,
@@ -241,6 +235,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    fn refuse_unknown(&self, others: &[&str]) -> Result<(), Unusable> {
+        for (key, _) in self.settings.entries() {
+            let key = key.text().unwrap_or_default();
+            if !KNOWN.contains(&key) && !others.contains(&key) {
+                let near = nearest(key, KNOWN).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+                return Err(self.wrong(&format!("there is no setting `{key}`.{near}")));
+            }
+        }
+        Ok(())
+    }
+
     fn given(&self, key: &str) -> Option<&Value> {
         self.settings.get(key).filter(|value| **value != Value::Null)
     }
@@ -285,7 +290,7 @@ mod tests {
     use touchstone_formats::yaml;
 
     fn read(text: &str) -> Result<VirtualSettings, String> {
-        let settings = yaml::read(text).unwrap();
+        let settings = yaml::read(text).map_err(|why| why.to_string())?;
         VirtualSettings::read("bench", &settings, Path::new("/w"), &["offer"]).map_err(|why| why.message)
     }
 

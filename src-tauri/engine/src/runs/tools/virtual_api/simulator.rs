@@ -7,6 +7,7 @@ use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
 use crate::runs::tools::Unusable;
+use std::fmt::Write as _;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
@@ -224,15 +225,15 @@ fn gpt_words(call: &Call, pool: &Pool, examples: &[(String, String)]) -> String 
     let (tool, api) = found.unzip();
     let mut words = format!("Category: {}\nTool: {}\n", call.category, call.tool);
     if let Some(description) = tool.and_then(|tool| tool.description.as_deref()) {
-        words += &format!("What the tool does: {description}\n");
+        let _ = writeln!(words, "What the tool does: {description}");
     }
-    words += &format!("API: {}\n", api.map_or(&call.api, |api| &api.name));
+    let _ = writeln!(words, "API: {}", api.map_or(&call.api, |api| &api.name));
     if let Some(api) = api.filter(|api| !api.description.is_empty()) {
-        words += &format!("What the API does: {}\n", api.description);
+        let _ = writeln!(words, "What the API does: {}", api.description);
     }
     let shown = examples_within(examples);
     if !shown.is_empty() {
-        words += &format!("Earlier inputs with their replies:\n{shown}");
+        let _ = write!(words, "Earlier inputs with their replies:\n{shown}");
     }
     words + &format!("New input: {}", call.input.str())
 }
