@@ -250,6 +250,10 @@ fn a_process_that_dies_while_it_writes_leaves_the_old_file_or_the_new_one() {
         let served = Served::start(&sandbox, &[]);
         assert_eq!(served.call(&json!({"n": 1})).1["response"], "{'n': 1}");
         assert_eq!((kept(&sandbox).len(), model.seen().len()), (2, 3 - kept_then), "{at}");
+        if kept_then == 1 {
+            // Whoever writes next clears away what was left half written.
+            assert_eq!(fs::read_dir(sandbox.folder.join(FILE).parent().unwrap()).unwrap().count(), 1, "{at}");
+        }
     }
 }
 

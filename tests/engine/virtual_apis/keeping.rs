@@ -5,6 +5,7 @@ use fs_err as fs;
 use futures_util::future::join_all;
 use serde_json::json;
 use std::os::unix::fs::symlink;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use touchstone_engine::runs::tools::virtual_api::Origin;
@@ -35,6 +36,55 @@ async fn replies_are_found_in_every_layout_and_under_every_form_of_their_key() {
 }
 
 #[tokio::test]
+async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/stabletoolbench/cache");
+    let stage = Stage::new().set(|settings| settings.cache = Some(dir));
+    let apis = stage.open();
+    let python = Origin::Hit(KeyForm::Python);
+    let library = "Municipal Library Catalogue And Lending Statistics Service";
+    for (tool, api, input, from, response) in [
+        (
+            "River Gauge",
+            "Level of gauge",
+            r#"{"id":"G-1"}"#,
+            python,
+            json!({"level": 143.0, "unit": "cm", "place": "Z\u{fc}rich"}),
+        ),
+        ("river_gauge_for_Weather", "level_of_gauge", r#"{"id":"G-1","smooth":true}"#, python, json!("[141, 143]")),
+        (
+            "River Gauge",
+            "Level of gauge",
+            r#"{"smooth":true,"id":"G-1"}"#,
+            Origin::Hit(KeyForm::PythonSorted),
+            json!("[141, 143]"),
+        ),
+        ("river_gauge", "level_of_gauge_for_river_gauge", "", python, json!("")),
+        (
+            "River Gauge",
+            "Gauges near",
+            r#"{"lat":47.40,"lon":8.55}"#,
+            python,
+            json!([{"id": "G-1", "km": 1.5}, {"id": "G-7", "km": 4.0}]),
+        ),
+        (
+            library,
+            "Catalogue",
+            r#"{"words":["river","bank"],"page":2}"#,
+            Origin::Hit(KeyForm::Json),
+            json!({"found": 0}),
+        ),
+    ] {
+        let category = if tool == library { "Education" } else { "Weather" };
+        let reply = apis.call(category, tool, api, input, "", &CancellationToken::new()).await.unwrap();
+        assert_eq!((reply.from, &said(&reply)["response"]), (from, &response), "{api} {input}");
+    }
+    let cut =
+        apis.call("Weather", "River Gauge", "3 day outlook", r#"{"id":"G-1"}"#, "", &CancellationToken::new()).await;
+    let cut = cut.unwrap();
+    assert!(cut.from == Origin::Failed && cut.notes.iter().any(|note| note.contains("cannot be read")), "{cut:?}");
+}
+
+#[tokio::test]
 async fn a_file_that_another_program_changed_is_read_again() {
     let stage = Stage::new();
     let apis = stage.open();
@@ -43,6 +93,11 @@ async fn a_file_that_another_program_changed_is_read_again() {
         // As the original writes: in place of the old bytes.
         stage.write(KEPT, &entry(n * 10_usize.pow(u32::try_from(n).unwrap())));
         assert_eq!(said(&call(&apis, "{}").await)["response"], n * 10_usize.pow(u32::try_from(n).unwrap()));
+    }
+    // Also at once, with as many bytes as before.
+    for n in 5..9 {
+        stage.write(KEPT, &entry(n));
+        assert_eq!(said(&call(&apis, "{}").await)["response"], n);
     }
     fs::remove_file(stage.path(KEPT)).unwrap();
     assert_eq!(call(&apis, "{}").await.from, Origin::Failed);

@@ -88,12 +88,15 @@ pub(super) fn sweep(output_dir: &Path, path: &str) -> Result<(), DiskError> {
 }
 
 fn sweep_in(output_dir: &Path, folders: &[&str], name: &str) -> Result<(), DiskError> {
-    if let Some(folder) = Folder::find(output_dir, folders)? {
-        for temp in folder.names(&temporaries_of(name)) {
-            match folder.remove(&temp) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(error) => return Err(folder.error(&temp, error)),
-            }
+    Folder::find(output_dir, folders)?.map_or(Ok(()), |folder| clear(&folder, name))
+}
+
+/// Removes what a process that died left beside a file. Only for whoever holds the lock.
+pub(super) fn clear(folder: &Folder, name: &str) -> Result<(), DiskError> {
+    for temp in folder.names(&temporaries_of(name)) {
+        match folder.remove(&temp) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(error) => return Err(folder.error(&temp, error)),
         }
     }
     Ok(())

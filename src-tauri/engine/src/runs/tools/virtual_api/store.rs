@@ -2,10 +2,11 @@
 //! losing anything: whole files are put in place of old ones, under a lock that other processes respect, and a file that cannot be read
 //! is never touched.
 use super::{Body, Origin, Reply};
+use crate::clock;
 use crate::runs::disk::{DiskError, Folder, PUBLIC};
 use crate::runs::publish;
 use rustix::fs::Mode;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,8 @@ const LARGEST: u64 = 256 << 20;
 /// How long another process may hold the lock.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(2);
+/// After this time a change of a file shows in its time.
+const SETTLES_MS: i64 = 50;
 /// How a file is made that was not there before, as far as the umask lets it.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
 
@@ -36,12 +39,15 @@ pub(super) struct Store(Arc<Disk>);
 struct Disk {
     root: PathBuf,
     held: Mutex<HeldFiles>,
+    /// Files beside which nothing is left of a process that died.
+    cleared: Mutex<HashSet<Name>>,
     queues: Mutex<HashMap<Name, Arc<Queue>>>,
 }
 
 /// What was read, within bounds.
-#[derive(Default)]
 struct HeldFiles {
+    /// Bytes at most.
+    most: usize,
     files: HashMap<Name, Held>,
     bytes: usize,
     /// Counts uses, to find the one that was used least recently.
@@ -78,8 +84,8 @@ enum Look {
 
 impl Store {
     pub(super) fn new(root: PathBuf) -> Self {
-        let held = Mutex::default();
-        Self(Arc::new(Disk { root, held, queues: Mutex::default() }))
+        let held = Mutex::new(HeldFiles::new(MEMORY));
+        Self(Arc::new(Disk { root, held, cleared: Mutex::default(), queues: Mutex::default() }))
     }
 
     /// The reply to an input, from the first file that has one, and what is wrong with files that may have had it.
@@ -182,7 +188,10 @@ impl Disk {
             let file = CacheFile::read(text).map_err(|why| unreadable(&self.root, name, &why.to_string()))?;
             Ok(Arc::new(file))
         });
-        lock(&self.held).put(name, stamp, read.clone());
+        // Clocks of files are coarse: what was written just now may be written again under the same time.
+        let age = clock::now_ms() - (stamp.1 * 1000 + stamp.2 / 1_000_000);
+        let held = if age < SETTLES_MS { (stamp.0, stamp.1, stamp.2, 0) } else { stamp };
+        lock(&self.held).put(name, held, read.clone());
         Some(read)
     }
 
@@ -209,6 +218,11 @@ impl Disk {
         let said = |why: DiskError| format!("The reply could not be kept: {why}");
         let folder = Folder::make(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
         locked(&folder)?;
+        if lock(&self.cleared).insert(name.clone())
+            && let Err(error) = publish::clear(&folder, &name[2])
+        {
+            tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
+        }
         match self.add(&folder, name, replies) {
             Err(Refused::Disk(why)) => Err(said(why)),
             Ok(()) => Ok(None),
@@ -279,6 +293,10 @@ fn unreadable(root: &std::path::Path, name: &Name, why: &str) -> String {
 }
 
 impl HeldFiles {
+    fn new(most: usize) -> Self {
+        Self { most, files: HashMap::new(), bytes: 0, clock: 0 }
+    }
+
     fn put(&mut self, name: &Name, stamp: Stamp, read: Result<Arc<CacheFile>, String>) {
         self.remove(name);
         self.clock += 1;
@@ -286,7 +304,7 @@ impl HeldFiles {
         self.bytes += bytes;
         self.files.insert(name.clone(), Held { stamp, read, bytes, used: self.clock });
         // What was just put stays: it is about to be used.
-        while self.bytes > MEMORY && self.files.len() > 1 {
+        while self.bytes > self.most && self.files.len() > 1 {
             let Some(oldest) = self.files.iter().min_by_key(|(_, held)| held.used).map(|(name, _)| name.clone()) else {
                 return;
             };
@@ -303,4 +321,37 @@ impl HeldFiles {
 
 fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(file: &str) -> Name {
+        ["c".to_owned(), "t".to_owned(), file.to_owned()]
+    }
+
+    #[test]
+    fn what_was_used_least_recently_is_let_go_first() {
+        let file = || Ok(Arc::new(CacheFile::read(format!("{{\"k\": \"{}\"}}", "x".repeat(1000))).unwrap()));
+        let mut held = HeldFiles::new(3500);
+        for which in ["a", "b", "c"] {
+            held.put(&name(which), (0, 0, 0, 0), file());
+        }
+        let clock = held.clock + 1;
+        held.files.get_mut(&name("a")).unwrap().used = clock;
+        held.clock = clock;
+        held.put(&name("d"), (0, 0, 0, 0), file());
+        let mut left: Vec<_> = held.files.keys().map(|name| name[2].clone()).collect();
+        left.sort();
+        assert_eq!(left, ["a", "c", "d"]);
+        held.put(
+            &name("large"),
+            (0, 0, 0, 0),
+            Ok(Arc::new(CacheFile::read(format!("{{}}{}", " ".repeat(9000))).unwrap())),
+        );
+        assert_eq!((held.files.len(), held.bytes), (1, 9002), "what is about to be used stays");
+        held.remove(&name("large"));
+        assert_eq!(held.bytes, 0);
+    }
 }
