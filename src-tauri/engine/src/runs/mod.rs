@@ -20,6 +20,7 @@ pub mod publish;
 pub mod reply;
 pub mod reviews;
 pub mod script;
+pub mod search;
 pub mod secrets;
 pub mod setup;
 pub mod spec;

@@ -1,0 +1,142 @@
+//! **Pure.** The call that ends a search: what its arguments mean, also when they are no JSON.
+use crate::runs::provider::Offer;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Name of the function.
+pub const FINISH: &str = "Finish";
+const GIVE_ANSWER: &str = "give_answer";
+const GIVE_UP: &str = "give_up_and_restart";
+
+/// What a call of `Finish` means.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Finish {
+    /// An answer.
+    Answer(Value),
+    /// This way leads nowhere.
+    GiveUp,
+    /// Neither, and what the model is told.
+    Unusable(&'static str),
+}
+
+const NO_TYPE: &str =
+    "`return_type` is missing or is neither `give_answer` nor `give_up_and_restart`, so nothing was finished.";
+const NO_ANSWER: &str = "`final_answer` is missing, so nothing was finished.";
+
+/// Reads the arguments of the call: a map, or the text the model wrote when that is none.
+pub fn read(params: &Value) -> Finish {
+    let read = match params {
+        Value::Text(text) => json::embedded(&without_controls(text)),
+        other => Some(other.clone()),
+    };
+    let (kind, answer) = match (&read, params) {
+        (Some(read), _) => (read.get("return_type").cloned(), read.get("final_answer").cloned()),
+        (None, Value::Text(text)) => searched(text),
+        (None, _) => (None, None),
+    };
+    match (kind.as_ref().and_then(Value::text), answer) {
+        (Some(GIVE_UP), _) => Finish::GiveUp,
+        (Some(GIVE_ANSWER), Some(answer)) => Finish::Answer(answer),
+        (Some(GIVE_ANSWER), None) => Finish::Unusable(NO_ANSWER),
+        _ => Finish::Unusable(NO_TYPE),
+    }
+}
+
+/// JSON allows no line breaks inside texts; models write them all the same.
+fn without_controls(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let (mut inside, mut escaped) = (false, false);
+    for c in text.chars() {
+        match c {
+            '\n' if inside => out.push_str("\\n"),
+            '\r' if inside => out.push_str("\\r"),
+            '\t' if inside => out.push_str("\\t"),
+            c if inside && c.is_ascii_control() => out.push(' '),
+            c => out.push(c),
+        }
+        if c == '"' && !escaped {
+            inside = !inside;
+        }
+        escaped = inside && c == '\\' && !escaped;
+    }
+    out
+}
+
+/// What stands in a text that is no JSON: a known type, and the answer up to the quote that closes it, or to the end.
+fn searched(text: &str) -> (Option<Value>, Option<Value>) {
+    let has = |kind: &str| text.contains(&format!("\"return_type\": \"{kind}\""));
+    let kind = [GIVE_ANSWER, GIVE_UP].into_iter().find(|kind| has(kind)).map(Value::from);
+    let answer = text.split_once("\"final_answer\": \"").map(|(_, rest)| unquoted(rest));
+    (kind, answer.map(Value::Text))
+}
+
+fn unquoted(rest: &str) -> String {
+    let mut escaped = false;
+    let end = rest.find(|c| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes
+    });
+    let inside = &rest[..end.unwrap_or(rest.len())];
+    let quoted = without_controls(&format!("\"{inside}\""));
+    let read = json::read(&quoted).ok().and_then(|value| value.text().map(str::to_owned));
+    read.unwrap_or_else(|| inside.to_owned())
+}
+
+/// The function as it is offered.
+pub fn offer() -> Offer {
+    let text = |key: &str, value: &str| (Value::from(key), Value::from(value));
+    let map = Value::Map;
+    let kinds = Value::List(vec![GIVE_ANSWER.into(), GIVE_UP.into()]);
+    let kind = map(vec![
+        text("type", "string"),
+        ("enum".into(), kinds),
+        text(
+            "description",
+            "`give_answer` when you know what to answer, `give_up_and_restart` when this way leads nowhere.",
+        ),
+    ]);
+    let answer = map(vec![
+        text("type", "string"),
+        text("description", "The whole answer, as the person who asked shall read it. Needed with `give_answer`."),
+    ]);
+    let properties = map(vec![("return_type".into(), kind), ("final_answer".into(), answer)]);
+    let parameters = map(vec![
+        text("type", "object"),
+        ("properties".into(), properties),
+        ("required".into(), Value::List(vec!["return_type".into()])),
+    ]);
+    let description = "Ends the work. Call it with the final answer, or give up when the functions cannot bring one. \
+                       It has to be the last call; the person sees nothing else.";
+    Offer { name: FINISH.to_owned(), description: description.to_owned(), parameters }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_understood_as_far_as_they_can_be() {
+        let answer = |text: &str| Finish::Answer(text.into());
+        for (text, finish) in [
+            (r#"{"return_type": "give_answer", "final_answer": "x"}"#, answer("x")),
+            ("{\"return_type\":\"give_answer\",\"final_answer\":\"a\nb\"}", answer("a\nb")),
+            (r#"{"return_type": "give_answer", "final_answer": "abc"} oops"#, answer("abc")),
+            (r#"{"return_type": "give_answer", "final_answer": "say \"a\", then"#, answer("say \"a\", then")),
+            (r#"{"return_type": "give_answer", "final_answer": "half \"#, answer("half \\")),
+            (r#"{"return_type":"give_answer","final_answer":"no space" oops"#, Finish::Unusable(NO_TYPE)),
+            (r#"{"return_type": "give_up_and_restart"} oops"#, Finish::GiveUp),
+            (r#"{"return_type": "give_answer"}"#, Finish::Unusable(NO_ANSWER)),
+            (r#"{"return_type": "other", "final_answer": "x"}"#, Finish::Unusable(NO_TYPE)),
+            (r#"["give_answer"]"#, Finish::Unusable(NO_TYPE)),
+            ("", Finish::Unusable(NO_TYPE)),
+        ] {
+            assert_eq!(read(&Value::from(text)), finish, "{text}");
+            if let Ok(value @ Value::Map(_)) = json::read(text) {
+                assert_eq!(read(&value), finish, "{text}");
+            }
+        }
+        let object = json::read(r#"{"return_type": "give_answer", "final_answer": {"a": 1}}"#).unwrap();
+        assert_eq!(read(&object), Finish::Answer(json::read(r#"{"a":1}"#).unwrap()));
+    }
+}

@@ -1,0 +1,29 @@
+//! **Pure.** Which function a model means.
+
+/// The place of the function of a name: of the first that is called exactly so, else of the first whose name ends so. The original
+/// only looks at how names end, so that a name can reach a longer one that stands before it, and no name at all the first.
+pub fn find<'n>(mut names: impl Iterator<Item = &'n str> + Clone, wanted: &str, as_original: bool) -> Option<usize> {
+    let exactly = if as_original { None } else { names.clone().position(|name| name == wanted) };
+    let is_end = |name: &str| name.ends_with(wanted) && (as_original || !wanted.is_empty());
+    exactly.or_else(|| names.position(is_end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_exactly_itself_before_it_means_the_end_of_another() {
+        let names = ["advanced_search_for_x", "search_for_x", "details_for_y", "search_for_x"];
+        for (wanted, ours, original) in [
+            ("search_for_x", Some(1), Some(0)),
+            ("details_for_y", Some(2), Some(2)),
+            ("for_y", Some(2), Some(2)),
+            ("", None, Some(0)),
+            ("none", None, None),
+        ] {
+            assert_eq!(find(names.into_iter(), wanted, false), ours, "{wanted}");
+            assert_eq!(find(names.into_iter(), wanted, true), original, "{wanted}");
+        }
+    }
+}

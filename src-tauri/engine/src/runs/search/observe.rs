@@ -1,0 +1,164 @@
+//! **Pure.** What a model is shown of a reply of an API, and how the call ended.
+use std::fmt::Write as _;
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+
+/// How a call ended. The numbers are those of the original.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code(pub u8);
+
+impl Code {
+    /// It worked.
+    pub const FINE: Self = Self(0);
+    /// There is no such function.
+    pub const UNKNOWN: Self = Self(1);
+    /// A `Finish` that finished nothing.
+    pub const UNUSABLE: Self = Self(2);
+    /// A `Finish` with an answer.
+    pub const ANSWERED: Self = Self(3);
+    /// A `Finish` that gives up.
+    pub const GAVE_UP: Self = Self(4);
+    /// No reply in time.
+    pub const TIMED_OUT: Self = Self(5);
+    /// What came is no reply.
+    pub const INVALID: Self = Self(12);
+
+    /// What went wrong, as a few words; none when nothing did.
+    pub fn trouble(self) -> Option<&'static str> {
+        Some(match self.0 {
+            1 => "Unknown function",
+            2 => "Finish without an answer",
+            4 => "Gave up",
+            5 => "Timed out",
+            6 => "The API does not work",
+            7 => "Not authorized",
+            8 => "Not subscribed",
+            9 => "Too many requests",
+            10 => "Too many requests a minute",
+            11 => "Refused by the API",
+            12 => "Invalid reply",
+            _ => return None,
+        })
+    }
+
+    /// How a call ended, by the `error` of its reply.
+    pub fn of_error(error: &str) -> Self {
+        Self(match error {
+            "Timeout error..." => 5,
+            "API not working error..." => 6,
+            "Unauthorized error..." => 7,
+            "Unsubscribed error..." => 8,
+            "Too many requests error..." => 9,
+            "Rate limit per minute error..." => 10,
+            "Message error..." => 11,
+            error if error.starts_with("request invalid, data error") => 12,
+            _ => 0,
+        })
+    }
+
+    /// The same, out of what the model is shown: it may be cut.
+    pub fn of_text(text: &str) -> Self {
+        let error = text.strip_prefix("{\"error\": \"").and_then(|rest| rest.split_once('"'));
+        error.map_or(Self::FINE, |(error, _)| Self::of_error(error))
+    }
+}
+
+/// A reply as the model is shown it: JSON as Python writes it, cut after so many characters.
+pub fn shown(reply: &Value, most: usize) -> String {
+    let mut out = String::new();
+    put(&mut out, reply);
+    // All of it is ASCII, so that bytes are characters.
+    if out.len() > most {
+        out.truncate(most);
+        out.push_str("...");
+    }
+    out
+}
+
+fn put(out: &mut String, value: &Value) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
+        Value::Number(_) => out.push_str(match python::text(value).as_str() {
+            "nan" => "NaN",
+            "inf" => "Infinity",
+            "-inf" => "-Infinity",
+            number => return out.push_str(number),
+        }),
+        Value::Text(text) => put_text(out, text),
+        Value::List(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                put(out, item);
+            }
+            out.push(']');
+        }
+        Value::Map(entries) => {
+            out.push('{');
+            for (at, (key, item)) in entries.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                put_text(out, key.text().unwrap_or_default());
+                out.push_str(": ");
+                put(out, item);
+            }
+            out.push('}');
+        }
+    }
+}
+
+fn put_text(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            ' '..='~' => out.push(c),
+            c => {
+                let mut units = [0; 2];
+                for unit in c.encode_utf16(&mut units) {
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::json;
+
+    #[test]
+    fn replies_are_shown_as_python_writes_json() {
+        let reply = json::read("{\"a\":[1.50,true,null,1e400],\"é\":\"😀\\u007f\\n\",\"b\":{}}").unwrap();
+        assert_eq!(
+            shown(&reply, 1024),
+            r#"{"a": [1.5, true, null, Infinity], "\u00e9": "\ud83d\ude00\u007f\n", "b": {}}"#
+        );
+    }
+
+    #[test]
+    fn a_reply_is_cut_only_when_it_is_longer() {
+        let text = |most| shown(&Value::from("abc"), most);
+        assert_eq!((text(5).as_str(), text(4).as_str()), ("\"abc\"", "\"abc..."));
+    }
+
+    #[test]
+    fn how_a_call_ended_is_read_out_of_what_is_shown() {
+        for (text, code) in [
+            (r#"{"error": "Unauthorized error...", "response": ""}"#, 7),
+            (r#"{"error": "Timeout error...", "respo..."#, 5),
+            (r#"{"error": "", "response": "Unauthorized error..."}"#, 0),
+            ("", 0),
+        ] {
+            assert_eq!(Code::of_text(text), Code(code), "{text}");
+        }
+    }
+}
