@@ -1,5 +1,6 @@
 //! **Pure.** Collects a walk into a [`Run`]. Owns what a part is written in.
 use super::sink::{Head, Role, Sink};
+use super::tree;
 use crate::json;
 use crate::node::Node;
 use crate::run::{Answer, Language, Layout, Part, Run, Step, StepKind};
@@ -17,6 +18,7 @@ pub(crate) struct RunBuilder {
 impl RunBuilder {
     pub(crate) fn finish(mut self, layout: Layout) -> Run {
         self.run.layout = layout;
+        tree::check_places(&mut self.run);
         self.run.notes = notes(&self.run);
         self.run
     }
@@ -44,7 +46,14 @@ impl<'t> Sink<'t> for RunBuilder {
     }
 
     fn fact<N: Node<'t>>(&mut self, key: &str, value: N) {
-        self.run.facts.push((key.to_owned(), value.to_value()));
+        let value = value.to_value();
+        if key == "run.tree" {
+            self.run.tree = tree::read(&value);
+            if self.run.tree.is_some() {
+                return;
+            }
+        }
+        self.run.facts.push((key.to_owned(), value));
     }
 
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str) {

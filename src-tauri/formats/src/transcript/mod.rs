@@ -7,6 +7,7 @@ pub(crate) mod outline;
 mod reason;
 pub(crate) mod reply;
 pub(crate) mod sink;
+mod tree;
 
 pub use document::{Document, Said};
 

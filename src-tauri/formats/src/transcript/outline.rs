@@ -34,6 +34,8 @@ pub(crate) struct OutlineBuilder {
     answered: bool,
     started: Option<f64>,
     finished: Option<f64>,
+    /// True when it was made by a method whose last word is a call.
+    searched: bool,
 }
 
 impl OutlineBuilder {
@@ -80,6 +82,7 @@ impl OutlineBuilder {
         match self.last {
             Some((StepKind::Error, _)) => (Standing::Error, self.error.clone()),
             Some((StepKind::User, _)) => waiting("Ends in a message that nobody answered."),
+            Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => (ended, None),
             Some((StepKind::ToolCall, None)) => waiting(&format!("Ends in a call of {} without a result.", tool())),
             Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
             Some(_) => (ended, None),
@@ -167,6 +170,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.system" => self.outline.system = value.word().map(str::to_owned),
             "run.model" => self.outline.model = value.word().map(str::to_owned),
             "run.reason" => self.reason = value.word().map(str::to_owned),
+            "run.method" => self.searched = true,
             "run.cost" => self.outline.cost = value.number(),
             "run.seconds" => self.outline.seconds = value.number(),
             "run.started" => self.started = value.word().and_then(stamp::seconds),
