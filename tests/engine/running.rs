@@ -7,6 +7,7 @@ mod nudged;
 mod on_disk;
 mod owed;
 mod promptql;
+mod searching;
 mod secrets;
 mod sharing;
 mod stage;

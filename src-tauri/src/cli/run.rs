@@ -39,6 +39,18 @@ struct Which {
     /// Continue runs even where the file does not match the task any more
     #[arg(long)]
     anyway: bool,
+    /// How to look for an answer: `CoT@1`, `DFS_woFilter_w2`; as the workspace file says when left out
+    #[arg(long)]
+    method: Option<String>,
+    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`
+    #[arg(long)]
+    offer: Option<String>,
+    /// With a method: how deep one way may be
+    #[arg(long)]
+    steps: Option<u32>,
+    /// With a method: most replies of one run
+    #[arg(long)]
+    queries: Option<u32>,
     /// Only one part of the runs, for several machines: `2/10`
     #[arg(long, value_parser = shard)]
     shard: Option<Shard>,
@@ -92,6 +104,10 @@ impl Which {
             start_over: self.force,
             anyway: self.anyway,
             shard: self.shard,
+            method: self.method.clone(),
+            offer: self.offer.clone(),
+            steps: self.steps,
+            queries: self.queries,
             ..LaunchRequest::default()
         }
     }

@@ -9,15 +9,19 @@ use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
-use crate::runs::drive::{Crew, Job, Purse, Toolbox};
+use crate::runs::drive::{Around, Crew, Job, Purse, Toolbox};
+use crate::runs::http::keys::ApiKey;
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
 use crate::runs::setup::{MOST_AT_ONCE, Setup};
 use crate::runs::spec::Provider;
+use crate::runs::tools::virtual_api::Wires;
+use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use touchstone_formats::stabletoolbench::{Pool, Query};
 
 /// Rows of a plan that are shown; the counts are of all.
 const SHOWN: usize = 1000;
@@ -125,6 +129,10 @@ impl App {
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
         }
+        let asked = way(request)?;
+        for slot in &mut matrix.slots {
+            slot.way = setup.way(asked, &slot.at, &slot.task);
+        }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
         self.refuse_unready(open, &setup, &mut plan);
@@ -189,6 +197,22 @@ impl App {
         Ok(Launched { launch: id, run })
     }
 
+    /// What virtual APIs need, when there are any.
+    fn around(&self, open: &OpenFolder, setup: &Setup, keys: &HashMap<String, ApiKey>) -> Option<Around> {
+        setup.tools.iter().find(|tool| tool.kind == "virtual")?;
+        let queries: Vec<Query> =
+            open.flow.shelf.tasks().all().filter_map(|task| Query::of_task(&task.suite)).collect();
+        let keys = keys.clone();
+        Some(Around {
+            queries: Arc::new(Pool::of_queries(&queries)),
+            wires: Wires {
+                client: self.inner.launches.client().clone(),
+                limiters: self.inner.launches.limiters(),
+                keys: Arc::new(move |name| keys.get(name).cloned()),
+            },
+        })
+    }
+
     async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
@@ -202,7 +226,8 @@ impl App {
                     |job: &Job| job.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
                 jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
             };
-            Toolbox::open(&setup, &base, &known.secrets, wanted, cache).await
+            let around = self.around(open, &setup, &known.keys);
+            Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
         } else {
             Toolbox::default()
         };
@@ -246,6 +271,19 @@ fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppE
         Ok(())
     })?;
     Ok(done)
+}
+
+/// How runs are asked to go about their tasks.
+fn way(request: &LaunchRequest) -> Result<Way, AppError> {
+    let text = |number: Option<u32>| number.map(|number| number.to_string());
+    let said = |key: &str| match key {
+        "method" => request.method.clone(),
+        "offer" => request.offer.clone(),
+        "steps" => text(request.steps),
+        "queries" => text(request.queries),
+        _ => None,
+    };
+    Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
 }
 
 fn rules(request: &LaunchRequest) -> plan::Rules {

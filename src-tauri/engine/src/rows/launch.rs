@@ -90,6 +90,14 @@ pub struct LaunchRequest {
     pub max_cost: Option<f64>,
     /// Only one part of it, for several machines.
     pub shard: Option<Shard>,
+    /// How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file says.
+    pub method: Option<String>,
+    /// How deep a way of such a search may be.
+    pub steps: Option<u32>,
+    /// Replies of one such search.
+    pub queries: Option<u32>,
+    /// Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the workspace file says.
+    pub offer: Option<String>,
 }
 
 /// The runs of a task or of one of its variations, by one system with one model.

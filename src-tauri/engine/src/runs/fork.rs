@@ -20,7 +20,20 @@ pub enum Unforkable {
 }
 
 /// What the original says about itself and the copy must not.
-const OWN: [&str; 8] = ["started", "finished", "turns", "usage", "cost", "nudges", "answer_lenient", "journal"];
+const OWN: [&str; 12] = [
+    "started",
+    "finished",
+    "turns",
+    "usage",
+    "cost",
+    "nudges",
+    "answer_lenient",
+    "journal",
+    "method",
+    "steps",
+    "queries",
+    "tree",
+];
 
 /// A copy of a transcript up to a step, by the index that steps have where they are shown. `file` is the path of the original.
 ///

@@ -26,6 +26,7 @@ pub mod setup;
 pub mod spec;
 pub mod talk;
 pub mod tools;
+pub mod way;
 
 #[cfg(test)]
 #[cfg(debug_assertions)]

@@ -1,10 +1,14 @@
 //! **Pure.** From the workspace file and what is built in to what runs are made with. Says what is wrong in it as sentences, and
 //! leaves only that out: one wrong model never hides the others.
 use super::provider::{price, promptql};
+use super::script::walk::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
 use super::tools::virtual_api;
+use super::way::{FACTS, Way};
 use std::collections::BTreeSet;
+use touchstone_formats::names::Coordinates;
+use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_formats::workspace::{self, Workspace};
 
@@ -25,6 +29,8 @@ pub struct Setup {
     pub promptql: Option<Value>,
     /// Instructions in place of ours; `{schemas}` and `{now}` are filled in.
     pub system_prompt: Option<String>,
+    /// How runs go about their tasks when nothing else is said.
+    pub way: Way,
     /// Tools, in the order of the file.
     pub tools: Vec<ToolEntry>,
     /// Bounds.
@@ -57,11 +63,13 @@ pub struct Rules {
     pub nudge_auto: bool,
     /// How often at most.
     pub nudge_max: u32,
+    /// Whether the workspace file itself says that they are.
+    pub nudge_asked: bool,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self { concurrency: 8, max_turns: 30, max_cost: None, nudge_auto: true, nudge_max: 3 }
+        Self { concurrency: 8, max_turns: 30, max_cost: None, nudge_auto: true, nudge_max: 3, nudge_asked: false }
     }
 }
 
@@ -81,6 +89,10 @@ impl Setup {
                 "promptql" => setup.promptql = Some(settings.clone()),
                 "tool_calling" => {
                     setup.system_prompt = settings.get("system_prompt").and_then(Value::text).map(str::to_owned);
+                    match Way::of_settings(settings) {
+                        Ok(way) => setup.way = way,
+                        Err(why) => setup.wrong.push(format!("The system `tool_calling`: {why}")),
+                    }
                 }
                 _ => setup.wrong.push(format!("Touchstone knows no system named `{name}`.")),
             }
@@ -95,6 +107,17 @@ impl Setup {
     /// The model of that name.
     pub fn model(&self, name: &str) -> Option<&Model> {
         self.models.iter().find(|model| model.name == name)
+    }
+
+    /// How a run goes about a task: as was asked for this launch, else as the model is set up, else as all are.
+    pub fn way(&self, asked: Way, at: &Coordinates, task: &Task) -> Way {
+        if at.system == "promptql" {
+            return Way::default();
+        }
+        let named = |tool: &ToolEntry| task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
+        let has_apis = self.tools.iter().any(|tool| tool.kind == "virtual" && named(tool));
+        let of_model = self.model(&at.model).map(|model| model.way).unwrap_or_default();
+        asked.or(of_model).or(self.way).settled(has_apis)
     }
 
     /// Name of the key of the `PromptQL` API, when it is set up.
@@ -140,6 +163,7 @@ fn rules(run: &workspace::RunLimits) -> Rules {
         max_cost: run.max_cost,
         nudge_auto: run.nudge_auto.unwrap_or(usual.nudge_auto),
         nudge_max: run.nudge_max.unwrap_or(usual.nudge_max),
+        nudge_asked: run.nudge_auto == Some(true),
     }
 }
 
@@ -193,7 +217,9 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
     };
     let price =
         said.price.map(|price| Price { input: price.input, output: price.output, cache_read: None, cache_write: None });
+    let way = Way::read(|key| flag(key).and_then(word)).map_err(|why| format!("The model `{name}`: {why}"))?;
     Ok(Model {
+        way,
         name: name.to_owned(),
         provider,
         price: price.or_else(|| (base_url == usual).then(|| price::known(&model_id)).flatten()),
@@ -202,7 +228,12 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         base_url,
         key,
         reasoning,
-        settings: said.extra.iter().filter(|(key, _)| key != "api_key_env").cloned().collect(),
+        settings: said
+            .extra
+            .iter()
+            .filter(|(key, _)| key != "api_key_env" && !FACTS.contains(&key.as_str()))
+            .cloned()
+            .collect(),
     })
 }
 

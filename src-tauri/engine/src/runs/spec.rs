@@ -1,5 +1,6 @@
 //! **Pure.** What runs are made with: models, systems, tools and rules, resolved from the workspace file and what is built in.
 //! Owns no key, only the name of the environment variable that may hold one.
+use super::way::Way;
 use touchstone_formats::value::Value;
 
 /// A model that can be asked.
@@ -21,6 +22,8 @@ pub struct Model {
     pub price: Option<Price>,
     /// Thinks before it answers: `developer` role, `max_completion_tokens`, no temperature, long patience.
     pub reasoning: bool,
+    /// How its runs go about their tasks, where it says so.
+    pub way: Way,
     /// Further settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`, `stream`, `recordings` …
     pub settings: Vec<(String, Value)>,
 }
@@ -49,7 +52,18 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+/// Functions that providers take in one request.
+const MOST_FUNCTIONS: usize = 128;
+
 impl Model {
+    /// Most functions that a request may hold: `max_tools` of the model.
+    pub fn most_functions(&self) -> usize {
+        match self.setting("max_tools") {
+            Some(Value::Number(number)) => number.parse().unwrap_or(MOST_FUNCTIONS),
+            _ => MOST_FUNCTIONS,
+        }
+    }
+
     /// A further setting.
     pub fn setting(&self, name: &str) -> Option<&Value> {
         self.settings.iter().find(|(known, _)| known == name).map(|(_, value)| value)

@@ -2,6 +2,7 @@
 //! said its last word. Owns the order of these; what a file may hold is in `script`.
 use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
+use super::kit::Kit;
 use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
 use crate::runs::event::{Ending, What};
@@ -9,16 +10,33 @@ use crate::runs::fault;
 use crate::runs::journal::Ran;
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{self, Ask, Offer, Reply, Stop, Usage};
+use crate::runs::provider::{self, Ask, Reply, Stop, Usage};
 use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
-use crate::runs::talk::{Call, Outcome};
+use crate::runs::talk::{Call, Outcome, Turn};
 use crate::runs::tools::{Called, ToolFailure};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 use touchstone_formats::value::Value;
+
+/// Why a reply is none that can be gone on with; none when it is.
+pub(super) fn wanting(reply: &Reply) -> Option<Value> {
+    let why = match &reply.stop {
+        Stop::Done | Stop::Calls => return None,
+        Stop::Refused(_) => "The model refused to go on.".to_owned(),
+        Stop::Length => {
+            "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
+        }
+        Stop::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
+    };
+    let mut error = vec![("message".into(), Value::Text(why))];
+    if let Some(text) = &reply.text {
+        error.push(("text".into(), Value::Text(text.clone())));
+    }
+    Some(Value::Map(error))
+}
 
 /// A conversation that is being held.
 pub(super) struct Talk<'a> {
@@ -27,24 +45,28 @@ pub(super) struct Talk<'a> {
     pub(super) model: &'a Model,
     /// Filled in once the file is there.
     pub(super) system: String,
-    pub(super) offers: Arc<Vec<Offer>>,
+    pub(super) kit: Arc<Kit>,
     /// What answers in place of a provider.
     pub(super) recording: Option<Recording>,
     pub(super) desk: Desk,
     pub(super) script: Script,
     /// Arguments of calls as the model wrote them, by the item of the call, where the file has them without a secret.
     pub(super) sent: HashMap<usize, Value>,
+    /// Whether its task is of a query set.
+    pub(super) is_query: bool,
+    /// Whether it searches for an answer by a method.
+    pub(super) searches: bool,
 }
 
 /// What a model is told of a call that cannot be run any more.
-const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
+pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, which is kept nowhere, and the run was interrupted before the tool was called. Call it again.";
 
 impl Talk<'_> {
     /// Goes on until the conversation has come to its end, or has to be left.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         // From here on a message of a person is in the file, whatever comes.
         self.save().await?;
-        self.system = instructions(self.crew, self.job, &self.script.facts().started.unwrap_or_default()).await?;
+        self.system = instructions(&self).await?;
         loop {
             let end = self.script.end();
             let is_over = end == End::Assistant && self.script.open_calls().is_empty() && self.due_nudge().is_none();
@@ -79,35 +101,40 @@ impl Talk<'_> {
             );
             return self.fail(why.as_str().into()).await.map(Some);
         }
+        match self.reply(turn, &self.script.turns()).await? {
+            Ok(bought) => self.take(turn, bought).await,
+            Err(ended) => Ok(Some(ended)),
+        }
+    }
+
+    /// A reply to these turns; the end of the run when there is none.
+    pub(super) async fn reply(&mut self, turn: u32, turns: &[Turn]) -> Result<Result<Bought<Reply>, Ended>, Halt> {
         if let Some(most) = self.crew.purse.empty() {
             self.crew.stop_all(&format!("The budget of ${most} is spent."));
             self.save().await?;
             return Err(Halt::Stopped);
         }
         self.tell(What::Asking { turn });
-        let bought = if let Some(recording) = &self.recording {
-            Bought::recorded(recording.reply(&self.script.turns()))
-        } else {
-            let asked = self.buy(turn).await?;
-            self.count_lost(&asked.lost);
-            match asked.bought {
-                Ok(bought) => bought,
-                Err(fault) => {
-                    if ask::concerns_all(&fault) {
-                        self.crew.stop_all(&fault.message);
-                    }
-                    return self.fail(ask::error(&fault)).await.map(Some);
+        if let Some(recording) = &self.recording {
+            return Ok(Ok(Bought::recorded(recording.reply(turns))));
+        }
+        let asked = self.buy(turn, turns).await?;
+        self.count_lost(&asked.lost);
+        match asked.bought {
+            Ok(bought) => Ok(Ok(bought)),
+            Err(fault) => {
+                if ask::concerns_all(&fault) {
+                    self.crew.stop_all(&fault.message);
                 }
+                self.fail(ask::error(&fault)).await.map(Err)
             }
-        };
-        self.take(turn, bought).await
+        }
     }
 
     /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
-    async fn buy(&mut self, turn: u32) -> Result<Asked<Reply>, Halt> {
-        let turns = self.script.turns();
+    async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
         let request =
-            provider::encode(&Ask { model: self.model, system: &self.system, turns: &turns, tools: &self.offers });
+            provider::encode(&Ask { model: self.model, system: &self.system, turns, tools: &self.kit.offers });
         let provider = self.model.provider;
         let question = Question {
             crew: self.crew,
@@ -135,6 +162,22 @@ impl Talk<'_> {
 
     /// Takes a reply into the conversation.
     async fn take(&mut self, turn: u32, bought: Bought<Reply>) -> Result<Option<Ended>, Halt> {
+        let journaled = bought.journaled;
+        let (reply, sent) = self.receive(turn, bought);
+        match wanting(&reply) {
+            None => {
+                self.script.say(&reply);
+                if !journaled {
+                    self.remember(&reply, sent);
+                }
+                Ok(None)
+            }
+            Some(error) => self.fail(error).await.map(Some),
+        }
+    }
+
+    /// Counts a reply. As it goes into the file, and its calls as the model wrote them.
+    pub(super) fn receive(&mut self, turn: u32, bought: Bought<Reply>) -> (Reply, Vec<Call>) {
         fault::point!("talk.replied");
         let Bought { reply, sent, ms, journaled } = bought;
         let usage = reply.usage;
@@ -147,30 +190,14 @@ impl Talk<'_> {
         let calls = sent.as_ref().unwrap_or(&reply).calls.clone();
         let reply = clean::reply(&self.crew.redactor, reply);
         self.count(&reply, cost);
-        let why = match &reply.stop {
-            Stop::Done | Stop::Calls => {
-                self.script.say(&reply);
-                if !journaled {
-                    self.remember(&reply, calls);
-                }
-                return Ok(None);
-            }
+        match &reply.stop {
             // The model would not, in its own words: that is what it answered.
             Stop::Refused(Some(words)) if reply.calls.is_empty() => {
-                self.script.say(&Reply { text: Some(words.clone()), ..reply });
-                return Ok(None);
+                let words = words.clone();
+                (Reply { text: Some(words), stop: Stop::Done, ..reply }, calls)
             }
-            Stop::Refused(_) => "The model refused to go on.".to_owned(),
-            Stop::Length => {
-                "The reply was cut at the most tokens of one reply, so it is no answer. Raise `max_tokens` of the model, then continue.".to_owned()
-            }
-            Stop::Other(reason) => format!("The reply ended for a reason that Touchstone does not know: `{reason}`."),
-        };
-        let mut error = vec![("message".into(), Value::Text(why))];
-        if let Some(text) = reply.text {
-            error.push(("text".into(), Value::Text(text)));
+            _ => (reply, calls),
         }
-        self.fail(Value::Map(error)).await.map(Some)
     }
 
     /// Keeps the arguments of calls as the model wrote them, where the file has them without a secret.
@@ -236,10 +263,10 @@ impl Talk<'_> {
                 self.close(&open, Err(ToolFailure::new(FORGOTTEN)), Duration::ZERO)?;
                 continue;
             };
-            let (crew, offers) = (Arc::clone(self.crew), Arc::clone(&self.offers));
+            let (crew, kit) = (Arc::clone(self.crew), Arc::clone(&self.kit));
             calls.spawn(async move {
                 let begun = Instant::now();
-                let outcome = crew.toolbox.call(&offers, &open.call.name, &params, &crew.stops.hard).await;
+                let outcome = crew.toolbox.call(&kit, &open.call.name, &params, &crew.stops.hard).await;
                 (open, outcome, begun.elapsed())
             });
         }
@@ -257,6 +284,20 @@ impl Talk<'_> {
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
+        let (outcome, ms) = self.keep(open.turn, &open.call, called, took)?;
+        // As the journal has it, so that a run that goes on says the same.
+        self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
+        Ok(())
+    }
+
+    /// Keeps what came of a call in the journal, without secrets.
+    pub(super) fn keep(
+        &mut self,
+        turn: u32,
+        call: &Call,
+        called: Called,
+        took: Duration,
+    ) -> Result<(Outcome, u64), Halt> {
         // A call that was given up is not one that failed: it is run again when the run goes on.
         let given_up = |called: &Called| match called {
             Err(_) => true,
@@ -271,19 +312,19 @@ impl Talk<'_> {
         };
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
-        let ran = Ran::new(open.turn, &open.call, &outcome, ms, clock::now_ms());
+        let ran = Ran::new(turn, call, &outcome, ms, clock::now_ms());
         self.desk.note(ran);
-        self.tell(What::Called { tool: open.call.name.clone(), failed: outcome.failed(), ms });
-        // As the journal has it, so that a run that goes on says the same.
-        self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
-        Ok(())
+        self.tell(What::Called { tool: call.name.clone(), failed: outcome.failed(), ms });
+        Ok((outcome, ms))
     }
 
     /// The message that is due because the model stopped early.
     fn due_nudge(&self) -> Option<String> {
         let task = &self.job.slot.task;
         let rules = &self.crew.setup.rules;
-        let (auto, most) = task.nudge.map_or((rules.nudge_auto, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
+        // The calls that are right for a query are its solution: they are named only where somebody wants that.
+        let usual = rules.nudge_auto && (!self.is_query || rules.nudge_asked);
+        let (auto, most) = task.nudge.map_or((usual, rules.nudge_max), |nudge| (nudge.auto, nudge.max));
         let done = self.script.facts().nudges.unwrap_or(0);
         if !auto || done >= u64::from(most) {
             return None;
@@ -305,6 +346,11 @@ impl Talk<'_> {
     async fn finish(&mut self) -> Result<Ended, Halt> {
         fault::point!("talk.over");
         self.script.finish(self.job.slot.task.result_tag_name.as_deref());
+        self.end().await
+    }
+
+    /// Writes that it has finished.
+    pub(super) async fn end(&mut self) -> Result<Ended, Halt> {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
         self.script.set_facts(&facts);
@@ -313,7 +359,7 @@ impl Talk<'_> {
     }
 
     /// The run ends in an error; what was bought for it is not taken again when it goes on.
-    async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+    pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
         facts.journal = Some(self.desk.journal.lines() as u64);
@@ -325,18 +371,21 @@ impl Talk<'_> {
         Ok((Ending::Error, why))
     }
 
-    async fn save(&mut self) -> Result<(), Halt> {
+    pub(super) async fn save(&mut self) -> Result<(), Halt> {
         self.desk.write(self.script.write()).await
     }
 
-    fn tell(&self, what: What) {
+    pub(super) fn tell(&self, what: What) {
         self.crew.teller.tell(Some(&self.job.slot.path), what);
     }
 }
 
 /// The instructions of a run.
-async fn instructions(crew: &Crew, job: &Job, started: &str) -> Result<String, Halt> {
-    let schemas = crew.toolbox.schemas(job.slot.task.tools.as_deref()).await;
+pub(super) async fn instructions(talk: &Talk<'_>) -> Result<String, Halt> {
+    let crew = talk.crew;
+    let schemas = crew.toolbox.schemas(talk.job.slot.task.tools.as_deref()).await;
     let schemas = schemas.map_err(|why| Halt::Broken(format!("A database does not say what is in it: {why}")))?;
-    Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, started))
+    let started = talk.script.facts().started.unwrap_or_default();
+    let many = talk.kit.apis.as_ref().and_then(|apis| apis.many);
+    Ok(prompt::system(crew.setup.system_prompt.as_deref(), &schemas, &started, talk.searches, many))
 }

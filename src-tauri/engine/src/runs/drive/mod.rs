@@ -4,11 +4,13 @@ mod ask;
 mod clean;
 mod converse;
 mod desk;
+mod explore;
+pub mod kit;
 mod prompt;
 mod promptql;
 mod toolbox;
 
-pub use toolbox::Toolbox;
+pub use toolbox::{Around, Toolbox};
 
 use super::disk::{self, DiskError};
 use super::event::{Ending, What};
@@ -22,7 +24,6 @@ use super::launch::{Stops, Teller};
 use super::lock::{LockError, RunLock};
 use super::look::MOST_BYTES;
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
-use super::provider::Offer;
 use super::provider::replay::{self, Recording};
 use super::publish;
 use super::reply::ReplyFile;
@@ -30,14 +31,18 @@ use super::script::{Facts, Script};
 use super::secrets::Secrets;
 use super::setup::Setup;
 use super::spec::{Model, Provider};
+use super::way::Way;
 use crate::clock;
 use converse::Talk;
 use desk::Desk;
+use explore::Quest;
+use kit::{Asked, Kit};
 use promptql::Asking;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_formats::names::Coordinates;
+use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::Document;
 
 /// What all runs of a launch share.
@@ -168,7 +173,8 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let model = model.ok_or_else(|| Halt::Broken(format!("There is no model named `{}`.", job.slot.at.model)))?;
     let recording = recording(crew, job, model).await?;
     let is_talk = job.slot.at.system != "promptql";
-    let offers = if is_talk { offers(crew, job)? } else { Vec::new() };
+    let query = Query::of_task(&job.slot.task);
+    let mut kit = if is_talk { kit(crew, job, model, query.as_ref(), job.slot.way)? } else { Kit::default() };
     if !is_talk && recording.is_none() {
         promptql::settings(crew)?;
     }
@@ -184,27 +190,41 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         file.set_facts(&begun(job, model));
         return Asking { crew, job, model, recording, desk, file }.hold().await;
     }
-    let script = script(job, model, taken.document.filter(|_| resumed), &journal);
-    Talk {
+    // A run goes on the way it was begun.
+    let file = taken.document.filter(|_| resumed);
+    let way = file.as_ref().map_or(job.slot.way, Way::of_file);
+    if way != job.slot.way {
+        kit = self::kit(crew, job, model, query.as_ref(), way)?;
+    }
+    let mut script = script(job, model, file, &journal);
+    script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
+    let bounds = way.bounds();
+    let talk = Talk {
         crew,
         job,
         model,
         system: String::new(),
-        offers: Arc::new(offers),
+        kit: Arc::new(kit),
         recording,
         desk,
         script,
         sent: HashMap::new(),
+        is_query: query.is_some(),
+        searches: bounds.is_some(),
+    };
+    match bounds {
+        Some(bounds) => Quest::new(talk, bounds, way.compat == Some(true))?.hold().await,
+        None => talk.hold().await,
     }
-    .hold()
-    .await
 }
 
 /// What the model may call.
-fn offers(crew: &Crew, job: &Job) -> Result<Vec<Offer>, Halt> {
+fn kit(crew: &Crew, job: &Job, model: &Model, query: Option<&Query>, way: Way) -> Result<Kit, Halt> {
     let python = job.slot.at.system == "tool_calling_python";
-    let offers = crew.toolbox.offers(job.slot.task.tools.as_deref(), python);
-    offers.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+    let prompt = job.slot.prompt();
+    let asked = Asked { way, query, prompt: &prompt, most: model.most_functions() };
+    let kit = crew.toolbox.kit(job.slot.task.tools.as_deref(), python, &asked);
+    kit.map_err(|why| Halt::Broken([Some(why.message), why.fix].into_iter().flatten().collect::<Vec<_>>().join(" ")))
 }
 
 /// The conversation as it is begun or gone on with, and the message of a person that comes first.

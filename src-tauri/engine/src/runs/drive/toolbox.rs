@@ -1,15 +1,22 @@
 //! The tools of a launch, opened once and shared by its runs. Owns which tool a name means; what a tool does is in its own room.
+use super::kit::{self, Apis, Asked, CALL_API, Kit, SEARCH_APIS};
 use crate::runs::provider::Offer;
+use crate::runs::search::observe;
 use crate::runs::secrets::Secrets;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::mcp::McpTool;
+use crate::runs::tools::pool;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
+use crate::runs::tools::shelf::Shelf;
 use crate::runs::tools::sql::SqlTool;
+use crate::runs::tools::virtual_api::{VirtualApis, VirtualSettings, Wires};
 use crate::runs::tools::{Called, ToolFailure, Unusable};
 use futures_util::future::join_all;
 use std::path::Path;
+use std::sync::Arc;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
+use touchstone_formats::stabletoolbench::{Pool, functions};
 use touchstone_formats::value::Value;
 
 /// Tools of the workspace by name, and the sandbox.
@@ -26,6 +33,22 @@ const QUERIES: usize = 16;
 enum Tool {
     Sql { tool: SqlTool, schema: OnceCell<String> },
     Mcp(McpTool),
+    Virtual(Box<Virtual>),
+}
+
+/// Virtual APIs with the functions they are offered as.
+struct Virtual {
+    apis: VirtualApis,
+    pool: Arc<Pool>,
+    shelf: Shelf,
+}
+
+/// What virtual APIs need of the world around a launch.
+pub struct Around {
+    /// The APIs that the queries speak of, where there is no folder of tools.
+    pub queries: Arc<Pool>,
+    /// What calls are sent with.
+    pub wires: Wires,
 }
 
 impl Default for Toolbox {
@@ -43,13 +66,14 @@ impl Toolbox {
         secrets: &Secrets,
         wanted: impl Fn(&str) -> bool,
         python: Option<&Path>,
+        around: Option<&Around>,
     ) -> Self {
         let tools = join_all(
             setup
                 .tools
                 .iter()
                 .filter(|entry| wanted(&entry.name))
-                .map(async |entry| (entry.name.clone(), open(entry, base, secrets).await)),
+                .map(async |entry| (entry.name.clone(), open(entry, setup, base, secrets, around).await)),
         );
         let tools = tools.await;
         let python = match python {
@@ -60,7 +84,7 @@ impl Toolbox {
     }
 
     /// What a run may call: the tools its task names, or all; with the sandbox for the system that has it.
-    pub fn offers(&self, wanted: Option<&[String]>, python: bool) -> Result<Vec<Offer>, Unusable> {
+    pub fn kit(&self, wanted: Option<&[String]>, python: bool, asked: &Asked<'_>) -> Result<Kit, Unusable> {
         if let Some(missing) =
             wanted.into_iter().flatten().find(|name| !self.tools.iter().any(|(known, _)| known == *name))
         {
@@ -68,11 +92,18 @@ impl Toolbox {
             let fix = format!("Add `{missing}` under `tools:` in touchstone.yaml, or take it out of the task.");
             return Err(Unusable { message, fix: Some(fix) });
         }
-        let mut offers = Vec::new();
+        let (mut offers, mut apis) = (Vec::new(), None);
         for (name, tool) in self.wanted(wanted) {
             match tool {
                 Ok(Tool::Sql { tool, .. }) => offers.push(tool.offer()),
                 Ok(Tool::Mcp(tool)) => offers.extend(tool.offers()),
+                Ok(Tool::Virtual(tool)) => {
+                    if apis.replace((name, tool)).is_some() {
+                        let message = "More than one tool of virtual APIs would be offered.".to_owned();
+                        let fix = "Let the task name one of them under `tools:`.".to_owned();
+                        return Err(Unusable { message, fix: Some(fix) });
+                    }
+                }
                 Err(why) => {
                     // Most reasons name the tool already.
                     let names_it = why.message.contains(&format!("`{name}`"));
@@ -86,7 +117,15 @@ impl Toolbox {
             Some(Err(why)) => return Err(why.clone()),
             None => {}
         }
-        sound(offers)
+        let mut kit = Kit { offers, ..Kit::default() };
+        if let Some((name, tool)) = apis {
+            kit.offer_apis(name, &tool.shelf, &tool.pool, asked)?;
+        }
+        if asked.way.method.is_some() {
+            kit.offers.push(kit::offer(functions::finish()));
+        }
+        kit.offers = sound(kit.offers)?;
+        Ok(kit)
     }
 
     /// The schemas of the databases a run may ask, for its instructions.
@@ -102,7 +141,8 @@ impl Toolbox {
     }
 
     /// Calls a tool. One that is not there is a mistake of the model, which is told what there is.
-    pub async fn call(&self, offers: &[Offer], name: &str, params: &Value, stop: &CancellationToken) -> Called {
+    pub async fn call(&self, kit: &Kit, name: &str, params: &Value, stop: &CancellationToken) -> Called {
+        let offers = &kit.offers;
         if !offers.iter().any(|offer| offer.name == name) {
             let names: Vec<&str> = offers.iter().map(|offer| offer.name.as_str()).collect();
             let there = if names.is_empty() {
@@ -111,6 +151,13 @@ impl Toolbox {
                 format!("There are: {}.", names.join(", "))
             };
             return Err(ToolFailure::new(format!("There is no tool named `{name}`. {there}")));
+        }
+        if let Some(apis) = &kit.apis
+            && let Some(Ok(Tool::Virtual(tool))) =
+                self.tools.iter().find(|(known, _)| *known == apis.tool).map(|(_, tool)| tool)
+            && let Some(called) = tool.call(apis, name, params, stop).await
+        {
+            return called;
         }
         if let Value::Text(text) = params {
             let message =
@@ -190,7 +237,13 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(2, std::num::NonZero::get)
 }
 
-async fn open(entry: &ToolEntry, base: &Path, secrets: &Secrets) -> Result<Tool, Unusable> {
+async fn open(
+    entry: &ToolEntry,
+    setup: &Setup,
+    base: &Path,
+    secrets: &Secrets,
+    around: Option<&Around>,
+) -> Result<Tool, Unusable> {
     if let Some((name, why)) = secrets.trouble(&entry.settings) {
         let message = format!("The tool `{}` needs {name}, which cannot be looked up. {why}", entry.name);
         return Err(Unusable { message, fix: None });
@@ -203,10 +256,47 @@ async fn open(entry: &ToolEntry, base: &Path, secrets: &Secrets) -> Result<Tool,
             Ok(Tool::Sql { tool, schema: OnceCell::new() })
         }
         "mcp" => McpTool::open(&entry.name, &entry.settings, base, secret).await.map(Tool::Mcp),
+        "virtual" => Virtual::open(entry, setup, base, around).await.map(|tool| Tool::Virtual(Box::new(tool))),
         other => Err(Unusable {
             message: format!("it has the kind `{other}`, which Touchstone does not know."),
-            fix: Some("Write `kind: sql` or `kind: mcp`.".to_owned()),
+            fix: Some("Write `kind: sql`, `kind: mcp` or `kind: virtual`.".to_owned()),
         }),
+    }
+}
+
+impl Virtual {
+    async fn open(entry: &ToolEntry, setup: &Setup, base: &Path, around: Option<&Around>) -> Result<Self, Unusable> {
+        let settings = VirtualSettings::read(&entry.name, &entry.settings, base, &[])?;
+        let broken = |why: String| Unusable { message: format!("Its APIs cannot be searched: {why}"), fix: None };
+        let around = around.ok_or_else(|| broken("nothing can be sent from here.".to_owned()))?;
+        let (folder, queries) = (settings.tools_folder.clone(), Arc::clone(&around.queries));
+        let shelved = tokio::task::spawn_blocking(move || {
+            let pool = folder.map_or(Ok(queries), |folder| pool::load(&folder).map(Arc::new))?;
+            let shelf = Shelf::of(&pool).map_err(|why| broken(why.to_string()))?;
+            Ok((pool, shelf))
+        });
+        let (pool, shelf) = shelved.await.map_err(|why| broken(why.to_string()))??;
+        let apis = VirtualApis::open(settings, setup, Arc::clone(&pool), around.wires.clone())?;
+        Ok(Self { apis, pool, shelf })
+    }
+
+    /// None when the name is none of these functions.
+    async fn call(&self, kit: &Apis, name: &str, params: &Value, stop: &CancellationToken) -> Option<Called> {
+        if kit.is_pair() && name == SEARCH_APIS {
+            return Some(kit::search(&self.shelf, params));
+        }
+        let (entry, input) = if kit.is_pair() && name == CALL_API {
+            match kit::called(&self.shelf, params) {
+                Ok(call) => call,
+                Err(why) => return Some(Err(why)),
+            }
+        } else {
+            (kit.served(name)?, kit::input(params))
+        };
+        let reply = self.apis.call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop).await;
+        let Some(reply) = reply else { return Some(Err(ToolFailure::new("The call was stopped."))) };
+        let shown = observe::cut(reply.observation(), kit.observation);
+        Some(if reply.error().is_empty() { Ok(Value::Text(shown)) } else { Err(ToolFailure::new(shown)) })
     }
 }
 
@@ -225,8 +315,8 @@ mod tests {
         let file = "tools: { sales: { kind: sql, database: 'postgres://me:${PASSWORD}@127.0.0.1:9/d' } }";
         let setup = Setup::of(&workspace::read(file).unwrap());
         let said = async |secrets: Secrets| {
-            let toolbox = Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None).await;
-            toolbox.offers(None, false).unwrap_err().message
+            let toolbox = Toolbox::open(&setup, Path::new("."), &secrets, |_| true, None, None).await;
+            toolbox.kit(None, false, &Asked::default()).unwrap_err().message
         };
         let locked = Secrets::look_up(setup.places(), |_| Err("The keyring is locked. Unlock it.".to_owned()));
         let nowhere = Secrets::look_up(setup.places(), |_| Ok(None));

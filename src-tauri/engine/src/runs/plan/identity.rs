@@ -1,7 +1,10 @@
 //! **Pure.** Whether a file is still the run it is named after: same first message, same system, same model.
 use super::OnFile;
 use super::matrix::Slot;
+use crate::runs::script::walk::word;
+use crate::runs::way::FACTS;
 use similar::TextDiff;
+use touchstone_formats::value::Value;
 
 /// More of a difference is not shown.
 const SHOWN: usize = 4_000;
@@ -15,6 +18,9 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
             lines.extend([what, " in the file: ", file, "\n", what, " asked for:  ", wish, "\n"]);
         }
     }
+    if !on_file.forked {
+        lines += &ways(slot, on_file);
+    }
     // A copy that was made to be continued differently says what it likes.
     if !on_file.edited {
         lines += &first_message(on_file.first_message.as_deref(), &slot.prompt()).unwrap_or_default();
@@ -24,6 +30,18 @@ pub(super) fn difference(slot: &Slot, on_file: &OnFile) -> Option<String> {
         lines += "\n… (more differs)\n";
     }
     (!lines.is_empty()).then_some(lines)
+}
+
+/// A file that was begun one way is not gone on with in another.
+fn ways(slot: &Slot, on_file: &OnFile) -> String {
+    let (file, wish) = (on_file.way.facts(), slot.way.facts());
+    let of = |facts: &[(&str, Value)], key: &str| {
+        let value = facts.iter().find(|(known, _)| *known == key).and_then(|(_, value)| word(value));
+        value.unwrap_or_else(|| "none".to_owned())
+    };
+    let differs = |key: &&&str| of(&file, key) != of(&wish, key);
+    let line = |key: &&str| format!("{key} in the file: {}\n{key} asked for:  {}\n", of(&file, key), of(&wish, key));
+    FACTS.iter().filter(differs).map(line).collect()
 }
 
 fn first_message(file: Option<&str>, task: &str) -> Option<String> {

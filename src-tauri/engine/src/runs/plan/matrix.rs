@@ -1,5 +1,6 @@
 //! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
 use super::glob;
+use crate::runs::way::Way;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
@@ -19,12 +20,14 @@ pub struct Slot {
     pub path: String,
     /// Its task.
     pub task: Arc<Task>,
+    /// How it is to go about it when it is begun.
+    pub way: Way,
 }
 
 impl Slot {
     /// The run at these coordinates.
     pub fn new(task: Arc<Task>, at: Coordinates) -> Self {
-        Self { path: names::write(&at), at, task }
+        Self { path: names::write(&at), at, task, way: Way::default() }
     }
 
     /// Its first message: the prompt of the task with the parameters of the variation.

@@ -10,6 +10,7 @@ pub use glob::matches;
 pub use matrix::{Matrix, Shard, Slot, Wish, matrix, next_repeat};
 
 use super::script::{End, Script};
+use super::way::Way;
 use crate::rows::{Act, PlannedRun};
 use touchstone_formats::run::Layout;
 use touchstone_formats::transcript::{self, Document};
@@ -52,6 +53,10 @@ pub struct OnFile {
     pub spoken: bool,
     /// True for a copy whose first message was changed.
     pub edited: bool,
+    /// How it was made.
+    pub way: Way,
+    /// True for a copy that was made to be continued differently.
+    pub forked: bool,
     /// True when it has an answer.
     pub answered: bool,
     /// True when we began it and never wrote that it finished.
@@ -87,6 +92,7 @@ impl OnFile {
         let error = document.get("error").filter(|error| **error != Value::Null);
         let is_talk = document.get("conversation").is_some();
         let reply = Ends::Reply { failed: error.is_some(), why: error.map(words) };
+        let way = Way::of_file(&document);
         let script = Script::from(document);
         let facts = script.facts();
         Self {
@@ -95,6 +101,8 @@ impl OnFile {
             spoken: script.is_spoken(),
             system: facts.system,
             model: facts.model,
+            way,
+            forked: facts.forked_from.is_some(),
             edited: facts.forked_from.is_some_and(|from| from.edited),
             answered: script.has_answer(),
             unfinished: facts.started.is_some() && facts.finished.is_none(),
@@ -210,7 +218,15 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
         }
         Ends::Talk(end) => end,
     };
+    // A search ends in a call, and goes on by itself until then.
+    let is_over = on_file.way.method.is_some() && !on_file.unfinished;
     let (step, why) = match end {
+        End::OpenCalls | End::CallsDone if is_over => return Decision::nothing(Act::Nothing, "It is complete."),
+        End::User if is_over => {
+            let why =
+                "A search for an answer is over, and takes no message. Continue a copy of it from a step instead.";
+            return Decision::nothing(Act::Refused, why);
+        }
         End::Assistant if on_file.unfinished => (Step::Close, "It was cut off before it was closed.".to_owned()),
         End::Assistant if on_file.answered => return Decision::nothing(Act::Nothing, "It is complete."),
         End::Assistant => return Decision::nothing(Act::Nothing, "It is complete, without an answer of its own."),

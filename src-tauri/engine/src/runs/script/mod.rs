@@ -2,6 +2,7 @@
 //! and we do not know stays where it is. Owns no file and no provider.
 mod facts;
 mod fit;
+mod told;
 pub(super) mod walk;
 
 pub use facts::{Facts, ForkedFrom};
@@ -16,6 +17,7 @@ use walk::{Group, KINDS, Kind, Spoken, whole, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
+pub(super) use told::{fitted, fitted_outcome};
 
 /// A transcript that is written.
 #[derive(Debug, Clone, PartialEq)]

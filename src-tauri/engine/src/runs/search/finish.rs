@@ -1,12 +1,8 @@
 //! **Pure.** The call that ends a search: what its arguments mean, also when they are no JSON.
-use crate::runs::provider::Offer;
 use touchstone_formats::json;
+pub use touchstone_formats::stabletoolbench::functions::FINISH;
+use touchstone_formats::stabletoolbench::functions::{GIVE_ANSWER, GIVE_UP};
 use touchstone_formats::value::Value;
-
-/// Name of the function.
-pub const FINISH: &str = "Finish";
-const GIVE_ANSWER: &str = "give_answer";
-const GIVE_UP: &str = "give_up_and_restart";
 
 /// What a call of `Finish` means.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,34 +77,6 @@ fn unquoted(rest: &str) -> String {
     let quoted = without_controls(&format!("\"{inside}\""));
     let read = json::read(&quoted).ok().and_then(|value| value.text().map(str::to_owned));
     read.unwrap_or_else(|| inside.to_owned())
-}
-
-/// The function as it is offered.
-pub fn offer() -> Offer {
-    let text = |key: &str, value: &str| (Value::from(key), Value::from(value));
-    let map = Value::Map;
-    let kinds = Value::List(vec![GIVE_ANSWER.into(), GIVE_UP.into()]);
-    let kind = map(vec![
-        text("type", "string"),
-        ("enum".into(), kinds),
-        text(
-            "description",
-            "`give_answer` when you know what to answer, `give_up_and_restart` when this way leads nowhere.",
-        ),
-    ]);
-    let answer = map(vec![
-        text("type", "string"),
-        text("description", "The whole answer, as the person who asked shall read it. Needed with `give_answer`."),
-    ]);
-    let properties = map(vec![("return_type".into(), kind), ("final_answer".into(), answer)]);
-    let parameters = map(vec![
-        text("type", "object"),
-        ("properties".into(), properties),
-        ("required".into(), Value::List(vec!["return_type".into()])),
-    ]);
-    let description = "Ends the work. Call it with the final answer, or give up when the functions cannot bring one. \
-                       It has to be the last call; the person sees nothing else.";
-    Offer { name: FINISH.to_owned(), description: description.to_owned(), parameters }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::runs::talk::Turn;
 use proptest::prelude::*;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::names::{api_name, category, function_name, standardize};
-use touchstone_formats::stabletoolbench::{Api, python};
+use touchstone_formats::stabletoolbench::{Api, python, python_json};
 
 fn bounds(method: &str, steps: u32, queries: u32) -> Bounds {
     Bounds { method: Method::read(method).unwrap(), steps, queries }
@@ -244,7 +244,8 @@ fn returned(server: Option<&Value>, most: usize) -> (Outcome, Code) {
         }
         Some(server) => server.get("body").unwrap().clone(),
     };
-    let shown = observe::shown(&body, most);
+    let body = python_json::read(&json::write(&body, false)).unwrap();
+    let shown = observe::cut(body.dumps(python_json::Layout::Python), most);
     let code = Code::of_text(&shown);
     (Outcome::Result(Value::Text(shown)), code)
 }

@@ -2,14 +2,13 @@
 //! server has gone; what a settings entry means, what tools are called and what a reply says is decided in the rooms below.
 mod child;
 mod link;
-mod names;
 mod reply;
 mod settings;
 
+use super::names::{self, Named};
 use super::{Called, ToolFailure, Unusable};
 use crate::runs::provider::Offer;
 use link::{Link, Lost};
-use names::Named;
 use rmcp::model::Tool;
 use settings::Settings;
 use std::future::Future;

@@ -1,8 +1,10 @@
 //! Tools that a model may call. Owns what every kind has in common; each kind has its own room.
 
 pub mod mcp;
+mod names;
 pub mod pool;
 pub mod python;
+pub mod shelf;
 pub mod sql;
 pub mod virtual_api;
 

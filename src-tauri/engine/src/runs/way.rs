@@ -1,0 +1,204 @@
+//! **Pure.** How a run goes about its task: the method it looks for an answer with, and which functions it is offered. Said in the
+//! workspace file, for all models or for one, and for one launch; written into the transcript.
+use super::script::walk::word;
+use super::search::{Bounds, Method};
+use std::fmt;
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
+
+/// What is said about it. None is what is usual.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Way {
+    /// How it looks for an answer; none is an ordinary conversation.
+    pub method: Option<Method>,
+    /// How deep a way of a search may be.
+    pub steps: Option<u32>,
+    /// Replies of one search.
+    pub queries: Option<u32>,
+    /// Which functions of virtual APIs are offered.
+    pub offer: Option<Offering>,
+    /// Characters of a reply of an API that a model is shown.
+    pub observation: Option<u32>,
+    /// Names of functions mean what they mean to the original.
+    pub compat: Option<bool>,
+}
+
+/// Which functions of virtual APIs are offered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Offering {
+    /// All there are.
+    #[default]
+    All,
+    /// Those the query names.
+    Query,
+    /// So many that fit the query best.
+    Top(u32),
+}
+
+/// What is usual.
+const STEPS: u32 = 12;
+const QUERIES: u32 = 200;
+const OBSERVATION: u32 = 1024;
+
+/// Facts of a transcript that say how it was made.
+pub const FACTS: [&str; 6] = ["method", "steps", "queries", "offer", "observation", "compat"];
+
+impl Offering {
+    /// Reads it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let top = || text.strip_prefix("top-")?.parse().ok().filter(|count| (1..=1000).contains(count));
+        match text {
+            "all" => Ok(Self::All),
+            "query" => Ok(Self::Query),
+            _ => top().map(Self::Top).ok_or_else(|| format!("`{text}` is nothing that can be offered; there are `all`, `query` and `top-20`, with other numbers too.")),
+        }
+    }
+}
+
+impl fmt::Display for Offering {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Query => f.write_str("query"),
+            Self::Top(count) => write!(f, "top-{count}"),
+        }
+    }
+}
+
+impl Way {
+    /// Reads settings; what cannot be read is said.
+    pub fn read(setting: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let number = |key: &str| {
+            let read = |text: String| {
+                let number = text.parse().ok().filter(|number| (1..=1_000_000).contains(number));
+                number.ok_or_else(|| format!("`{key}` has to be a whole number from 1 on, not `{text}`."))
+            };
+            setting(key).map(read).transpose()
+        };
+        let compat = match setting("compat").as_deref() {
+            None => None,
+            Some("true") => Some(true),
+            Some("false") => Some(false),
+            Some(other) => return Err(format!("`compat` has to be true or false, not `{other}`.")),
+        };
+        Ok(Self {
+            method: setting("method").map(|text| Method::read(&text)).transpose()?,
+            steps: number("steps")?,
+            queries: number("queries")?,
+            offer: setting("offer").map(|text| Offering::read(&text)).transpose()?,
+            observation: number("observation")?,
+            compat,
+        })
+    }
+
+    /// Settings of a workspace file.
+    pub fn of_settings(settings: &Value) -> Result<Self, String> {
+        Self::read(|key| settings.get(key).and_then(word))
+    }
+
+    /// What a transcript says it was made with. What cannot be read there is as if it was not there.
+    pub fn of_file(document: &Document) -> Self {
+        Self::read(|key| document.get("run")?.get(key).and_then(word)).unwrap_or_default()
+    }
+
+    /// This, and where it says nothing, the other.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self {
+            method: self.method.or(other.method),
+            steps: self.steps.or(other.steps),
+            queries: self.queries.or(other.queries),
+            offer: self.offer.or(other.offer),
+            observation: self.observation.or(other.observation),
+            compat: self.compat.or(other.compat),
+        }
+    }
+
+    /// With everything said that matters, so that a transcript says it too. Runs without virtual APIs are offered none of them.
+    #[must_use]
+    pub fn settled(self, has_apis: bool) -> Self {
+        let searches = self.method.is_some();
+        Self {
+            method: self.method,
+            steps: searches.then(|| self.steps.unwrap_or(STEPS)),
+            queries: searches.then(|| self.queries.unwrap_or(QUERIES)),
+            offer: has_apis.then(|| self.offer.unwrap_or_default()),
+            observation: has_apis.then(|| self.observation.unwrap_or(OBSERVATION)),
+            compat: self.compat.filter(|compat| *compat && has_apis),
+        }
+    }
+
+    /// The method with its bounds; none for an ordinary conversation.
+    pub fn bounds(&self) -> Option<Bounds> {
+        let method = self.method?;
+        Some(Bounds { method, steps: self.steps.unwrap_or(STEPS), queries: self.queries.unwrap_or(QUERIES) })
+    }
+
+    /// Characters of a reply of an API that a model is shown.
+    pub fn observation(&self) -> usize {
+        self.observation.unwrap_or(OBSERVATION) as usize
+    }
+
+    /// What a transcript says, by key.
+    pub fn facts(&self) -> Vec<(&'static str, Value)> {
+        let number = |number: u32| Value::Number(number.to_string());
+        let all = [
+            self.method.map(|method| Value::Text(method.to_string())),
+            self.steps.map(number),
+            self.queries.map(number),
+            self.offer.map(|offer| Value::Text(offer.to_string())),
+            self.observation.map(number),
+            self.compat.map(Value::Bool),
+        ];
+        FACTS.into_iter().zip(all).filter_map(|(key, value)| Some((key, value?))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::yaml;
+
+    fn of(text: &str) -> Result<Way, String> {
+        Way::of_settings(&yaml::read(text).unwrap())
+    }
+
+    #[test]
+    fn what_is_said_closest_to_a_run_counts() {
+        let all = of("{ method: CoT@1, steps: 20, offer: query }").unwrap();
+        let model = of("{ method: DFS_woFilter_w2 }").unwrap();
+        let launch = of("{ offer: top-5 }").unwrap();
+        let facts = launch.or(model).or(all).settled(true).facts();
+        let facts: Vec<_> = facts.into_iter().map(|(key, value)| format!("{key} {}", word(&value).unwrap())).collect();
+        assert_eq!(facts, ["method DFS_woFilter_w2", "steps 20", "queries 200", "offer top-5", "observation 1024"]);
+    }
+
+    #[test]
+    fn a_run_without_method_and_apis_says_nothing() {
+        assert_eq!(of("{ steps: 3, offer: query, compat: true }").unwrap().settled(false).facts(), []);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_said() {
+        for (text, why) in [
+            ("{ method: BFS }", "no method"),
+            ("{ offer: best }", "top-20"),
+            ("{ offer: top-0 }", "top-20"),
+            ("{ steps: 0 }", "`steps`"),
+            ("{ queries: many }", "`many`"),
+            ("{ compat: seed }", "true or false"),
+        ] {
+            assert!(of(text).unwrap_err().contains(why), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_transcript_says_how_it_was_made() {
+        let way = of("{ method: CoT@2, offer: all, compat: true }").unwrap().settled(true);
+        let mut document = Document::conversation();
+        for (key, value) in way.facts() {
+            document.set_run(key, value);
+        }
+        assert_eq!(Way::of_file(&document), way);
+    }
+}
