@@ -97,7 +97,6 @@ fn queries_run_to_their_answers_over_virtual_apis() {
     }
     let murg = document(&bench, "results/G1_instruction/3-tool_calling-scripted-variation0.yaml").run().unwrap();
     assert_eq!(murg.tree.unwrap().nodes[1].trouble.as_deref(), Some("Not authorized"));
-    assert_eq!(murg.steps[1].failed, Some(true));
     assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
 }
 
@@ -306,9 +305,9 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     let bench = folder(&server, "method: CoT@1", "");
     let launched = bench.app().start_launch(&only("*/1")).unwrap();
     ended(&bench, &launched.launch);
-    let text = std::fs::read_to_string(bench.path(RUN)).unwrap().replace("answer:", "# by hand\nanswer:");
-    let by_hand = text.replace("\nanswer:", "\n- user_message: And tomorrow?\nanswer:").replace("# by hand\n", "");
-    bench.write(RUN, by_hand);
+    let mut file = document(&bench, RUN);
+    file.push("user_message", "And tomorrow?".into());
+    bench.write(RUN, file.write());
     let plan = bench.app().plan_launch(&only("*/1")).unwrap();
     let why = plan.owed.iter().chain(&plan.skipped).map(|run| run.why.as_str()).collect::<Vec<_>>();
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");

@@ -53,4 +53,20 @@ max_cost: number | null,
 /**
  * Only one part of it, for several machines.
  */
-shard: Shard | null, };
+shard: Shard | null, 
+/**
+ * How runs look for an answer, `CoT@1` or `DFS_woFilter_w2`; none means as the workspace file says.
+ */
+method: string | null, 
+/**
+ * How deep a way of such a search may be.
+ */
+steps: number | null, 
+/**
+ * Replies of one such search.
+ */
+queries: number | null, 
+/**
+ * Which functions of virtual APIs are offered: `all`, `query`, `top-20`; none means as the workspace file says.
+ */
+offer: string | null, };

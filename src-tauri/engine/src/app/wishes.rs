@@ -3,7 +3,7 @@ use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::results::query;
-use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, TaskChoice, Trouble};
+use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, SearchOptions, TaskChoice, Trouble};
 use crate::runs::drive::not_recorded;
 use crate::runs::plan::{self, Decision, Matrix, Planned, Shard, Slot, Wish};
 use crate::runs::setup::Setup;
@@ -59,6 +59,7 @@ impl App {
             tools: setup.tools.iter().map(|tool| choice(&tool.name, &tool.kind, None)).collect(),
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
+            search: search_options(open.flow.shelf.tasks().all().any(|task| task.suite.query.is_some()), &setup),
             wrong: setup.wrong,
             tasks,
         })
@@ -124,6 +125,18 @@ impl App {
         });
         choice(&model.name, &detail, why_not)
     }
+}
+
+/// How runs look for an answer, where that matters.
+fn search_options(has_queries: bool, setup: &Setup) -> Option<SearchOptions> {
+    let has_apis = setup.tools.iter().any(|tool| tool.kind == "virtual");
+    let own = |model: &Model| model.way.method.map(|method| format!("{}: {method}", model.name));
+    (has_apis || has_queries).then(|| SearchOptions {
+        method: setup.way.method.map(|method| method.to_string()),
+        others: setup.models.iter().filter_map(own).collect(),
+        offer: setup.way.offer.unwrap_or_default().to_string(),
+        has_apis,
+    })
 }
 
 /// Gathers what a request means.

@@ -17,10 +17,26 @@ pub struct LaunchOptions {
     pub concurrency: u32,
     /// Dollars after which a launch stops, when the workspace file says.
     pub max_cost: Option<f64>,
+    /// How runs look for an answer and which functions they are offered, where there are virtual APIs or queries; none elsewhere.
+    pub search: Option<SearchOptions>,
     /// What of the workspace file could not be used, and why.
     pub wrong: Vec<String>,
     /// Why nothing can be launched at all: no input directory, or a front door that may not. With the next step.
     pub why_not: Option<Trouble>,
+}
+
+/// How runs look for an answer when nothing else is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct SearchOptions {
+    /// The method of all models; none is an ordinary conversation.
+    pub method: Option<String>,
+    /// Models with a method of their own, as `o1: CoT@1`.
+    pub others: Vec<String>,
+    /// Which functions are offered: `all`, `query`, `top-20`.
+    pub offer: String,
+    /// True when there are virtual APIs, of which functions are offered.
+    pub has_apis: bool,
 }
 
 /// A task that can be run.

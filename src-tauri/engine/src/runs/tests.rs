@@ -41,7 +41,7 @@ fn go_on(dir: &Path) {
     while script.next_turn() <= TURNS {
         let turn = script.next_turn();
         let hash = format!("question {turn}");
-        let paid = journal.find(&hash, 0).unwrap_or_else(|| buy(dir, &journal, turn, hash));
+        let paid = journal.find(&hash, 0, None).unwrap_or_else(|| buy(dir, &journal, turn, hash));
         let text = String::from_utf8(paid.body.bytes()).unwrap();
         script.say(&Reply { text: Some(text), ..Reply::default() });
         if turn < TURNS {

@@ -56,6 +56,8 @@ pub(super) struct Question<'a> {
     /// The line of the journal from which on replies are of use.
     pub(super) from: usize,
     pub(super) turn: u32,
+    /// Whether the same request may be sent again for another turn, and means another reply then.
+    pub(super) repeats: bool,
     pub(super) provider: Provider,
     /// Name of the model, for the gate it shares with others.
     pub(super) model: &'a str,
@@ -73,7 +75,7 @@ impl Question<'_> {
     pub(super) async fn ask<T>(self, decode: impl Fn(&HttpReply) -> Result<T, Fault>) -> Result<Asked<T>, Halt> {
         let begun = Instant::now();
         let before = self.journal.lines();
-        let kept = self.journal.find(&self.hash, self.from);
+        let kept = self.journal.find(&self.hash, self.from, self.only());
         if let Some((reply, ms)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept.ms))) {
             let bought = Ok(Bought { reply, sent: None, ms, journaled: true });
             return Ok(Asked { bought, lost: self.lost(before, true), body: None });
@@ -121,7 +123,8 @@ impl Question<'_> {
                 return Err(Halt::Broken(format!("A reply could not be kept: {why}")));
             }
         };
-        let body = self.journal.attempts_at(&self.hash, before).pop().map(|(_, attempt)| attempt.body.bytes());
+        let body =
+            self.journal.attempts_at(&self.hash, before, self.only()).pop().map(|(_, attempt)| attempt.body.bytes());
         Ok(Asked { bought, lost, body })
     }
 
@@ -145,7 +148,7 @@ impl Question<'_> {
 
     /// The successes among the attempts at this question that were no reply. Those made since line `before` are paid now.
     fn lost(&self, before: usize, replied: bool) -> Vec<Lost> {
-        let mut attempts = self.journal.attempts_at(&self.hash, self.from);
+        let mut attempts = self.journal.attempts_at(&self.hash, self.from, self.only());
         if let Some(at) = attempts.iter().rposition(|(_, attempt)| attempt.is_usable()).filter(|_| replied) {
             attempts.remove(at);
         }
@@ -164,6 +167,11 @@ impl Question<'_> {
             lost.push(Lost { usage, cost });
         }
         lost
+    }
+
+    /// The turn whose replies count, where not those of all do.
+    fn only(&self) -> Option<u32> {
+        self.repeats.then_some(self.turn)
     }
 
     fn record(&self, attempt: &persist::Attempt) -> Record {

@@ -142,6 +142,8 @@ impl Talk<'_> {
             journal: self.desk.journal.clone(),
             from: ask::from_line(self.script.facts().journal),
             turn,
+            // Tries begin with the same words.
+            repeats: self.searches,
             provider,
             model: &self.model.model_id,
             key: self.model.key.as_deref(),

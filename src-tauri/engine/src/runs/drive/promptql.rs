@@ -85,6 +85,7 @@ impl Asking<'_> {
             // A file with an error is begun anew, and its journal with it.
             from: 0,
             turn,
+            repeats: false,
             provider: Provider::OpenAi,
             model: "promptql",
             key: Some(&spec.key),

@@ -295,8 +295,8 @@ impl Virtual {
         };
         let reply = self.apis.call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop).await;
         let Some(reply) = reply else { return Some(Err(ToolFailure::new("The call was stopped."))) };
-        let shown = observe::cut(reply.observation(), kit.observation);
-        Some(if reply.error().is_empty() { Ok(Value::Text(shown)) } else { Err(ToolFailure::new(shown)) })
+        // What an API says went wrong is a reply like any other, and the model is shown the same as by the original.
+        Some(Ok(Value::Text(observe::cut(reply.observation(), kit.observation))))
     }
 }
 

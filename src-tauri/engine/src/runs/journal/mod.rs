@@ -90,11 +90,11 @@ impl Journal {
         lock(&self.inner).records.len()
     }
 
-    /// The latest usable reply to a request, in the lines from this one on.
-    pub fn find(&self, hash: &str, from: usize) -> Option<Attempt> {
+    /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
+    pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         let inner = lock(&self.inner);
         let attempts = inner.records.iter().skip(from).rev().filter_map(|record| match record {
-            Record::Reply(attempt) if attempt.hash == hash && attempt.is_usable() => Some(attempt),
+            Record::Reply(attempt) if attempt.is_of(hash, turn) && attempt.is_usable() => Some(attempt),
             _ => None,
         });
         attempts.take(1).next().cloned()
@@ -112,10 +112,11 @@ impl Journal {
         })
     }
 
-    /// The attempts at a request with their lines, in the lines from this one on: each may have cost something.
-    pub fn attempts_at(&self, hash: &str, from: usize) -> Vec<(usize, Attempt)> {
+    /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,
+    /// when one is given.
+    pub fn attempts_at(&self, hash: &str, from: usize, turn: Option<u32>) -> Vec<(usize, Attempt)> {
         let attempt = |(line, record): (usize, &Record)| match record {
-            Record::Reply(attempt) if attempt.hash == hash => Some((line, attempt.clone())),
+            Record::Reply(attempt) if attempt.is_of(hash, turn) => Some((line, attempt.clone())),
             _ => None,
         };
         lock(&self.inner).records.iter().enumerate().skip(from).filter_map(attempt).collect()

@@ -97,6 +97,11 @@ impl Attempt {
         HttpReply { status: self.status.unwrap_or_default(), headers: self.headers.clone(), body: self.body.bytes() }
     }
 
+    /// True for an attempt at this request, for this turn when one is given.
+    pub fn is_of(&self, hash: &str, turn: Option<u32>) -> bool {
+        self.hash == hash && turn.is_none_or(|turn| self.turn == turn)
+    }
+
     /// True when the provider said that it went well.
     pub fn is_success(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))

@@ -41,7 +41,7 @@ fn the_attempts_at_a_request_are_those_from_a_line_on_and_of_no_other() {
     for (hash, body) in [("a", "first"), ("b", "other"), ("a", "second")] {
         journal.append_now(reply(hash, 200, body)).unwrap();
     }
-    let lines = |hash, from| journal.attempts_at(hash, from).iter().map(|(line, _)| *line).collect::<Vec<_>>();
+    let lines = |hash, from| journal.attempts_at(hash, from, None).iter().map(|(line, _)| *line).collect::<Vec<_>>();
     assert_eq!((lines("a", 0), lines("a", 1), lines("b", 2), lines("c", 0)), (vec![0, 2], vec![2], vec![], vec![]));
 }
 
@@ -55,9 +55,9 @@ async fn what_was_appended_is_there_for_the_next_process() {
     let again = Journal::open(dir.path(), RUN).unwrap();
     for journal in [journal, again] {
         assert_eq!(bodies(&journal), ["first", "second", "busy", "broken"]);
-        assert_eq!(journal.find("a", 0).map(|found| found.body), Some(Body::of(b"second")));
-        assert_eq!(journal.find("a", 2), None);
-        assert_eq!(journal.find("b", 0), None);
+        assert_eq!(journal.find("a", 0, None).map(|found| found.body), Some(Body::of(b"second")));
+        assert_eq!(journal.find("a", 2, None), None);
+        assert_eq!(journal.find("b", 0, None), None);
         assert_eq!(journal.lines(), 4);
     }
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -70,7 +70,7 @@ fn a_reply_that_did_not_come_to_its_end_is_not_used() {
     let journal = Journal::open(dir.path(), RUN).unwrap();
     let Record::Reply(attempt) = reply("a", 200, "half") else { panic!("no reply") };
     journal.append_now(Record::Reply(Attempt { whole: false, ..attempt })).unwrap();
-    assert_eq!(journal.find("a", 0), None);
+    assert_eq!(journal.find("a", 0, None), None);
 }
 
 #[test]
