@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BLANK, dollars, draftOf, flipped, lacking, MOST_AT_ONCE, MOST_REPEATS, readDraft, requestOf, wholeFrom1, withSoleChoices, writeDraft, type Draft } from "./draft";
+import { BLANK, dollars, draftOf, flipped, lacking, MOST_AT_ONCE, MOST_REPEATS, MOST_STEPS, readDraft, requestOf, wholeFrom1, withSoleChoices, writeDraft, type Draft } from "./draft";
 import { choice, OPTIONS } from "./launch.test-env";
 
 const names = fc.uniqueArray(fc.string({ unit: "binary" }), { maxLength: 4 });
@@ -17,6 +17,10 @@ export const draft: fc.Arbitrary<Draft> = fc.record({
   anyway: fc.boolean(),
   concurrency: fc.option(fc.integer({ min: 1, max: MOST_AT_ONCE })),
   maxCost: fc.option(fc.integer({ min: 1, max: 9_999_999 }).map((cents) => cents / 100)),
+  method: fc.constantFrom("", "CoT@1", "DFS_woFilter_w2"),
+  offer: fc.constantFrom("", "all", "query", "top-20"),
+  steps: fc.option(fc.integer({ min: 1, max: MOST_STEPS })),
+  queries: fc.option(fc.integer({ min: 1, max: MOST_STEPS })),
 });
 const written = (one: Draft) => {
   const asked = new URLSearchParams();
@@ -38,11 +42,12 @@ describe("a draft in the address", () => {
   });
 });
 
+const USUAL = { method: null, offer: null, steps: null, queries: null };
 describe("a request", () => {
   it("of just some runs has no matrix, and one of a matrix names no runs", () => {
     const whole: Draft = { ...BLANK, tasks: ["t"], systems: ["s"], models: ["m"], variations: [2, 0], repeats: 3, startOver: true, concurrency: 8 };
-    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], cells: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
-    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], cells: [], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null });
+    expect(requestOf(whole, OPTIONS)).toEqual({ runs: [], cells: [], tasks: ["t"], systems: ["s"], models: ["m"], variations: [0, 2], repeats: 3, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null, ...USUAL });
+    expect(requestOf({ ...whole, runs: ["r1"] }, OPTIONS)).toEqual({ runs: ["r1"], cells: [], tasks: [], systems: [], models: [], variations: [], repeats: null, start_over: true, anyway: false, concurrency: 8, max_cost: null, shard: null, ...USUAL });
   });
   it("of just some cells has no matrix either, and runs that are named go before cells", () => {
     const cell = { task: "a|b", variation: null, system: "s", model: "m" };

@@ -29,12 +29,18 @@ export interface Draft {
   anyway: boolean;
   concurrency: number | null;
   maxCost: number | null;
+  /** How runs look for an answer, and which functions they are offered; empty means as they are set up. */
+  method: string;
+  offer: string;
+  steps: number | null;
+  queries: number | null;
 }
 
-export const BLANK: Draft = { runs: [], cells: [], find: "", tasks: [], systems: [], models: [], variations: [], repeats: null, startOver: false, anyway: false, concurrency: null, maxCost: null };
+export const BLANK: Draft = { runs: [], cells: [], find: "", tasks: [], systems: [], models: [], variations: [], repeats: null, startOver: false, anyway: false, concurrency: null, maxCost: null, method: "", offer: "", steps: null, queries: null };
 
 export const MOST_REPEATS = 1_000;
 export const MOST_AT_ONCE = 1_000;
+export const MOST_STEPS = 1_000_000;
 
 const once = <T>(list: readonly T[]): T[] => [...new Set(list)];
 
@@ -78,6 +84,10 @@ export function readDraft(asked: URLSearchParams): Draft {
     anyway: asked.get("anyway") === "1",
     concurrency: wholeFrom1(asked.get("at"), MOST_AT_ONCE),
     maxCost: dollars(asked.get("max")),
+    method: asked.get("method") ?? "",
+    offer: asked.get("offer") ?? "",
+    steps: wholeFrom1(asked.get("steps"), MOST_STEPS),
+    queries: wholeFrom1(asked.get("queries"), MOST_STEPS),
   };
 }
 
@@ -98,6 +108,10 @@ export function writeDraft(draft: Draft, asked: URLSearchParams): void {
   put("anyway", draft.anyway ? 1 : null);
   put("at", draft.concurrency);
   put("max", draft.maxCost);
+  put("method", draft.method);
+  put("offer", draft.offer);
+  put("steps", draft.steps);
+  put("queries", draft.queries);
 }
 
 /** Just these runs, with everything else as usual. */
@@ -134,6 +148,10 @@ export function requestOf(draft: Draft, options: Pick<LaunchOptions, "max_cost">
     concurrency: draft.concurrency,
     max_cost: draft.maxCost ?? options.max_cost,
     shard: null,
+    method: draft.method || null,
+    offer: draft.offer || null,
+    steps: draft.steps,
+    queries: draft.queries,
   };
 }
 

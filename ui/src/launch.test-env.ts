@@ -20,6 +20,7 @@ export const OPTIONS: LaunchOptions = {
   tools: [choice("query_tickets", "sql")],
   concurrency: 4,
   max_cost: null,
+  search: null,
   wrong: [],
   why_not: null,
 };

@@ -74,6 +74,28 @@ describe("the launch sheet", () => {
     await until(() => location.hash === "#/launch?system=tool_calling&model=claude&over=1&max=2.5");
     await until(() => requests(fixture).at(-1)?.max_cost === 2.5 && requests(fixture).at(-1)?.start_over === true);
   });
+  it("has nothing of methods and functions where there are no APIs and no queries", async () => {
+    await open(new Fixture(), READY);
+    await until(() => field("claude").checked);
+    expect(text()).not.toContain("Search for an answer");
+  });
+  it("sends the method and the functions that were chosen", async () => {
+    const other = new Fixture();
+    other.options = { ...OPTIONS, search: { method: "CoT@1", others: ["o1: DFS_woFilter_w2"], offer: "all", has_apis: true } };
+    await open(other, READY);
+    await until(() => text().includes("As set up: CoT@1") && text().includes("o1: DFS_woFilter_w2") && text().includes("search_apis"));
+    const choose = (label: string, value: string) => {
+      const select = all("select").find((one) => one.closest(".field")?.textContent.includes(label)) as HTMLSelectElement;
+      select.value = value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    };
+    choose("Method", "DFS_woFilter_w2");
+    choose("Functions", "query");
+    write(field("Steps of a way"), "8");
+    await until(() => requests(other).at(-1)?.steps === 8);
+    expect(requests(other).at(-1)).toMatchObject({ method: "DFS_woFilter_w2", offer: "query", queries: null });
+    expect(text()).not.toContain("search_apis");
+  });
   it("disables what cannot be used, with the reason and what mends it", async () => {
     await open(new Fixture(), "#/launch");
     await until(() => text().includes("OPENAI_API_KEY is not set"));
