@@ -361,3 +361,40 @@ test("a server that is asked to end twice does not wait", () =>
     await ended;
     assert.equal(provider.asked.length, 1);
   }));
+
+for (const dark of [false, true])
+  test(`the sheet offers methods and functions where there are virtual APIs, and a search is launched as it was chosen, in ${dark ? "dark" : "light"}`, async () => {
+    const give = (asked) => ({ content: null, tool_calls: [{ id: "c", type: "function", function: asked.messages.at(-1).role === "tool" ? { name: "Finish", arguments: '{"return_type": "give_answer", "final_answer": "152 cm"}' } : { name: "level_for_river_gauge", arguments: '{"place": "Elz"}' } }] });
+    const provider = await openProvider(give);
+    const api = { category_name: "Weather", tool_name: "River Gauge", api_name: "Level", api_description: "How high the water stands", method: "GET", required_parameters: [{ name: "place", type: "STRING", description: "", default: "Elz" }], optional_parameters: [] };
+    const files = {
+      "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 }\ntools: { apis: { kind: virtual, cache: apis } }\n`,
+      "tasks/G1_instruction.json": JSON.stringify([{ query_id: 1, query: "How high is the Elz?", api_list: [api], "relevant APIs": [["River Gauge", "Level"]] }]),
+      "apis/Weather/river_gauge_for_Weather/level.json": JSON.stringify({ "{'place': 'Elz'}": { error: "", response: { cm: 152 } } }),
+      "results/note.txt": "",
+    };
+    try {
+      await onPage(browser, { dark, files, args: MAY }, async (page) => {
+        await sheet(page, SLOW);
+        await page.getByText("Search for an answer").waitFor();
+        await page.getByTestId("offer-all").waitFor();
+        await accessible(page);
+        await page.getByLabel("Method").selectOption("DFS_woFilter_w2");
+        await page.getByLabel("Functions").selectOption("query");
+        await page.getByLabel("Steps of a way").fill("8");
+        await page.getByTestId("offer-all").waitFor({ state: "detached" });
+        await page.waitForFunction(() => location.hash.includes("method=DFS_woFilter_w2") && location.hash.includes("offer=query") && location.hash.includes("steps=8"));
+        await accessible(page);
+        await run(page).and(page.locator(":enabled")).click();
+        await state(page, "Done");
+        assert.deepEqual(provider.asked[0].tools.map((tool) => tool.function.name), ["level_for_river_gauge", "Finish"]);
+        assert.equal(provider.asked.length, 2);
+        await page.getByTestId("launch-run").first().click();
+        await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+        await page.getByText("DFS_woFilter_w2").first().waitFor();
+        await accessible(page);
+      });
+    } finally {
+      await provider.close();
+    }
+  });

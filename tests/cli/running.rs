@@ -226,3 +226,32 @@ fn a_nudge_of_nothing_or_to_nothing_ends_with_two() {
     assert_eq!(fs::read(sandbox.folder.join(FIRST)).unwrap(), before);
     assert_eq!(server.seen().len(), 1);
 }
+
+#[test]
+fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() {
+    let server = Scripted::start(|_| {
+        let give_up = json!({ "name": "Finish", "arguments": "{\"return_type\": \"give_up_and_restart\"}" });
+        let message = json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c", "type": "function", "function": give_up }] });
+        Reply::json(&json!({ "choices": [{ "index": 0, "message": message, "finish_reason": "tool_calls" }] }))
+    });
+    let sandbox = folder("method", &server);
+    let one = ["--variation", "0", "--method", "CoT@3"];
+    let ran = command(&sandbox, "run", &one);
+    assert_eq!((ran.status, server.seen().len()), (0, 3), "{ran:?}");
+    assert_eq!(ends(&ran)[0]["how"], "no_answer");
+    let file = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    assert!(file.contains("method: CoT@3") && file.contains("pruned: true"), "{file}");
+    // As an interruption leaves it.
+    let cut: Vec<&str> = file.lines().filter(|line| !line.starts_with("  finished:")).collect();
+    fs::write(sandbox.folder.join(FIRST), cut.join("\n") + "\n").unwrap();
+    let other = command(&sandbox, "plan", &["--variation", "0", "--method", "DFS_woFilter_w2"]).json().remove(0);
+    let refused = &other["skipped"][0];
+    assert_eq!((&other["owed_total"], &refused["act"]), (&json!(0), &json!("refused")));
+    assert!(refused["differs"].as_str().unwrap().contains("CoT@3"), "{refused}");
+    assert_eq!(command(&sandbox, "run", &one).status, 0);
+    assert_eq!(server.seen().len(), 3, "what was tried is in the file");
+    for wrong in [&["--method", "BFS"][..], &["--offer", "best"], &["--steps", "0"]] {
+        let ran = command(&sandbox, "run", wrong);
+        assert_eq!(ran.status, 2, "{wrong:?} {ran:?}");
+    }
+}

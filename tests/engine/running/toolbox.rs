@@ -35,7 +35,7 @@ fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
     all: The tool `broken`: missing.db: The database file is not there. Check `database` in touchstone.yaml: a path is relative to that file.
     broken: The tool `broken`: missing.db: The database file is not there. Check `database` in touchstone.yaml: a path is relative to that file.
     missing: The task uses the tool `query_stars`, which the workspace file does not define. Add `query_stars` under `tools:` in touchstone.yaml, or take it out of the task.
-    odd: The tool `odd` cannot be used: it has the kind `magic`, which Touchstone does not know. Write `kind: sql` or `kind: mcp`.
+    odd: The tool `odd` cannot be used: it has the kind `magic`, which Touchstone does not know. Write `kind: sql`, `kind: mcp` or `kind: virtual`.
     ");
     assert!(document(&bench, RUN).get("answer").is_some());
     assert_eq!(server.delivered(), 4, "nothing was bought for a run that cannot be made");

@@ -5,7 +5,7 @@ use super::script::walk::word;
 use super::secrets;
 use super::spec::{Model, Price, Provider};
 use super::tools::virtual_api;
-use super::way::{FACTS, Way};
+use super::way::Way;
 use std::collections::BTreeSet;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::Task;
@@ -228,12 +228,7 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         base_url,
         key,
         reasoning,
-        settings: said
-            .extra
-            .iter()
-            .filter(|(key, _)| key != "api_key_env" && !FACTS.contains(&key.as_str()))
-            .cloned()
-            .collect(),
+        settings: said.extra.iter().filter(|(key, _)| key != "api_key_env").cloned().collect(),
     })
 }
 

@@ -1,3 +1,4 @@
+//! Searches by hand and by chance, and the scripted runs of the original.
 use super::names;
 use super::observe;
 use super::*;
@@ -302,6 +303,59 @@ fn original(node: &Value, out: &mut Vec<(String, String, Option<String>, bool)>)
     node.get("children").map_or(&[][..], Value::items).iter().for_each(|child| original(child, out));
 }
 
+/// What was sent, and what the model saw last before each of its replies.
+fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
+    let name = case.get("case").and_then(Value::text).unwrap();
+    let sent = case.get("requests_sent").unwrap().items();
+    assert_eq!(requests.len(), sent.len(), "{name}");
+    for (ours, original) in requests.iter().zip(sent) {
+        for key in ["category", "tool_name", "api_name"] {
+            assert_eq!(ours.get(key), original.get(key), "{name}");
+        }
+        let input = original.get("tool_input").and_then(Value::text).unwrap();
+        assert_eq!(ours.get("tool_input"), json::embedded(input).as_ref(), "{name}");
+    }
+    for (ours, original) in seen.iter().zip(case.get("last_message_of_each_llm_call").unwrap().items()) {
+        // What `Finish` and unknown names bring is in our own words.
+        if let (Some(ours), [role, Value::Text(text)]) = (ours, original.items())
+            && role.text() == Some("tool")
+            && ours.starts_with("{\"error\"")
+        {
+            assert_eq!(&ours.chars().take(200).collect::<String>(), text, "{name}");
+        }
+    }
+}
+
+/// Everything that was tried.
+fn same_nodes(name: &str, raw: &Value, search: &Search) {
+    let mut theirs = Vec::new();
+    match raw.get("tree") {
+        Some(tree) => original(tree.get("tree").unwrap(), &mut theirs),
+        None => {
+            let tries = raw.get("trys").unwrap().items().iter().flat_map(|one| one.get("chain").unwrap().items());
+            tries.for_each(|node| original(node, &mut theirs));
+        }
+    }
+    let mut theirs = theirs.into_iter();
+    for node in preorder(search) {
+        let (kind, description, code, pruned) = theirs.next().unwrap();
+        match &node.kind {
+            Kind::Thought(text) => {
+                assert_eq!((kind.as_str(), &description, pruned), ("Thought", text, node.pruned), "{name}");
+            }
+            Kind::Call(call) => {
+                assert_eq!((kind.as_str(), &description, code), ("Action", &call.name, None), "{name}");
+                let (_, input, code, pruned) = theirs.next().unwrap();
+                assert_eq!((code, pruned), (node.code.map(|code| code.0.to_string()), node.pruned), "{name}");
+                let input = json::embedded(&input).unwrap_or(Value::Text(input));
+                assert_eq!(input, call.params, "{name}");
+            }
+            Kind::Root => {}
+        }
+    }
+    assert_eq!(theirs.next(), None, "{name}");
+}
+
 #[test]
 fn scripted_runs_are_those_of_the_original() {
     let Ok(cases) = fs_err::read_to_string(golden().join("inference_cases.jsonl")) else {
@@ -319,52 +373,9 @@ fn scripted_runs_are_those_of_the_original() {
             continue;
         }
         let (search, requests, seen) = replay(&case, true);
-        let number = |key: &str| python::text(case.get(key).unwrap());
-        assert_eq!(search.asked().to_string(), number("llm_calls"), "{name}");
-        let sent = case.get("requests_sent").unwrap().items();
-        assert_eq!(requests.len(), sent.len(), "{name}");
-        for (ours, original) in requests.iter().zip(sent) {
-            for key in ["category", "tool_name", "api_name"] {
-                assert_eq!(ours.get(key), original.get(key), "{name}");
-            }
-            let input = original.get("tool_input").and_then(Value::text).unwrap();
-            assert_eq!(ours.get("tool_input"), json::embedded(input).as_ref(), "{name}");
-        }
-        for (ours, original) in seen.iter().zip(case.get("last_message_of_each_llm_call").unwrap().items()) {
-            // What `Finish` and unknown names bring is in our own words.
-            if let (Some(ours), [role, Value::Text(text)]) = (ours, original.items())
-                && role.text() == Some("tool")
-                && ours.starts_with("{\"error\"")
-            {
-                assert_eq!(&ours.chars().take(200).collect::<String>(), text, "{name}");
-            }
-        }
-        let mut theirs = Vec::new();
-        match raw.get("tree") {
-            Some(tree) => original(tree.get("tree").unwrap(), &mut theirs),
-            None => {
-                let tries = raw.get("trys").unwrap().items().iter().flat_map(|one| one.get("chain").unwrap().items());
-                tries.for_each(|node| original(node, &mut theirs));
-            }
-        }
-        let mut theirs = theirs.into_iter();
-        for node in preorder(&search) {
-            let (kind, description, code, pruned) = theirs.next().unwrap();
-            match &node.kind {
-                Kind::Thought(text) => {
-                    assert_eq!((kind.as_str(), &description, pruned), ("Thought", text, node.pruned), "{name}")
-                }
-                Kind::Call(call) => {
-                    assert_eq!((kind.as_str(), &description, code), ("Action", &call.name, None), "{name}");
-                    let (_, input, code, pruned) = theirs.next().unwrap();
-                    assert_eq!((code, pruned), (node.code.map(|code| code.0.to_string()), node.pruned), "{name}");
-                    let input = json::embedded(&input).unwrap_or(Value::Text(input));
-                    assert_eq!(input, call.params, "{name}");
-                }
-                Kind::Root => {}
-            }
-        }
-        assert_eq!(theirs.next(), None, "{name}");
+        assert_eq!(search.asked().to_string(), python::text(case.get("llm_calls").unwrap()), "{name}");
+        same_calls(&case, &requests, &seen);
+        same_nodes(name, raw, &search);
         assert_eq!(raw.get("win"), Some(&Value::Bool(search.answer().is_some())), "{name}");
         equal += 1;
         if replay(&case, false).1 != requests {
