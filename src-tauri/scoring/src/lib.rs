@@ -4,6 +4,7 @@ pub mod align;
 mod calls;
 pub mod diff;
 pub mod scorers;
+pub mod stabletoolbench;
 pub mod standing;
 pub mod stats;
 

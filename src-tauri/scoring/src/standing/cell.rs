@@ -118,10 +118,14 @@ fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
     scored.iter().map(unit).collect()
 }
 
-fn estimate<'a>(scores: impl Iterator<Item = (Unit<'a>, f64)> + Clone, resampling: Resampling) -> Option<Estimate> {
+/// The mean of scores, each with what it belongs to that others may belong to, too.
+pub(crate) fn estimate<K: Ord>(
+    scores: impl Iterator<Item = (K, f64)> + Clone,
+    resampling: Resampling,
+) -> Option<Estimate> {
     let clusters = Clusters::gather(scores.clone())?;
     // Scores that are nothing or all are passes by another name, and Wilson knows what all the same is worth.
-    let rate: Option<Vec<(Unit<'a>, bool)>> = scores
+    let rate: Option<Vec<(K, bool)>> = scores
         .map(|(unit, score)| {
             Some((
                 unit,
@@ -144,8 +148,9 @@ fn estimate<'a>(scores: impl Iterator<Item = (Unit<'a>, f64)> + Clone, resamplin
     Some(Estimate { value: clusters.mean(), interval, by })
 }
 
-fn passes<'a>(passed: impl Iterator<Item = (Unit<'a>, bool)>) -> Option<Passes> {
-    let mut units: BTreeMap<Unit<'a>, (u64, u64)> = BTreeMap::new();
+/// The rate of passes, each with what it belongs to that others may belong to, too.
+pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<Passes> {
+    let mut units: BTreeMap<K, (u64, u64)> = BTreeMap::new();
     for (unit, passed) in passed {
         let count = units.entry(unit).or_default();
         count.0 += u64::from(passed);

@@ -8,6 +8,7 @@ mod pairs;
 mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
+pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, Why};
 pub use words::{METHOD, probability, sentences};

@@ -1,0 +1,125 @@
+//! **Pure.** Whether an answer was finished: the function `Finish` hands over an answer, or gives up.
+
+/// How to tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FinishRule {
+    /// `Finish` was called somewhere, and handed over an answer.
+    #[default]
+    Ours,
+    /// The official one: it was the last tool call, whatever it handed over.
+    Official,
+    /// The document's: it was called somewhere, whatever it handed over.
+    Document,
+    /// What the document's program does: it looks in the wrong place, so it never finds one.
+    Seed,
+}
+
+/// What a call of `Finish` hands over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returned {
+    /// An answer.
+    Answer,
+    /// Nothing: it gave up, and may begin again.
+    GaveUp,
+}
+
+/// What is known of the calls of `Finish` of one answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Finish {
+    /// It was called.
+    pub called: bool,
+    /// It was the last tool call.
+    pub last: bool,
+    /// What the last one handed over; none when nobody says.
+    pub returned: Option<Returned>,
+}
+
+/// Whether a call is one of `Finish`.
+pub fn is_finish(name: &str) -> bool {
+    name == "Finish"
+}
+
+impl FinishRule {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ours, Self::Official, Self::Document, Self::Seed];
+
+    /// As suites write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Official => "official",
+            Self::Document => "document",
+            Self::Seed => "seed",
+        }
+    }
+
+    /// By its name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+}
+
+impl Returned {
+    /// From `return_type`.
+    pub fn read(return_type: &str) -> Option<Self> {
+        match return_type {
+            "give_answer" => Some(Self::Answer),
+            kind if kind.starts_with("give_up") => Some(Self::GaveUp),
+            _ => None,
+        }
+    }
+}
+
+impl Finish {
+    /// From tool calls in order, each with what it handed over when it is one of `Finish` and that is known.
+    pub fn of<'a>(calls: impl IntoIterator<Item = (&'a str, Option<Returned>)>) -> Self {
+        let mut finish = Self::default();
+        for (name, returned) in calls {
+            finish.last = is_finish(name);
+            if finish.last {
+                finish.called = true;
+                finish.returned = returned;
+            }
+        }
+        finish
+    }
+
+    /// Whether the answer was finished. One of which nobody says what was handed over is taken to be finished.
+    pub fn holds(self, rule: FinishRule) -> bool {
+        match rule {
+            FinishRule::Ours => self.called && self.returned != Some(Returned::GaveUp),
+            FinishRule::Official => self.last,
+            FinishRule::Document => self.called,
+            FinishRule::Seed => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rules_differ_where_it_matters() {
+        let (answer, gave_up) = (Some(Returned::Answer), Some(Returned::GaveUp));
+        for (calls, holds) in [
+            (&[][..], [false, false, false, false]),
+            (&[("a", None)], [false, false, false, false]),
+            (&[("a", None), ("Finish", answer)], [true, true, true, false]),
+            (&[("a", None), ("Finish", None)], [true, true, true, false]),
+            (&[("Finish", gave_up)], [false, true, true, false]),
+            (&[("Finish", answer), ("a", None)], [true, false, true, false]),
+            (&[("Finish", gave_up), ("a", None), ("Finish", answer)], [true, true, true, false]),
+            (&[("finish", answer)], [false, false, false, false]),
+        ] {
+            let finish = Finish::of(calls.iter().copied());
+            assert_eq!(FinishRule::ALL.map(|rule| finish.holds(rule)), holds, "{calls:?}");
+        }
+        assert_eq!(
+            ["give_answer", "give_up", "give_up_and_restart", "x"].map(Returned::read),
+            [answer, gave_up, gave_up, None]
+        );
+        assert_eq!(FinishRule::named("official"), Some(FinishRule::Official));
+        assert_eq!(FinishRule::named("Official"), None);
+    }
+}

@@ -1,0 +1,140 @@
+//! **Pure.** From the name of a function that was called to the API that is meant.
+use touchstone_formats::stabletoolbench::{Pair, Query, names};
+
+/// Providers take names of at most this many characters.
+const LONGEST: usize = 64;
+
+/// The APIs of a query, and which of them are right to call.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Offered {
+    /// In the order of the query. Where the same name stands for several, the first is the one that is called.
+    pub apis: Vec<Pair>,
+    /// Each once, in the order of the query.
+    pub gold: Vec<Pair>,
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<'a> {
+    /// The API that is called by it.
+    pub first: &'a Pair,
+    /// Others that share the name.
+    pub others: Vec<&'a Pair>,
+}
+
+impl Offered {
+    /// Of a query. What is right to call and not in its list can be called, too.
+    pub fn of(query: &Query) -> Self {
+        let mut offered = Self::default();
+        for pair in &query.gold {
+            if !offered.gold.contains(pair) {
+                offered.gold.push(pair.clone());
+            }
+        }
+        for pair in query.apis.iter().map(touchstone_formats::stabletoolbench::Api::pair).chain(query.gold.clone()) {
+            if !offered.apis.contains(&pair) {
+                offered.apis.push(pair);
+            }
+        }
+        offered
+    }
+
+    /// The API that a name stands for. The name of the function comes before all other ways to write it.
+    pub fn find(&self, name: &str) -> Option<Found<'_>> {
+        let forms: [fn(&Pair) -> String; 5] = [
+            |pair| names::function_name(&pair.tool, &pair.api),
+            |pair| names::whole_function_name(&pair.tool, &pair.api),
+            joined,
+            |pair| sanitized(&joined(pair)),
+            |pair| format!("{} {}", pair.tool, pair.api),
+        ];
+        forms.iter().find_map(|form| {
+            let mut found = self.apis.iter().filter(|pair| form(pair) == name);
+            Some(Found { first: found.next()?, others: found.collect() })
+        })
+    }
+
+    /// Gold APIs whose function has the name of another one's, so that calls do not tell which was meant.
+    pub fn shared(&self) -> Vec<&Pair> {
+        let name = |pair: &Pair| names::function_name(&pair.tool, &pair.api);
+        let is_shared = |gold: &&Pair| self.apis.iter().any(|pair| pair != *gold && name(pair) == name(gold));
+        self.gold.iter().filter(is_shared).collect()
+    }
+}
+
+fn joined(pair: &Pair) -> String {
+    format!("{}_{}", pair.tool, pair.api)
+}
+
+/// A name as clients clean it before they send it to a provider: at most 64 letters, digits, `-` and single `_`.
+pub fn sanitized(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        let c = if c.is_alphanumeric() || c == '-' { c } else { '_' };
+        if c != '_' || !out.ends_with('_') {
+            out.push(c);
+        }
+    }
+    let cut: String = out.trim_matches('_').chars().take(LONGEST).collect();
+    cut.trim_end_matches('_').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::stabletoolbench::Api;
+
+    fn offered() -> Offered {
+        let long = "Over And Over The Same Long Words In Every Name Of This Tool";
+        let api = |tool: &str, name: &str| Api { tool: tool.to_owned(), name: name.to_owned(), ..Api::default() };
+        let apis = vec![
+            api("Sky_v2", "Star list"),
+            api(long, "Today Sure"),
+            api(long, "Tomorrow Sure"),
+            api("Sky_v2", "4. Moons"),
+        ];
+        let gold = vec![apis[0].pair(), apis[2].pair(), apis[0].pair()];
+        Offered::of(&Query { apis, gold, ..Query::default() })
+    }
+
+    #[test]
+    fn every_way_to_write_a_name_leads_to_its_api() {
+        let offered = offered();
+        for (name, api) in [
+            ("star_list_for_sky_v2", "Star list"),
+            ("Sky_v2_Star list", "Star list"),
+            ("Sky_v2_Star_list", "Star list"),
+            ("Sky_v2 Star list", "Star list"),
+            ("get_4_moons_for_sky_v2", "4. Moons"),
+            ("Sky_v2_4_Moons", "4. Moons"),
+            ("tomorrow_sure_for_over_and_over_the_same_long_words_in_every_name_of_this_tool", "Tomorrow Sure"),
+        ] {
+            assert_eq!(offered.find(name).map(|found| found.first.api.as_str()), Some(api), "{name}");
+        }
+        for name in ["star_list", "STAR_LIST_FOR_SKY_V2", "4_moons_for_sky_v2", "", "Finish"] {
+            assert_eq!(offered.find(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_was_cut_stands_for_the_first_and_says_that_there_are_others() {
+        let offered = offered();
+        let name = names::function_name(&offered.apis[1].tool, "Tomorrow Sure");
+        let found = offered.find(&name).unwrap();
+        assert_eq!((found.first.api.as_str(), found.others.len()), ("Today Sure", 1));
+        assert_eq!(offered.shared(), [&offered.gold[1]]);
+        assert_eq!(offered.gold.len(), 2);
+    }
+
+    #[test]
+    fn names_are_cleaned_as_clients_clean_them() {
+        for (name, clean) in [
+            ("Kick.com API | Kick API_Get Channel Clips", "Kick_com_API_Kick_API_Get_Channel_Clips"),
+            ("__a--b__", "a--b"),
+            ("é €", "é"),
+        ] {
+            assert_eq!(sanitized(name), clean);
+        }
+        assert_eq!(sanitized(&"a ".repeat(40)).len(), 63);
+    }
+}
