@@ -25,6 +25,7 @@ mod postgres;
 mod programs;
 mod python;
 mod queries;
+mod query_scores;
 
 mod raw_answers;
 mod readme;

@@ -80,9 +80,20 @@ const ABOUT: Record<string, string> = {
   text_similarity: "likeness of the texts; compatible by name and rule with azure's text similarity grader",
   string_check: "compares the texts; compatible by name and rule with azure's string check grader",
   tool_calls: "share of the expected tool calls that were made",
-  api_calls: "share of the expected calls that were made; compatible by name and rule with StableToolBench",
+  api_calls: "share of the APIs that are right to call and were called, each once; names of functions count as the API that is meant",
+  finish: "1 when the answer was finished by calling Finish, else 0",
+  seed_heuristic: "not a judgement: length, excuses, Finish and the API call score in place of a judge",
   python: "a program of the suite, run in the sandbox",
 };
 
+/** What options that change what is counted add. */
+const VARIANTS: Record<string, string> = {
+  "api_calls: seed": "share of calls as the original counts them: a name is cut at its first stroke, which misses most functions",
+  "finish: official": "1 when Finish is the last tool call, whatever it hands over, else 0",
+  "finish: document": "1 when Finish was called, whatever it hands over, else 0",
+  "finish: seed": "always 0: the original looks for Finish in the wrong place",
+  "seed_heuristic: seed": "not a judgement: as the original counts, with its faults",
+};
+
 /** What a scorer does, in a few words; empty for one we do not know. */
-export const aboutScorer = (scorer: string): string => ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
+export const aboutScorer = (scorer: string): string => VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";

@@ -297,3 +297,13 @@ fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
     assert_eq!(outline.answer.map(|kept| kept.json), Some(None));
     assert_eq!((outline.said, outline.calls.len()), (None, 0));
 }
+
+#[test]
+fn a_call_that_names_the_function_it_stands_for_is_a_call_of_that_function() {
+    let text = "conversation:\n- user_message: hi\n- tool_call: {name: call_api, params: {arguments: {name: x}, name: stars_for_sky}, result: ok}\n\
+                - tool_call: {name: other, params: {name: y}, error: no}\n- tool_call: {name: call_api, params: {}, result: ok}\n";
+    let outline = transcript::outline(text.as_bytes()).unwrap();
+    let calls: Vec<(&str, bool)> = outline.calls.iter().map(|(name, failed)| (name.as_str(), *failed)).collect();
+    assert_eq!(calls, [("stars_for_sky", false), ("other", true), ("call_api", false)]);
+    assert_eq!(outline.tools, ["call_api", "stars_for_sky", "other"]);
+}

@@ -9,6 +9,8 @@ mod laws;
 mod naming;
 #[path = "scorers/outcomes.rs"]
 mod outcomes;
+#[path = "scorers/queries.rs"]
+mod queries;
 #[path = "scorers/rules.rs"]
 mod rules;
 

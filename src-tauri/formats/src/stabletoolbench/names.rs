@@ -2,6 +2,8 @@
 
 /// Providers take function names of at most this many characters; the beginning is what is cut.
 const LONGEST: usize = 64;
+/// The tool that calls an API of a pool that is too large to be offered whole: `name` is the function that is meant.
+pub const CALL: &str = "call_api";
 /// Words that are no name of a function by themselves.
 const RESERVED: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 

@@ -8,6 +8,7 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{Answer, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
+use crate::stabletoolbench::names;
 use crate::stamp;
 
 /// An outline that is being collected.
@@ -31,6 +32,8 @@ pub(crate) struct OutlineBuilder {
     last_turn: u32,
     /// Where the name of the tool that was called last stands in the text.
     last_tool: Option<usize>,
+    /// While the parts of a call come that names the function it stands for.
+    stands_for_another: bool,
     answered: bool,
     started: Option<f64>,
     finished: Option<f64>,
@@ -112,6 +115,15 @@ impl OutlineBuilder {
         self.outline.answer = Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
     }
 
+    /// The call that came last is one of this function.
+    fn means(&mut self, name: &str) {
+        self.stands_for_another = false;
+        if let Some(call) = self.outline.calls.last_mut().filter(|_| !name.is_empty()) {
+            name.clone_into(&mut call.0);
+            self.tool(name);
+        }
+    }
+
     fn tool(&mut self, name: &str) {
         if !self.tools.contains(name) {
             self.tools.insert(name.to_owned());
@@ -130,6 +142,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
             self.last_turn = head.turn;
             self.outline.turns += 1;
         }
+        self.stands_for_another = head.kind == StepKind::ToolCall && head.title == Some(names::CALL);
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
             self.outline.failed_calls += u32::from(head.failed == Some(true));
@@ -159,6 +172,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
         value.write_words(&mut self.outline.text);
         if self.in_message.is_some() && label == "message" {
             self.say(start);
+        }
+        if self.stands_for_another && label == "name" {
+            self.means(value.word().unwrap_or_default());
         }
         if self.in_error && self.error.is_none() {
             self.error = reason::of(value).or_else(|| self.reason_at(start));

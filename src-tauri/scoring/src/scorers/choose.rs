@@ -3,6 +3,7 @@ use super::fields;
 use super::read::read;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::Options;
+use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
@@ -38,6 +39,15 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
         Some(Value::Null | Value::Bool(_)) => Scorer::plain("exact", Rule::Exact),
     };
     vec![scorer]
+}
+
+/// The scorers of queries of `StableToolBench`. What a judge says comes on top, for it costs money.
+pub fn of_queries() -> Vec<Scorer> {
+    vec![
+        Scorer::plain("api_calls", Rule::ApiCalls { seed: false }),
+        Scorer::plain("finish", Rule::Finish(FinishRule::default())),
+        Scorer::plain("seed_heuristic", Rule::SeedHeuristic { seed: false }),
+    ]
 }
 
 /// The scorers that the published benchmark uses for the suites of its own layout: `kendall_tau` for ordered lists of names,

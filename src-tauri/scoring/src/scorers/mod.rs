@@ -11,16 +11,18 @@ mod kendall;
 mod lists;
 mod numeric;
 mod options;
+mod queries;
 mod read;
 mod scorer;
 mod texts;
 mod words;
 
-pub use choose::{choose, comparison, defaults, published};
+pub use choose::{choose, comparison, defaults, of_queries, published};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
 pub use read::read;
 pub use scorer::{Better, Need, Scorer};
 
+use crate::stabletoolbench::Offered;
 use scorer::Rule;
 use touchstone_formats::value::Value;
 
@@ -37,6 +39,8 @@ pub struct Case<'a> {
     pub expected_calls: &'a [String],
     /// Tools that were called, in order, and whether the call failed.
     pub calls: &'a [(String, bool)],
+    /// What a query of `StableToolBench` offers; none for other tasks.
+    pub offered: Option<&'a Offered>,
     /// Key of the answer that tells its rows apart, when the suite names it.
     pub key: Option<&'a str>,
 }
@@ -80,7 +84,12 @@ pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
         Rule::Text { likeness, nltk } => texts::score(scorer, case, *likeness, *nltk),
         Rule::StringCheck { operation, reference } => texts::check(scorer, case, *operation, reference.as_deref()),
         Rule::ToolCalls => calls::score(scorer, case, "expected tool"),
-        Rule::ApiCalls => calls::score(scorer, case, "expected API"),
+        Rule::ApiCalls { seed } => match case.offered {
+            Some(offered) => queries::api_calls(scorer, case, offered, *seed),
+            None => calls::score(scorer, case, "expected API"),
+        },
+        Rule::Finish(rule) => queries::finish(scorer, case, *rule),
+        Rule::SeedHeuristic { seed } => queries::heuristic(scorer, case, *seed),
         Rule::Python { path } if case.expected.is_some() && case.answer.is_some() => {
             Outcome::Needs(Need::Program(path.clone()))
         }

@@ -3,6 +3,7 @@
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
+use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
@@ -18,7 +19,7 @@ struct Known {
     build: fn(&Given<'_>) -> Result<(String, Rule), String>,
 }
 
-const KNOWN: [Known; 13] = [
+const KNOWN: [Known; 15] = [
     Known { name: "exact", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::Exact)) },
     Known {
         name: "fields",
@@ -49,7 +50,9 @@ const KNOWN: [Known; 13] = [
     Known { name: "string_check", options: &["operation", "reference"], bare: ("operation", ""), build: string_check },
     Known { name: "text_similarity", options: &["metric", "nltk"], bare: ("metric", ""), build: text_similarity },
     Known { name: "tool_calls", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::ToolCalls)) },
-    Known { name: "api_calls", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::ApiCalls)) },
+    Known { name: "api_calls", options: &["compat"], bare: ("compat", ""), build: api_calls },
+    Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
+    Known { name: "seed_heuristic", options: &["compat"], bare: ("compat", ""), build: seed_heuristic },
     Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
     Known { name: "judge", options: &["name", "model"], bare: ("name", ""), build: judge },
 ];
@@ -254,6 +257,37 @@ fn string_check(given: &Given<'_>) -> Result<(String, Rule), String> {
     let operation = StringCheck::from_name(&word)
         .ok_or_else(|| given.bad("operation", &word, "Write `eq`, `ne`, `like` or `ilike`."))?;
     Ok((format!("string_check: {word}"), Rule::StringCheck { operation, reference: given.word("reference")? }))
+}
+
+fn api_calls(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let seed = compat(given)?;
+    Ok((compatible(given, seed), Rule::ApiCalls { seed }))
+}
+
+fn seed_heuristic(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let seed = compat(given)?;
+    Ok((compatible(given, seed), Rule::SeedHeuristic { seed }))
+}
+
+/// Whether it counts as the original does, with its faults.
+fn compat(given: &Given<'_>) -> Result<bool, String> {
+    match given.word("compat")?.as_deref() {
+        None => Ok(false),
+        Some("seed") => Ok(true),
+        Some(other) => Err(given.bad("compat", other, "Write `seed`, or leave it out.")),
+    }
+}
+
+fn compatible(given: &Given<'_>, seed: bool) -> String {
+    if seed { format!("{}: seed", given.rule()) } else { given.rule() }
+}
+
+fn finish(given: &Given<'_>) -> Result<(String, Rule), String> {
+    let word = given.word("rule")?.unwrap_or_else(|| FinishRule::default().name().to_owned());
+    let rule = FinishRule::named(&word)
+        .ok_or_else(|| given.bad("rule", &word, "Write `ours`, `official`, `document` or `seed`."))?;
+    let name = if rule == FinishRule::default() { given.rule() } else { format!("{}: {word}", given.rule()) };
+    Ok((name, Rule::Finish(rule)))
 }
 
 fn python(given: &Given<'_>) -> Result<(String, Rule), String> {

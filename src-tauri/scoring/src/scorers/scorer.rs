@@ -1,5 +1,6 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
 use crate::diff::{Dates, Tolerance};
+use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -45,7 +46,9 @@ pub(super) enum Rule {
     Text { likeness: Likeness, nltk: Nltk },
     StringCheck { operation: StringCheck, reference: Option<String> },
     ToolCalls,
-    ApiCalls,
+    ApiCalls { seed: bool },
+    Finish(FinishRule),
+    SeedHeuristic { seed: bool },
     Python { path: String },
     Judge { name: String },
 }
@@ -109,7 +112,11 @@ impl Scorer {
 
     /// Version of the rule. It grows whenever the same answer could get another score.
     pub fn version(&self) -> u32 {
-        1
+        match self.rule {
+            // Names of functions became the APIs that are meant.
+            Rule::ApiCalls { .. } => 2,
+            _ => 1,
+        }
     }
 
     /// Which way is better.

@@ -135,6 +135,8 @@ pub(crate) fn by(
         said: evidence.said,
         expected_calls: expected_calls(place, against),
         calls: evidence.calls,
+        // A run of a system without tools is not expected to call any.
+        offered: against.yardstick.offered.as_ref().filter(|_| place.calls_tools),
         key: against.task.artifact_key.as_deref(),
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| score(scorer, &case)));

@@ -4,9 +4,11 @@ use super::companions::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, published, read};
+use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, of_queries, published, read};
+use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
 /// What is expected of the runs of a variation.
@@ -18,6 +20,8 @@ pub struct Yardstick {
     pub trouble: Option<String>,
     /// The same as JSON, for the programs of scorers.
     pub(crate) expected_text: String,
+    /// What the query offers, when the task is one of `StableToolBench`.
+    pub(crate) offered: Option<Offered>,
     named: Panel,
     /// For runs of benchmark folders, when the suite names no scorers.
     published: Option<Panel>,
@@ -62,8 +66,14 @@ impl Yardstick {
         add(&mut hash, &asked(task, variation));
         add(&mut hash, &format!("{}{expected_text}", expected.is_some()));
         add(&mut hash, trouble.as_deref().unwrap_or_default());
-        let (scorers, _) = choose(&task.scorers, expected.as_deref());
-        let published = read(&task.scorers).0.is_empty().then(|| {
+        let offered = Query::of_task(task).map(|query| Offered::of(&query));
+        if let Some(offered) = &offered {
+            add(&mut hash, &format!("{offered:?}"));
+        }
+        let names_none = read(&task.scorers).0.is_empty();
+        let scorers =
+            if names_none && offered.is_some() { of_queries() } else { choose(&task.scorers, expected.as_deref()).0 };
+        let published = (names_none && offered.is_none()).then(|| {
             let mut scorers = published(expected.as_deref());
             let more = defaults(expected.as_deref())
                 .into_iter()
@@ -71,7 +81,7 @@ impl Yardstick {
             scorers.extend(more.collect::<Vec<_>>());
             Panel::new(scorers, hash.clone(), program)
         });
-        Self { named: Panel::new(scorers, hash, program), published, expected, trouble, expected_text }
+        Self { named: Panel::new(scorers, hash, program), published, offered, expected, trouble, expected_text }
     }
 
     /// The scorers of a run of a benchmark folder, or of any other.

@@ -1,0 +1,147 @@
+//! **Pure.** The scorers of queries of `StableToolBench`: APIs that were called, `Finish`, and what the document falls back on without a
+//! judge. They look at what was done, so they have a say without an answer, too.
+use super::scorer::Scorer;
+use super::words::{cut, decimals, ratio, share};
+use super::{Case, Outcome, Scored};
+use crate::stabletoolbench::{ApiCalls, Called, Finish, FinishRule, Likely, Offered, Returned, literal};
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::Pair;
+use touchstone_formats::value::Value;
+
+/// Most names in a sentence.
+const MOST: usize = 5;
+const NO_QUERY: &str = "The task is not a query of StableToolBench.";
+
+/// The share of the gold APIs that were called.
+pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, seed: bool) -> Outcome {
+    if seed {
+        let score = as_the_original(case, offered);
+        let reason = format!(
+            "{} as the original counts: what stands before the first `_` of a name is taken for the tool",
+            decimals(score, 4)
+        );
+        return Outcome::Scored(Scored::new(score, scorer.passes(score, score >= 1.0), reason));
+    }
+    let counts = counted(case, offered);
+    let Some(score) = counts.score() else {
+        return Outcome::NoExpected("The query does not say which APIs are right to call.".to_owned());
+    };
+    let failed = case.calls.iter().filter(|(_, failed)| *failed).count();
+    let all = counts.missing.is_empty();
+    let mut parts = vec![format!("{} called", share(counts.hits.len(), counts.gold, "gold API"))];
+    if !all {
+        parts.push(format!("never called: {}", few(counts.missing.iter().map(|pair| pair.api.clone()))));
+    }
+    if !counts.unknown.is_empty() {
+        parts.push(format!("no API of the query: {}", few(counts.unknown.iter().cloned())));
+    }
+    if counts.ambiguous {
+        parts
+            .push("ambiguous: the name of a function stands for several APIs, and the first of them counts".to_owned());
+    }
+    if failed > 0 {
+        parts.push(format!("{failed} of {} calls failed", case.calls.len()));
+    }
+    let mut verdict = Scored::new(score, scorer.passes(score, all), parts.join(", "))
+        .with("called", format!("{} of {}", counts.hits.len(), counts.gold))
+        .with("precision", ratio(counts.hits.len(), counts.called()));
+    for (name, found) in
+        [("gold, called", &counts.hits), ("gold, not called", &counts.missing), ("others", &counts.extra)]
+    {
+        if !found.is_empty() {
+            verdict = verdict.with(name, apis(found));
+        }
+    }
+    if let (true, Some(most)) = (counts.ambiguous, counts.at_most()) {
+        verdict = verdict.with("if each API of a shared name counted", decimals(most, 4));
+    }
+    verdict = verdict.with("calls", case.calls.len().to_string()).with("failed", failed.to_string());
+    Outcome::Scored(verdict)
+}
+
+/// Whether the answer was finished.
+pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outcome {
+    if case.offered.is_none() {
+        return Outcome::NoExpected(NO_QUERY.to_owned());
+    }
+    let finish = finished(case);
+    let holds = finish.holds(rule);
+    let score = if holds { 1.0 } else { 0.0 };
+    let reason = match rule {
+        FinishRule::Seed => "the original looks for `Finish` in the wrong place, and never finds it",
+        FinishRule::Official if holds => "`Finish` is the last tool call",
+        FinishRule::Official => "`Finish` is not the last tool call",
+        _ if !finish.called => "`Finish` was never called",
+        FinishRule::Document => "`Finish` was called",
+        FinishRule::Ours if holds => "`Finish` was called with an answer",
+        FinishRule::Ours => "`Finish` was called, and no answer came of it",
+    };
+    let yes = |yes: bool| if yes { "yes" } else { "no" };
+    let verdict = Scored::new(score, scorer.passes(score, holds), reason)
+        .with("rule", rule.name())
+        .with("called", yes(finish.called))
+        .with("last tool call", yes(finish.last));
+    Outcome::Scored(verdict)
+}
+
+/// What the document falls back on without a judge.
+pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome {
+    let Some(offered) = case.offered else { return Outcome::NoExpected(NO_QUERY.to_owned()) };
+    let (finished, api_calls) = if seed {
+        (finished(case).holds(FinishRule::Seed), as_the_original(case, offered))
+    } else {
+        (finished(case).holds(FinishRule::Ours), counted(case, offered).score().unwrap_or(0.0))
+    };
+    let answer = final_answer(case);
+    let likely = Likely::of(&answer, finished, api_calls);
+    let score = likely.score();
+    let calls = decimals(api_calls, 4);
+    let why = if answer.trim().is_empty() {
+        "there is no answer".to_owned()
+    } else {
+        let finished = if finished { "finished" } else { "not finished" };
+        format!("“{}”, {finished}, API call score {calls}", cut(&answer))
+    };
+    let verdict = Scored::new(score, scorer.passes(score, likely == Likely::Solved), format!("not a judgement: {why}"))
+        .with("status", likely.name())
+        .with("finished", if finished { "yes" } else { "no" })
+        .with("API call score", calls)
+        .with("length", answer.chars().count().to_string());
+    Outcome::Scored(verdict)
+}
+
+fn counted(case: &Case<'_>, offered: &Offered) -> ApiCalls {
+    ApiCalls::count(offered, case.calls.iter().map(|(name, _)| Called::Name(name)))
+}
+
+fn as_the_original(case: &Case<'_>, offered: &Offered) -> f64 {
+    literal(offered, case.calls.iter().map(|(name, _)| name.as_str()))
+}
+
+/// What a call of `Finish` handed over is the answer of the run, so without one it gave up.
+fn finished(case: &Case<'_>) -> Finish {
+    let returned = if case.answer.is_some() { Returned::Answer } else { Returned::GaveUp };
+    Finish::of(case.calls.iter().map(|(name, _)| (name.as_str(), Some(returned))))
+}
+
+fn final_answer(case: &Case<'_>) -> String {
+    match case.answer {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(value) => match value.get("final_answer") {
+            Some(Value::Text(text)) => text.clone(),
+            _ => json::write(value, false),
+        },
+    }
+}
+
+fn apis(pairs: &[Pair]) -> String {
+    few(pairs.iter().map(|pair| format!("{} of {}", pair.api, pair.tool)))
+}
+
+/// A few of many, as code.
+fn few(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(MOST);
+    let first: Vec<String> = names.take(MOST).map(|name| format!("`{name}`")).collect();
+    if more > 0 { format!("{} and {more} more", first.join(", ")) } else { first.join(", ") }
+}
