@@ -1,4 +1,7 @@
 //! **Pure.** Whether an answer was finished: the function `Finish` hands over an answer, or gives up.
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::answers::{self, details};
+use touchstone_formats::value::Value;
 
 /// How to tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +35,15 @@ pub struct Finish {
     pub last: bool,
     /// What the last one handed over; none when nobody says.
     pub returned: Option<Returned>,
+}
+
+/// Names of functions as the document's program finds them in the graph of an answer: only in messages that are JSON texts.
+pub fn literal_names(details: &Value) -> Vec<String> {
+    let name = |node: &details::Node<'_>| {
+        let message = node.message.text().filter(|_| node.role == "tool")?;
+        Some(json::read(message).ok()?.get("name")?.text()?.to_owned())
+    };
+    details::nodes(details).iter().filter_map(name).collect()
 }
 
 /// Whether a call is one of `Finish`.
@@ -84,6 +96,20 @@ impl Finish {
         finish
     }
 
+    /// From the graph of an answer. `last` follows the official path, by the first node that follows each.
+    pub fn of_details(details: &Value) -> Self {
+        let calls = details::calls(details);
+        let returned = |call: &details::Call| match answers::finish::arguments(&call.arguments) {
+            answers::Finish::Answer(_) => Some(Returned::Answer),
+            answers::Finish::GaveUp => Some(Returned::GaveUp),
+            answers::Finish::Nothing => None,
+        };
+        let finish = Self::of(calls.iter().map(|(call, _)| (call.name.as_str(), returned(call))));
+        let nodes = details::nodes(details);
+        let last = details::last_step(&nodes).and_then(|node| node.call());
+        Self { last: last.is_some_and(|call| call.is_finish()), ..finish }
+    }
+
     /// Whether the answer was finished. One of which nobody says what was handed over is taken to be finished.
     pub fn holds(self, rule: FinishRule) -> bool {
         match rule {
@@ -98,6 +124,26 @@ impl Finish {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_graph_of_an_answer_tells_in_every_form_of_its_messages() {
+        let object = r#"[{"role": "system", "message": "", "next": [{"role": "tool", "message": {"name": "a", "arguments": "{}", "response": ""}, "next": [
+            {"role": "tool", "message": {"name": "b", "arguments": "{}", "response": ""}, "next": []},
+            {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}", "response": ""}, "next": []}]}]}]"#;
+        let text = r#"[{"role": "tool", "message": "{\"name\": \"Sky_Stars\"}", "next": []}, {"role": "tool", "message": "{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_up_and_restart\"}}", "next": []}]"#;
+        let python = r#"[{"role": "tool", "message": "{'name': 'Finish', 'arguments': '{\n  \"return_type\": \"give_answer\",\n  \"final_ans", "next": []}]"#;
+        let said = |text: &str| {
+            let details = json::read(text).unwrap();
+            let finish = Finish::of_details(&details);
+            (FinishRule::ALL.map(|rule| finish.holds(rule)), literal_names(&details))
+        };
+        assert_eq!(said(object), ([true, false, true, false], vec![]));
+        let names = vec!["Sky_Stars".to_owned(), "Finish".to_owned()];
+        let (holds, found) = said(text);
+        assert_eq!(((holds[0], holds[2]), found), ((false, true), names));
+        assert_eq!(said(python), ([true, true, true, false], vec![]));
+        assert_eq!(said("[]"), ([false; 4], vec![]));
+    }
 
     #[test]
     fn the_rules_differ_where_it_matters() {

@@ -8,7 +8,7 @@ mod published;
 mod summary;
 
 pub use calls::{ApiCalls, Called, literal};
-pub use finish::{Finish, FinishRule, Returned, is_finish};
+pub use finish::{Finish, FinishRule, Returned, is_finish, literal_names};
 pub use likely::Likely;
 pub use names::{Found, Offered, sanitized};
 pub use published::{Figure, Metric, Published, SETS, Standing, published};
