@@ -6,8 +6,8 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        DiffRequest, LaunchRequest, ListRequest, OverviewRequest, ReportRequest, Review, RowRequest, Sort, Span,
-        StepRef, TaskRequest,
+        DiffRequest, LaunchRequest, ListRequest, OverviewRequest, PublishedRequest, ReportRequest, Review, RowRequest,
+        Sort, Span, StepRef, TaskRequest,
     },
 };
 
@@ -159,6 +159,11 @@ struct Tasks {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Own {
+    request: PublishedRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Save {
     #[expect(dead_code, reason = "a served page saves by itself; the shape is still checked")]
     request: ReportRequest,
@@ -177,7 +182,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 31;
+pub(crate) const LOOKS: usize = 32;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -227,6 +232,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "make_report" => reply(json, |Make { request, whole }| app.make_report(&request, whole)),
         "list_tasks" => reply(json, |Tasks { request }| app.list_tasks(request)),
         "read_task" => reply(json, |Id { id }| app.read_task(&id)),
+        "published" => reply(json, |Own { request }| app.published(&request)),
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
         "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
         "save_report" => reply(json, |Save { .. }| save_report()),

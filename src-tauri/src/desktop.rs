@@ -13,8 +13,8 @@ use touchstone_engine::{
     rows::{
         Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
         LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
-        Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff,
-        StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+        Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView,
+        Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
     },
 };
 
@@ -191,6 +191,10 @@ async fn make_report(app: Engine<'_>, request: ReportRequest, whole: bool) -> Re
     run(app, move |app| app.make_report(&request, whole)).await
 }
 #[tauri::command]
+async fn published(app: Engine<'_>, request: PublishedRequest) -> Reply<Published> {
+    run(app, move |app| app.published(&request)).await
+}
+#[tauri::command]
 async fn run_scorers(app: Engine<'_>, filter: String) -> Reply<u64> {
     run(app, move |app| app.run_scorers(&filter)).await
 }
@@ -294,6 +298,7 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         make_report,
         list_tasks,
         read_task,
+        published,
         run_scorers,
         review_run,
         save_report

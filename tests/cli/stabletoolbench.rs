@@ -103,3 +103,37 @@ fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
     assert_eq!(file["7"]["answer"]["final_answer"], "{\"return_type\":\"give_answer\",\"final_answer\":\"5 km\"}");
     assert_eq!(file["7"]["query"], "How far?");
 }
+
+const SET: &str = r#"[{"api_list": [{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}],
+  "query": "Which?", "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]], "query_id": 588}, {"api_list": [], "query": "x", "relevant APIs": [["a", "b"]], "query_id": 7}]"#;
+const CONVERTED: &str = r#"{"588": {"query": "Which?", "answer": {"method": "m", "final_answer": "Two stars.", "answer_details": [
+  {"role": "tool", "message": {"name": "stars_for_sky_v2", "arguments": "{}", "response": ""}, "next": [
+   {"role": "tool", "message": "{\"name\": \"Sky_v2_Moons\", \"arguments\": {}}", "next": [
+    {"role": "tool", "message": {"name": "weather", "arguments": "{}", "response": ""}, "next": [
+     {"role": "tool", "message": {"name": "Finish", "arguments": "{\"return_type\": \"give_answer\", \"final_answer\": \"Two stars.\"}", "response": ""}, "next": []}]}]}]}]}},
+  "9": {"query": "?", "answer": {"final_answer": "", "answer_details": []}}}"#;
+
+#[test]
+fn score_says_which_apis_an_answer_called_and_which_query_nobody_knows() {
+    let files = [("queries/test_instruction/G1_x.json", SET), ("converted.json", CONVERTED)];
+    let sandbox = Sandbox::with("toolbench-score", &files);
+    let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "queries"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    insta::assert_snapshot!(ran.out, @"");
+    assert!(ran.err.contains("query 9 is in no set"), "{}", ran.err);
+    let ran = sandbox.run(&[
+        "stabletoolbench",
+        "score",
+        "converted.json",
+        "--queries",
+        "queries",
+        "--compat",
+        "seed",
+        "--json",
+    ]);
+    let told: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!((&told["compat"], &told["answers"][0]["api_call_score"]), (&json!("seed"), &json!(0.0)));
+    assert_eq!(told["answers"][0]["finish"], json!({"ours": true, "official": true, "document": true, "seed": false}));
+    let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "."]);
+    assert_eq!((ran.status, ran.err.contains("no query set")), (2, true), "{}", ran.err);
+}

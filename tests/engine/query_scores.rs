@@ -1,6 +1,9 @@
 //! Rules of scores of queries of `StableToolBench`: what was called and whether it was finished, whatever was expected.
-use crate::bench::Bench;
-use touchstone_engine::rows::{FailureClass, ScoreStanding};
+use crate::bench::{Bench, beside_the_project};
+use fs_err as fs;
+use touchstone_engine::app::answers::score_answers;
+use touchstone_engine::rows::{FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, ScoreStanding};
+use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
 pub(crate) const QUERY: &str = r#"tool_calling_prompt: Which stars and moons are there?
@@ -60,4 +63,141 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
     finish v1 0.00 failed: `Finish` was never called
     seed_heuristic v1 0.00 failed: not a judgement: there is no answer
     ");
+}
+
+fn two_systems() -> Bench {
+    let both = [("stars_for_sky_v2", ""), ("moons_for_sky_v2", "phase: full"), ("Finish", "return_type: give_answer")];
+    Bench::new()
+        .file(QUERY_FILE, QUERY)
+        .file(&run("a"), transcript(&both, Some("Two stars and one moon are there to be seen, and that is all of it.")))
+        .file(&run("a").replace(".yaml", "-run2.yaml"), transcript(&both[..1], None))
+        .file(&run("b"), transcript(&both[..1], Some("Stars.")))
+        .file(&run("c"), "conversation:\n- user_message: Which?\n- error: the provider said no\n")
+        .open()
+}
+
+#[test]
+fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_a_judge() {
+    let bench = two_systems();
+    let told = bench.app().published(&PublishedRequest::default()).unwrap();
+    assert!(told.here && told.own.is_empty() && told.notes.len() == 1, "{:?}", told.notes);
+    assert_eq!((told.rows.len(), told.sets.len()), (60, 6));
+    let names: Vec<&str> = told.summaries.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["tool_calling/a", "tool_calling/b", "tool_calling/c"]);
+    let [a, _, c] = &told.summaries[..] else { panic!("three systems") };
+    assert_eq!((a.total_queries, a.total_evaluations, a.answered), (1, 2, 1));
+    let finished = a.finished.unwrap();
+    assert_eq!((finished.count, finished.of, a.solved, a.average_sopr_score), (1, 2, None, None));
+    let calls = a.average_api_call_score.unwrap();
+    assert!((calls.value - 0.75).abs() < 1e-12 && calls.n == 2, "{calls:?}");
+    assert_eq!(
+        (c.total_evaluations, c.left_out, c.average_api_call_score),
+        (0, 1, None),
+        "an error is no wrong answer"
+    );
+    let filtered = bench.app().published(&PublishedRequest { filter: "model:b passed:perhaps".to_owned() }).unwrap();
+    assert_eq!((filtered.summaries.len(), filtered.misread.len()), (1, 1));
+    let other = Bench::new().answered("results/plans-tool_calling-o1-variation0.yaml", "Three").open();
+    let told = other.app().published(&PublishedRequest::default()).unwrap();
+    assert!(!told.here && told.rows.is_empty() && told.summaries.is_empty() && told.notes.is_empty());
+}
+
+fn result_file(bench: &Bench, scorer: Option<&str>, name: Option<&str>) -> (Report, ResultFile) {
+    let request = ReportRequest {
+        format: ReportFormat::StableToolBench,
+        filter: String::new(),
+        scorer: scorer.map(str::to_owned),
+        baseline: name.map(str::to_owned),
+        title: String::new(),
+        runs: true,
+        theme: None,
+    };
+    let report = bench.app().make_report(&request, true).unwrap();
+    let file = ResultFile::read(report.text.as_bytes()).unwrap();
+    assert_eq!(file.write(), report.text, "what was written is read back as it is");
+    (report, file)
+}
+
+#[test]
+fn a_result_file_has_the_runs_of_one_system_and_leaves_out_what_nobody_said() {
+    let bench = two_systems();
+    let (report, file) = result_file(&bench, None, None);
+    assert_eq!(report.file_name, "tool_calling-a_1queries_G1_instruction.json");
+    assert_eq!(report.baselines, ["tool_calling/a/G1_instruction", "tool_calling/b/G1_instruction"]);
+    assert_eq!((report.runs, report.notes.len()), (2, 3), "{:?}", report.notes);
+    let (metadata, summary) = (file.metadata(), file.summary());
+    assert_eq!(metadata.framework.as_deref(), Some("tool_calling-a"));
+    assert_eq!(metadata.timestamp.unwrap().len(), "2024-01-15 10:30:45".len());
+    assert_eq!((summary.total_queries, summary.total_evaluations, summary.finish_count), (Some(1), Some(2), Some(1)));
+    assert_eq!((summary.finish_percentage, summary.average_api_call_score), (Some(50.0), Some(0.75)));
+    assert_eq!((summary.solved_count, summary.average_sopr_score), (None, None));
+    assert!(!report.text.contains("sopr_score\": 0"), "{}", report.text);
+    let evaluations: Vec<_> = file.evaluations().collect();
+    let one = &evaluations[0];
+    assert_eq!((one.query_id.as_str(), one.query_text.as_str()), ("588", "Which stars and moons are there?"));
+    assert_eq!((one.gold.len(), one.api_call_score, one.has_finish, one.sopr_score), (2, Some(1.0), Some(true), None));
+    assert!(one.final_answer.as_ref().unwrap().starts_with("Two stars"));
+    assert_eq!(evaluations[1].final_answer.as_deref(), Some(""));
+    let scored = {
+        fs::create_dir_all(bench.path("queries")).unwrap();
+        let set = format!(
+            r#"[{{"api_list": {API_LIST}, "query": "Which?", "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]], "query_id": 588}}]"#
+        );
+        fs::write(bench.path("queries/G1_instruction.json"), set).unwrap();
+        fs::write(bench.path("made.json"), &report.text).unwrap();
+        score_answers(&[bench.path("made.json")], &bench.path("queries"), false).unwrap()
+    };
+    let again: Vec<_> = scored.answers.iter().map(|one| (one.api_call_score, one.finish.ours)).collect();
+    assert_eq!(again, [(Some(1.0), true), (Some(0.5), false)], "the file says all that the scores are made of");
+}
+
+const API_LIST: &str = r#"[{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}]"#;
+
+#[test]
+fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so() {
+    let bench = two_systems();
+    let (report, file) = result_file(&bench, Some("seed_heuristic"), Some("tool_calling/b/G1_instruction"));
+    assert_eq!(report.scorers, ["seed_heuristic"]);
+    let one = file.evaluations().next().unwrap();
+    assert_eq!((one.sopr_score, one.answer_status.as_deref()), (Some(0.0), Some("Unsolved")));
+    assert_eq!(one.evaluation_method.as_deref(), Some("heuristic"));
+    assert!(one.reason.unwrap().starts_with("not a judgement"));
+    assert_eq!((file.summary().solved_count, file.summary().solved_percentage), (Some(0), Some(0.0)));
+    let (report, _) = result_file(&bench, Some("api_calls"), None);
+    assert!(report.notes.iter().any(|note| note.contains("`api_calls` does not say")), "{:?}", report.notes);
+}
+
+#[test]
+fn answers_of_the_original_are_scored_from_their_own_files() {
+    let root = beside_the_project("golden/stabletoolbench");
+    let Ok(text) = fs::read_to_string(root.join("api_scores.jsonl")) else {
+        return eprintln!("skipped: there is no {}", root.display());
+    };
+    let mut cases = 0;
+    for line in text.lines() {
+        let case: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (source, id) = (case["source"].as_str().unwrap(), case["query_id"].to_string());
+        let converted = root.join("data_example/model_predictions_converted").join(source).join("G1_instruction.json");
+        let raw = root.join("data_example/answer").join(source).join("G1_instruction");
+        let Ok(raw) = fs::read_dir(raw) else { continue };
+        let raw = raw.map(|file| file.unwrap().path());
+        let raw = raw.filter(|file| file.file_name().unwrap().to_string_lossy().starts_with(&format!("{id}_")));
+        for file in raw.chain([converted]) {
+            let scored = score_answers(&[file], &root.join("solvable_queries"), false).unwrap();
+            let one = scored.answers.iter().find(|one| one.query_id == id).unwrap();
+            assert_eq!(one.api_call_score, case["api_call_score"].as_f64(), "{source} {id}");
+            let called = case["called_names"].as_array().unwrap();
+            assert_eq!(one.finish.document, called.iter().any(|name| name == "Finish"), "{source} {id}");
+            cases += 1;
+        }
+        let seed = score_answers(
+            &[root.join("data_example/model_predictions_converted").join(source).join("G1_instruction.json")],
+            &root.join("solvable_queries"),
+            true,
+        )
+        .unwrap();
+        let one = seed.answers.iter().find(|one| one.query_id == id).unwrap();
+        assert_eq!(one.api_call_score, case["seed_literal_score"].as_f64());
+    }
+    println!("cases: {cases}");
 }

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+pub mod answers;
 mod bulletin;
 mod cells;
 mod comparing;
@@ -38,6 +39,7 @@ mod nudging;
 mod overview;
 mod problems;
 mod programs;
+mod queries;
 mod reading;
 mod reporting;
 mod reviewing;

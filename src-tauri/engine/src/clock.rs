@@ -17,6 +17,12 @@ pub(crate) fn written(ms: i64) -> String {
     jiff::Timestamp::from_millisecond(ms).map_or_else(|_| String::new(), |time| format!("{time:.3}"))
 }
 
+/// The same as programs of Python write it by hand: `2025-03-04 16:55:39`.
+pub(crate) fn to_the_second(ms: i64) -> String {
+    let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();
+    time.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
 /// The same for people, to the minute: `2025-03-04 16:55 UTC`.
 pub(crate) fn to_the_minute(ms: i64) -> String {
     let time = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();

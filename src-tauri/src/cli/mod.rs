@@ -1,5 +1,6 @@
 //! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
 //! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
+mod answers;
 mod compare;
 mod convert;
 
@@ -78,7 +79,7 @@ enum Command {
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),
 
-    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench
     Report(report::Report),
 
     /// Say whether a run is right, or read what was said

@@ -29,7 +29,7 @@ pub(super) struct Report {
     /// Whose scores; the first of each task when left out
     #[arg(long)]
     scorer: Option<String>,
-    /// What the others are compared with; the first when left out
+    /// What the others are compared with, the first when left out; for result files of StableToolBench the one to write, SYSTEM/MODEL/SET
     #[arg(long, value_name = "SYSTEM/MODEL")]
     baseline: Option<String>,
     /// The name of the folder when left out
@@ -52,6 +52,7 @@ enum Format {
     Json,
     Jsonl,
     Junit,
+    Stabletoolbench,
 }
 
 impl From<Format> for ReportFormat {
@@ -63,6 +64,7 @@ impl From<Format> for ReportFormat {
             Format::Json => Self::Json,
             Format::Jsonl => Self::Jsonl,
             Format::Junit => Self::Junit,
+            Format::Stabletoolbench => Self::StableToolBench,
         }
     }
 }
@@ -79,7 +81,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         fs_make(&asked.out)?;
     }
     let mut written = Vec::new();
-    let mut whole = true;
+    let (mut whole, mut first) = (true, true);
     for format in &asked.format {
         let lists = matches!(format, Format::Csv | Format::Jsonl | Format::Junit);
         let request = ReportRequest {
@@ -92,19 +94,29 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             theme: None,
         };
         let report = app.make_report(&request, true)?;
-        if written.is_empty() {
+        if first {
             whole = report.misread.is_empty();
             for note in &report.notes {
                 let _ = writeln!(io::stderr(), "{}", one_line(note));
             }
+            first = false;
         }
         if printed {
             io::stdout().lock().write_all(report.text.as_bytes())?;
             continue;
         }
-        let path = asked.out.join(&report.file_name);
-        app.keep_report(&report, &path)?;
-        written.push(path.to_string_lossy().into_owned());
+        let mut reports = vec![report];
+        if *format == Format::Stabletoolbench && asked.baseline.is_none() {
+            // One file for each system, model and test set.
+            for name in reports[0].baselines.clone().into_iter().skip(1) {
+                reports.push(app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?);
+            }
+        }
+        for report in reports {
+            let path = asked.out.join(&report.file_name);
+            app.keep_report(&report, &path)?;
+            written.push(path.to_string_lossy().into_owned());
+        }
     }
     let mut out = io::stdout().lock();
     if asked.json {

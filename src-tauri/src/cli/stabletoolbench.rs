@@ -1,5 +1,5 @@
 //! `stabletoolbench`: the commands that only make sense for that benchmark. `names` and `keys` answer a line with a line.
-use super::{Outcome, convert, lines, virtual_apis};
+use super::{Outcome, answers, convert, lines, virtual_apis};
 use crate::Surroundings;
 use clap::{Args, Subcommand};
 use touchstone_engine::app::stabletoolbench::{function_name_line, key_line};
@@ -21,6 +21,8 @@ enum Asked {
     Convert(convert::Convert),
     /// Answer calls of APIs on 127.0.0.1: from a cache, by a model that simulates them, or by the real ones
     Serve(virtual_apis::Serve),
+    /// Score answers by the APIs that were called, against query sets
+    Score(answers::Answers),
 }
 
 /// What commands take that only answer lines.
@@ -37,5 +39,6 @@ pub(super) fn run(asked: &StableToolBench, here: &Surroundings) -> Outcome {
         Asked::Keys(_) => lines::answer(key_line),
         Asked::Convert(asked) => convert::run(asked),
         Asked::Serve(serve) => virtual_apis::serve(serve, here),
+        Asked::Score(asked) => answers::run(asked),
     }
 }

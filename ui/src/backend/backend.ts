@@ -22,6 +22,8 @@ import type { Overview } from "../generated/Overview";
 import type { OverviewRequest } from "../generated/OverviewRequest";
 import type { Place } from "../generated/Place";
 import type { ProblemPage } from "../generated/ProblemPage";
+import type { Published } from "../generated/Published";
+import type { PublishedRequest } from "../generated/PublishedRequest";
 import type { Report } from "../generated/Report";
 import type { ReportRequest } from "../generated/ReportRequest";
 import type { Review } from "../generated/Review";
@@ -98,6 +100,8 @@ export interface Commands {
   list_tasks: [{ request: TaskRequest }, TaskPage];
   /** `id` is that of the task. */
   read_task: [{ id: string }, TaskView];
+  /** Query sets: what one's own runs come to, and what others published. */
+  published: [{ request: PublishedRequest }, Published];
   /** Runs the scorers that are programs, in the sandbox, over runs that wait for them; says how many it was. */
   run_scorers: [{ filter: string }, number];
   /** None takes the review away. */

@@ -3,7 +3,7 @@ use super::App;
 use crate::clock;
 use crate::error::{AppError, Code};
 use crate::reports::{self, About, compose, page::Page};
-use crate::rows::{Misread, Report, ReportRequest};
+use crate::rows::{Misread, Report, ReportFormat, ReportRequest};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::Path;
@@ -14,6 +14,9 @@ const MAX_PREVIEW: usize = 256 << 10;
 impl App {
     /// Writes a report; with `whole`, all of it, else what a preview shows.
     pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+        if request.format == ReportFormat::StableToolBench {
+            return self.result_file(request, whole);
+        }
         let Gathered { page, scorers, misread } = self.gather(request)?;
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
@@ -21,11 +24,7 @@ impl App {
         let mut text = reports::write(&page, request.format, request.theme.as_deref())
             .map_err(|why| AppError::new(Code::Failed, format!("The report could not be written: {why}.")))?;
         let (end, media_type) = reports::kind(request.format);
-        let bytes = text.len() as u64;
-        let cut = !whole && text.len() > MAX_PREVIEW;
-        if cut {
-            text.truncate(text.floor_char_boundary(MAX_PREVIEW));
-        }
+        let (bytes, cut) = cut_for_preview(&mut text, whole);
         Ok(Report {
             bytes,
             cut,
@@ -91,6 +90,16 @@ pub(super) fn known_scorer(wanted: Option<&str>, known: &[String]) -> Result<(),
         known => format!("Take one of these: {}.", known.join(", ")),
     };
     Err(AppError::new(Code::BadRequest, format!("No run here is scored by `{name}`.")).hint(hint))
+}
+
+/// Leaves of a text what a preview shows; its size before that, and whether something is missing.
+pub(super) fn cut_for_preview(text: &mut String, whole: bool) -> (u64, bool) {
+    let bytes = text.len() as u64;
+    let cut = !whole && text.len() > MAX_PREVIEW;
+    if cut {
+        text.truncate(text.floor_char_boundary(MAX_PREVIEW));
+    }
+    (bytes, cut)
 }
 
 /// What a report is made of.

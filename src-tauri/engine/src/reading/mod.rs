@@ -39,6 +39,7 @@ use desk::{Desk, Opened};
 use std::borrow::Cow;
 use std::sync::Arc;
 use table::Table;
+use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 
 /// The runs of one folder, for whoever reads them.
@@ -76,6 +77,11 @@ impl Reading {
     pub(crate) fn answer(&self, flow: &Flow, id: &str) -> Result<Option<Value>, Unread> {
         let (_, opened) = self.look(flow, id)?;
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
+    }
+
+    /// The run itself, as the files are now.
+    pub(crate) fn whole(&self, flow: &Flow, id: &str) -> Result<Run, Unread> {
+        Ok(self.look(flow, id)?.1.run.clone())
     }
 
     /// Steps of the version that was opened.

@@ -7,6 +7,9 @@ mod json;
 mod junit;
 mod markdown;
 pub(crate) mod page;
+
+pub(crate) mod queries;
+pub(crate) mod result_file;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -22,7 +25,8 @@ pub(crate) fn write(page: &Page, format: ReportFormat, theme: Option<&str>) -> R
         ReportFormat::Html => html::write(page, theme),
         ReportFormat::Markdown => markdown::write(page),
         ReportFormat::Csv => csv::write(page),
-        ReportFormat::Json => json::whole(page)?,
+        // The result file is written run by run, from the transcripts: `result_file`. Without them there is only the page.
+        ReportFormat::Json | ReportFormat::StableToolBench => json::whole(page)?,
         ReportFormat::Jsonl => json::lines(page)?,
         ReportFormat::Junit => junit::write(page),
     })
@@ -34,7 +38,7 @@ pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
         ReportFormat::Html => ("html", "text/html"),
         ReportFormat::Markdown => ("md", "text/markdown"),
         ReportFormat::Csv => ("csv", "text/csv"),
-        ReportFormat::Json => ("json", "application/json"),
+        ReportFormat::Json | ReportFormat::StableToolBench => ("json", "application/json"),
         ReportFormat::Jsonl => ("jsonl", "application/jsonl"),
         ReportFormat::Junit => ("xml", "application/xml"),
     }

@@ -6,24 +6,24 @@ mod compare;
 mod launch;
 mod list;
 mod overview;
+mod queries;
 mod report;
 mod run;
 mod score;
 mod stats;
 mod status;
 mod tasks;
-
 mod tree;
 
 pub use compare::*;
 pub use launch::*;
 pub use list::*;
 pub use overview::*;
+pub use queries::*;
 pub use report::*;
 pub use run::*;
 pub use score::*;
 pub use stats::*;
 pub use status::*;
 pub use tasks::*;
-
 pub use tree::*;

@@ -39,6 +39,9 @@ pub enum ReportFormat {
     Jsonl,
     /// For continuous integration.
     Junit,
+    /// The result file of `StableToolBench`: one system with one model on one test set, named by `baseline`.
+    #[serde(rename = "stabletoolbench")]
+    StableToolBench,
 }
 
 /// A report, written.
@@ -55,7 +58,7 @@ pub struct Report {
     pub file_name: String,
     /// Its media type.
     pub media_type: String,
-    /// What can be compared with, as `system/model`.
+    /// What can be compared with, as `system/model`; of a result file, what there are files of, as `system/model/set`.
     pub baselines: Vec<String>,
     /// Scorers that occur.
     pub scorers: Vec<String>,

@@ -1,0 +1,274 @@
+//! Answers of `StableToolBench` in files, scored against query sets. Needs no folder that is open, and keeps nothing.
+use crate::error::{AppError, Code};
+use fs_err as fs;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::answers::{self, convert, details};
+use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
+use touchstone_formats::suite;
+use touchstone_formats::value::Value;
+use touchstone_scoring::stabletoolbench::{
+    ApiCalls, Called, Evaluation, Finish, FinishRule, Likely, Offered, Returned, Summary, literal, literal_names,
+};
+
+/// Larger files are not read.
+const MOST: u64 = 512 << 20;
+
+/// What answers in files come to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswerScores {
+    /// One for each answer, in the order of the files.
+    pub answers: Vec<AnswerScore>,
+    /// Different queries.
+    pub total_queries: u64,
+    /// Answers that were scored.
+    pub total_evaluations: u64,
+    /// Answers that are empty.
+    pub without_answer: u64,
+    /// Queries of the sets that were given and have no answer here.
+    pub queries_missing: u64,
+    /// Finished by our rule.
+    pub finish_count: u64,
+    /// Mean of the API call scores, with its 95 % interval.
+    pub average_api_call_score: Option<f64>,
+    /// Lower end.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// `seed` when calls were counted as the original counts them.
+    pub compat: Option<&'static str>,
+    /// What a reader should know.
+    pub notes: Vec<String>,
+}
+
+/// One answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AnswerScore {
+    /// The file it stands in.
+    pub file: String,
+    /// Id of its query.
+    pub query_id: String,
+    /// Test set, when the query is known.
+    pub test_set: Option<String>,
+    /// The share of gold APIs that were called; none when nobody says which they are.
+    pub api_call_score: Option<f64>,
+    /// The same if each API counted that a shared name stands for.
+    pub api_call_score_any: Option<f64>,
+    /// A call stands for several APIs, and some of them are gold.
+    pub ambiguous: bool,
+    /// Gold APIs that were called, as `[tool, API]`.
+    pub hits: Vec<[String; 2]>,
+    /// Gold APIs that were not.
+    pub missing: Vec<[String; 2]>,
+    /// Other APIs of the query that were called.
+    pub extra: Vec<[String; 2]>,
+    /// Names that are of no API of the query.
+    pub unknown: Vec<String>,
+    /// Whether it was finished, by each rule.
+    pub finish: FinishByRule,
+    /// `give_answer` or `give_up_and_restart`; none when nobody says.
+    pub return_type: Option<&'static str>,
+    /// There is an answer.
+    pub answered: bool,
+    /// What the document falls back on without a judge. It is not a judgement.
+    pub seed_heuristic: &'static str,
+}
+
+/// Whether an answer was finished, by each rule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FinishByRule {
+    /// Called somewhere, with an answer.
+    pub ours: bool,
+    /// The last tool call.
+    pub official: bool,
+    /// Called somewhere.
+    pub document: bool,
+    /// Never: the original looks in the wrong place.
+    pub seed: bool,
+}
+
+/// An answer as it was read.
+struct Read {
+    id: String,
+    details: Value,
+    /// APIs that were called, where the file says so.
+    called: Option<Vec<Pair>>,
+    answer: Value,
+    /// What is right to call, as the file says.
+    gold: Vec<Pair>,
+}
+
+/// Scores the answers of files: raw ones, converted ones, result files. `seed` counts calls as the original does.
+pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<AnswerScores, AppError> {
+    let known = read_queries(queries)?;
+    let mut notes = Vec::new();
+    let mut scored = Vec::new();
+    for file in files {
+        let shown = file.display().to_string();
+        for one in read_answers(file)? {
+            match score(&one, known.get(&one.id), &shown, seed) {
+                Some(score) => scored.push(score),
+                None => notes.push(format!("{shown}: query {} is in no set of {}.", one.id, queries.display())),
+            }
+        }
+    }
+    let evaluations: Vec<Evaluation<'_>> = scored
+        .iter()
+        .map(|one| Evaluation {
+            query: &one.query_id,
+            api_calls: one.api_call_score,
+            finished: one.finish.ours,
+            answered: one.answered,
+            ..Evaluation::default()
+        })
+        .collect();
+    let of = Summary::of(&evaluations);
+    let missing = known.keys().filter(|id| scored.iter().all(|one| one.query_id != **id)).count();
+    let mean = of.api_calls;
+    let ends = mean.and_then(|mean| mean.interval);
+    Ok(AnswerScores {
+        total_queries: of.queries,
+        total_evaluations: of.evaluations,
+        without_answer: of.evaluations - of.answered,
+        queries_missing: missing as u64,
+        finish_count: of.finished.map_or(0, |share| share.passed),
+        average_api_call_score: mean.map(|mean| mean.value),
+        low: ends.map(|ends| ends.low.max(0.0)),
+        high: ends.map(|ends| ends.high.min(1.0)),
+        compat: seed.then_some("seed"),
+        answers: scored,
+        notes,
+    })
+}
+
+fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<AnswerScore> {
+    let offered = match query {
+        Some(query) => Offered::of(query),
+        None if one.gold.is_empty() => return None,
+        None => Offered::of(&Query { gold: one.gold.clone(), ..Query::default() }),
+    };
+    let calls = details::calls(&one.details);
+    let names = calls.iter().map(|(call, _)| Called::Name(&call.name));
+    let counts = match &one.called {
+        Some(pairs) => ApiCalls::count(&offered, pairs.iter().map(Called::Pair)),
+        None => ApiCalls::count(&offered, names),
+    };
+    let finish = Finish::of_details(&one.details);
+    let as_the_original = || literal(&offered, literal_names(&one.details).iter().map(String::as_str));
+    let score = if seed { Some(as_the_original()) } else { counts.score() };
+    let answer = match answers::finish::final_answer(&one.answer) {
+        answers::Finish::Answer(Value::Text(text)) => text,
+        answers::Finish::Answer(other) => json::write(&other, false),
+        answers::Finish::GaveUp | answers::Finish::Nothing => String::new(),
+    };
+    let rule = if seed { FinishRule::Seed } else { FinishRule::Ours };
+    let likely = Likely::of(&answer, finish.holds(rule), score.unwrap_or(0.0));
+    let pairs = |pairs: &[Pair]| pairs.iter().map(|pair| [pair.tool.clone(), pair.api.clone()]).collect();
+    Some(AnswerScore {
+        file: file.to_owned(),
+        query_id: one.id.clone(),
+        test_set: query.and_then(|query| query.set.clone()),
+        api_call_score: score,
+        api_call_score_any: if seed { score } else { counts.at_most() },
+        ambiguous: counts.ambiguous,
+        hits: pairs(&counts.hits),
+        missing: pairs(&counts.missing),
+        extra: pairs(&counts.extra),
+        unknown: counts.unknown.clone(),
+        finish: FinishByRule {
+            ours: finish.holds(FinishRule::Ours),
+            official: finish.holds(FinishRule::Official),
+            document: finish.holds(FinishRule::Document),
+            seed: finish.holds(FinishRule::Seed),
+        },
+        return_type: finish.returned.map(|returned| match returned {
+            Returned::Answer => "give_answer",
+            Returned::GaveUp => "give_up_and_restart",
+        }),
+        answered: !answer.trim().is_empty(),
+        seed_heuristic: likely.name(),
+    })
+}
+
+/// All queries of the sets in a folder, or in its `test_instruction`, by id.
+fn read_queries(dir: &Path) -> Result<BTreeMap<String, Query>, AppError> {
+    let mut known = BTreeMap::new();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for dir in [dir.to_owned(), dir.join("test_instruction")] {
+        let Ok(entries) = fs::read_dir(&dir) else { continue };
+        files.extend(entries.filter_map(|entry| Some(entry.ok()?.path())));
+    }
+    files.retain(|file| file.extension().is_some_and(|end| end.eq_ignore_ascii_case("json")));
+    files.sort();
+    for file in files {
+        let set = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let bytes = bytes(&file)?;
+        // What is no query set lies beside them: lists of ids.
+        let Some(read) = std::str::from_utf8(&bytes).ok().and_then(|text| suite::read(text, &set).ok()) else {
+            continue;
+        };
+        known.extend(read.tasks.iter().filter_map(Query::of_task).map(|query| (query.id.clone(), query)));
+    }
+    if known.is_empty() {
+        let message = format!("There is no query set in {}.", dir.display());
+        return Err(AppError::new(Code::BadRequest, message)
+            .hint("Name the folder that holds `test_instruction`, or that one, with --queries."));
+    }
+    Ok(known)
+}
+
+fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
+    let bytes = bytes(file)?;
+    if let Ok(results) = ResultFile::read(&bytes) {
+        let read = |one: touchstone_formats::stabletoolbench::results::Evaluation| Read {
+            id: one.query_id,
+            details: one.answer_details,
+            called: one.called,
+            answer: one.final_answer.as_deref().map(Value::from).unwrap_or_default(),
+            gold: one.gold,
+        };
+        return Ok(results.evaluations().map(read).collect());
+    }
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let unread = |why: String| {
+        let message = format!("{} could not be read: {why}", file.display());
+        AppError::new(Code::BadRequest, message).hint("Name raw answers, converted answers or result files.")
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let root = json::read(text).map_err(|why| unread(why.to_string()))?;
+    if root.get("answer_generation").is_some() {
+        let made = convert::raw(&bytes, "", convert::Faults::Mended).map_err(|why| unread(why.to_string()))?;
+        return Ok(vec![of_entry(convert::id(name.trim_end_matches(".json")), &made.entry)]);
+    }
+    let is_entry = |value: &Value| value.get("answer").or_else(|| value.get("answer_details")).is_some();
+    let entries: Vec<Read> = root
+        .entries()
+        .iter()
+        .filter(|(_, value)| is_entry(value))
+        .filter_map(|(id, value)| Some(of_entry(id.text()?, value)))
+        .collect();
+    if entries.is_empty() { Err(unread("it holds no answers.".to_owned())) } else { Ok(entries) }
+}
+
+/// Of `{query, available_tools, answer}`, or of the inner object.
+fn of_entry(id: &str, entry: &Value) -> Read {
+    let answer = entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
+    let part = |key: &str| answer.get(key).cloned().unwrap_or_default();
+    let called = answer.get("called_apis").map(|called| called.items().iter().filter_map(Pair::read).collect());
+    Read { id: id.to_owned(), details: part("answer_details"), called, answer: part("final_answer"), gold: Vec::new() }
+}
+
+fn bytes(file: &Path) -> Result<Vec<u8>, AppError> {
+    let unread = |why: std::io::Error| AppError::new(Code::BadRequest, format!("A file could not be read: {why}."));
+    let opened = fs::File::open(file).map_err(unread)?;
+    let mut bytes = Vec::new();
+    let read = opened.take(MOST + 1).read_to_end(&mut bytes).map_err(unread)?;
+    if read as u64 > MOST {
+        let message = format!("{} is larger than the {} MB that are read.", file.display(), MOST >> 20);
+        return Err(AppError::new(Code::BadRequest, message));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,166 @@
+//! Results on query sets of `StableToolBench`: what runs come to, beside what others published.
+use super::App;
+use super::reporting::cut_for_preview;
+use crate::clock;
+use crate::error::AppError;
+use crate::reports::queries::{self, Given, QueryRun};
+use crate::reports::result_file;
+use crate::results::index::{IndexError, Reader};
+use crate::results::query::{Lists, ScoredRun};
+use crate::results::suites::Tasks;
+use crate::rows::{Misread, Published, PublishedRequest, Report, ReportRequest};
+use std::collections::BTreeMap;
+use touchstone_formats::stabletoolbench::Query;
+
+/// Whose scores say whether an answer solves its query.
+pub(super) const SOPR: &str = "judge:sopr";
+const FAC: &str = "judge:fac";
+
+impl App {
+    /// One's own results on query sets, and those that others published.
+    pub fn published(&self, request: &PublishedRequest) -> Result<Published, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let here = tasks.all().any(|task| is_query(task));
+        let ((runs, misread), generation) = open.ask(|index| {
+            let runs =
+                if here { runs(index, &open.lists, &tasks, &request.filter, SOPR)? } else { (Vec::new(), Vec::new()) };
+            Ok((runs, index.generation()))
+        })?;
+        let own = queries::own(&runs);
+        let mut notes = Vec::new();
+        if here && own.is_empty() {
+            notes.push(
+                "No run was judged, so nothing of your own compares with these figures. API call scores are no part of them."
+                    .to_owned(),
+            );
+        }
+        Ok(Published {
+            generation,
+            here,
+            sets: queries::sets(),
+            rows: if here { queries::published() } else { Vec::new() },
+            own,
+            summaries: queries::summaries(&runs),
+            notes,
+            misread,
+        })
+    }
+}
+
+/// Whose scores stand for SoPR, as somebody asks for them.
+fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
+    match asked {
+        Some(named) if named.starts_with(SOPR) || named.starts_with("seed_heuristic") => (named, None),
+        Some(named) => (
+            SOPR,
+            Some(format!("`{named}` does not say whether an answer solves its query; `{SOPR}` is taken instead.")),
+        ),
+        None => (SOPR, None),
+    }
+}
+
+impl App {
+    /// Writes the result file of one system with one model on one test set: the one that is named, or the first.
+    pub(super) fn result_file(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        let (sopr, mut note) = sopr_by(request.scorer.as_deref());
+        let (runs, misread) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
+        let scorers = open.ask(|index| open.lists.scorers(index))?;
+        let files = result_file::files(&runs);
+        let named = |key: &&result_file::Key<'_>| request.baseline.as_ref().is_some_and(|name| key.label() == *name);
+        let key = files.keys().find(named).or_else(|| files.keys().next()).copied();
+        let (key, chosen) = key.and_then(|key| Some((key, files.get(&key)?.clone()))).unwrap_or_default();
+        let mut told = Vec::with_capacity(chosen.len());
+        for one in &chosen {
+            let task = one.run.task.as_deref().and_then(|task| tasks.get(task));
+            told.push((
+                task.and_then(|task| Query::of_task(&task.suite)),
+                open.reading.whole(&open.flow, &one.run.id)?,
+            ));
+        }
+        let file = result_file::write(key, &clock::to_the_second(clock::now_ms()), &chosen, &told);
+        let mut text = file.write();
+        let (bytes, cut) = cut_for_preview(&mut text, whole);
+        let notes = misread.iter().map(|one| format!("{}: {}", one.token, one.message));
+        let notes = notes.chain(note.take()).chain(about(&runs, &chosen, &files)).collect();
+        Ok(Report {
+            bytes,
+            cut,
+            text,
+            file_name: key.file_name(queries::counted(&chosen).queries),
+            media_type: "application/json".to_owned(),
+            baselines: files.keys().map(|key| key.label()).collect(),
+            scorers: scorers.into_iter().filter(|name| sopr_by(Some(name)).1.is_none()).collect(),
+            runs: chosen.len() as u64,
+            notes,
+            misread,
+        })
+    }
+}
+
+/// What a reader of a result file should know.
+fn about(
+    runs: &[QueryRun],
+    chosen: &[&QueryRun],
+    files: &BTreeMap<result_file::Key<'_>, Vec<&QueryRun>>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if runs.is_empty() {
+        notes.push("No run is one of a query of StableToolBench, so there is nothing to write.".to_owned());
+    }
+    if files.len() > 1 {
+        notes.push(format!(
+            "The runs make {} files, one for each system, model and test set. This is one of them.",
+            files.len()
+        ));
+    }
+    let left_out = runs.iter().filter(|run| !run.is_evaluation()).count();
+    if left_out > 0 {
+        notes.push(format!("Runs that have not ended, or ended in a system error, are in no file: {left_out}."));
+    }
+    let unjudged = chosen.iter().filter(|run| run.sopr.is_none()).count();
+    if unjudged > 0 {
+        notes.push(format!(
+            "Without a SoPR score: {unjudged} of {}. Their `sopr_score` is left out, and statistics are over the others. Ask a \
+             judge, or choose `seed_heuristic`, which is not a judgement.",
+            chosen.len()
+        ));
+    }
+    notes
+}
+
+/// Whether a task is a query.
+pub(super) fn is_query(task: &crate::results::suites::Task) -> bool {
+    task.yardsticks.iter().any(|yardstick| yardstick.offered.is_some())
+}
+
+/// The runs of queries that pass a filter, in the order of their paths, with what the scorers that count here say of each.
+pub(super) fn runs(
+    index: &Reader<'_>,
+    lists: &Lists,
+    tasks: &Tasks,
+    filter: &str,
+    sopr: &str,
+) -> Result<(Vec<QueryRun>, Vec<Misread>), IndexError> {
+    let by = |scorer: &str| lists.scored(index, filter, Some(scorer));
+    let (runs, misread) = by("api_calls")?;
+    let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
+    let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };
+    let is_known =
+        |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|task| is_query(task));
+    let of = |(at, run): (usize, ScoredRun)| {
+        let (set, query) = queries::set_and_id(run.task.as_deref()?);
+        Some(QueryRun {
+            set: set.to_owned(),
+            query: query.to_owned(),
+            finished: said(&finish, at).map(|given| given.score > 0.5),
+            sopr: said(&sopr, at),
+            fac: said(&fac, at),
+            run,
+        })
+    };
+    let known = runs.into_iter().enumerate().filter(|(_, run)| is_known(run));
+    Ok((known.filter_map(of).collect(), misread))
+}
