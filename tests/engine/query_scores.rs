@@ -169,7 +169,7 @@ fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so
 
 #[test]
 fn answers_of_the_original_are_scored_from_their_own_files() {
-    let root = beside_the_project("golden/stabletoolbench");
+    let root = beside_the_project("../shared/golden/stabletoolbench");
     let Ok(text) = fs::read_to_string(root.join("api_scores.jsonl")) else {
         return eprintln!("skipped: there is no {}", root.display());
     };
