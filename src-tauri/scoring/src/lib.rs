@@ -3,6 +3,7 @@
 pub mod align;
 mod calls;
 pub mod diff;
+pub mod judges;
 pub mod scorers;
 pub mod stabletoolbench;
 pub mod standing;

@@ -3,6 +3,7 @@
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
+use crate::judges::Rules;
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
@@ -54,7 +55,7 @@ const KNOWN: [Known; 15] = [
     Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
     Known { name: "seed_heuristic", options: &["compat"], bare: ("compat", ""), build: seed_heuristic },
     Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
-    Known { name: "judge", options: &["name", "model"], bare: ("name", ""), build: judge },
+    Known { name: "judge", options: &["name", "model", "rules"], bare: ("name", ""), build: judge },
 ];
 
 /// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of the scorers are all different.
@@ -301,5 +302,10 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     let name = given
         .word("name")?
         .ok_or_else(|| "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned())?;
+    if let Some(rules) = given.word("rules")?
+        && Rules::of(&rules).is_none()
+    {
+        return Err(given.bad("rules", &rules, "Write `ours` or `official`."));
+    }
     Ok((format!("judge:{name}"), Rule::Judge { name }))
 }

@@ -1,5 +1,6 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
 use crate::diff::{Dates, Tolerance};
+use crate::judges::{self, Judge, Rules};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
@@ -115,7 +116,7 @@ impl Scorer {
         match self.rule {
             // Names of functions became the APIs that are meant.
             Rule::ApiCalls { .. } => 2,
-            _ => 1,
+            _ => self.judge().map_or(1, |(judge, ..)| judge.version()),
         }
     }
 
@@ -144,9 +145,23 @@ impl Scorer {
         &self.options
     }
 
-    /// Whether a score that a program or a model gave is good enough: from the threshold on, and without one when it is 1.
+    /// Whether a score that a program or a model gave is good enough: from the threshold on; without one when it is 1, or what the
+    /// judge takes for good enough.
     pub fn passed(&self, score: f64) -> bool {
-        self.passes(score, score >= 1.0)
+        let judge = match &self.rule {
+            Rule::Judge { name } => judges::named(name),
+            _ => None,
+        };
+        self.passes(score, judge.map_or(score >= 1.0, |judge| judge.passes(score)))
+    }
+
+    /// The judge that this is, the model that it names, and the rules it goes by; nothing when it is no judge that there is.
+    pub fn judge(&self) -> Option<(&'static Judge, Option<&str>, Rules)> {
+        let Rule::Judge { name } = &self.rule else { return None };
+        let option =
+            |wanted: &str| self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text());
+        let rules = option("rules").and_then(Rules::of).unwrap_or_default();
+        Some((judges::named(name)?, option("model"), rules))
     }
 
     /// True for scorers of texts, which take the last message when there is no answer.

@@ -1,0 +1,22 @@
+//! **Pure.** `fac`: does the final answer deal with every part of the request? The process is not looked at.
+use super::{Rules, Ruling, Said, Step, Subject};
+
+pub(super) const WORDS: [&str; 2] = ["solved", "unsolved"];
+
+pub(super) fn decide(subject: &Subject, _: Rules, heard: &[Said]) -> Step {
+    let ruling = |word: &str, reason: &str| {
+        let score = if word == "solved" { 1.0 } else { 0.0 };
+        Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })
+    };
+    match heard {
+        _ if subject.answer.trim().is_empty() => ruling("unsolved", "There is no final answer."),
+        [] => Step::Ask("answer"),
+        [.., last] => ruling(&last.word, &last.reason),
+    }
+}
+
+/// What the published script makes of a verdict in free text. It takes `Not solved` for solved, so this is for comparing with it only.
+pub fn official_score(verdict: &str) -> u8 {
+    let verdict = verdict.to_lowercase();
+    u8::from(verdict.contains("solved") && !verdict.contains("unsolved"))
+}

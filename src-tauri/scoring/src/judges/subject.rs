@@ -1,0 +1,171 @@
+//! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
+use touchstone_formats::json;
+use touchstone_formats::run::{Layout, Run, Step, StepKind};
+use touchstone_formats::value::Value;
+
+/// A run, as far as judges look.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Subject {
+    /// What the person asked for.
+    pub query: String,
+    /// The final answer; empty when there is none.
+    pub answer: String,
+    /// What was done, one step a line, as JSON.
+    pub process: Vec<String>,
+    /// Whether `Finish` was called.
+    pub finish: Finish,
+    /// It was called to give up.
+    pub gave_up: bool,
+}
+
+/// Whether the function `Finish` was called, with which runs of `StableToolBench` end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Finish {
+    /// Runs of this kind end without it: an answer takes its place.
+    #[default]
+    NotUsed,
+    /// Never, though runs of this kind end with it.
+    Missing,
+    /// Before another tool was called.
+    Earlier,
+    /// It is the last tool that was called.
+    Last,
+}
+
+/// Everything that was done is shown up to here, in bytes; longer pieces are shortened until it fits.
+const MOST: usize = 200_000;
+/// What is shown of one piece, from generous to tight.
+const PIECES: [usize; 3] = [20_000, 2_000, 300];
+
+impl Subject {
+    /// Of a run. `query` is what its task asks for, where the run itself does not say.
+    pub fn of(run: &Run, query: Option<&str>) -> Self {
+        let calls = || run.steps.iter().filter(|step| step.kind == StepKind::ToolCall);
+        let finishing = calls().rfind(|step| is_finish(step));
+        let of_benchmark = matches!(run.layout, Layout::RawAnswer | Layout::ConvertedAnswer);
+        let finish = match finishing {
+            Some(_) if calls().last().is_some_and(is_finish) => Finish::Last,
+            Some(_) => Finish::Earlier,
+            None if of_benchmark => Finish::Missing,
+            None => Finish::NotUsed,
+        };
+        let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(message);
+        let asked = asked.or_else(|| {
+            run.facts.iter().find(|(key, _)| key == "query").and_then(|(_, v)| v.text().map(str::to_owned))
+        });
+        Self {
+            query: asked.or_else(|| query.map(str::to_owned)).unwrap_or_default(),
+            answer: finishing.and_then(|step| finished_with(step)).unwrap_or_else(|| answer(run)),
+            process: process(run),
+            finish,
+            gave_up: finishing.is_some_and(gives_up),
+        }
+    }
+
+    /// Everything that a verdict depends on besides the judge, as one text: subjects with the same one are the same to a judge.
+    pub fn canon(&self) -> String {
+        let Self { query, answer, process, finish, gave_up } = self;
+        format!("{}\0{}\0{}\0{finish:?} {gave_up}", query, answer, process.join("\n"))
+    }
+}
+
+fn is_finish(step: &Step) -> bool {
+    step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
+}
+
+/// An argument of a call, also where the arguments are one text.
+fn argument(step: &Step, name: &str) -> Option<Value> {
+    let direct = step.parts.iter().find(|part| part.label == name).map(|part| part.value.clone());
+    direct.or_else(|| {
+        let inside = |part: &touchstone_formats::run::Part| match &part.value {
+            Value::Text(text) => json::embedded(text)?.get(name).cloned(),
+            other => other.get(name).cloned(),
+        };
+        step.parts.iter().filter(|part| !matches!(part.label.as_str(), "result" | "error")).find_map(inside)
+    })
+}
+
+fn gives_up(step: &Step) -> bool {
+    argument(step, "return_type").is_some_and(|kind| kind.text() == Some("give_up_and_restart"))
+}
+
+fn finished_with(step: &Step) -> Option<String> {
+    argument(step, "final_answer").map(shown)
+}
+
+/// The last message; an answer that stands elsewhere is added to it.
+fn answer(run: &Run) -> String {
+    let said = run.steps.iter().rev().find(|step| step.kind == StepKind::Assistant).and_then(message);
+    let elsewhere = run.answer.as_ref().filter(|answer| said.is_none() || !in_last_message(&answer.source));
+    let parts: Vec<String> = said.into_iter().chain(elsewhere.map(|answer| shown(answer.value.clone()))).collect();
+    parts.join("\n\n")
+}
+
+fn in_last_message(source: &str) -> bool {
+    source.starts_with("last ") || source.starts_with('<')
+}
+
+fn message(step: &Step) -> Option<String> {
+    let text: Vec<String> =
+        step.parts.iter().filter(|part| part.label == "message").map(|part| shown(part.value.clone())).collect();
+    Some(text.join("\n\n")).filter(|text| !text.trim().is_empty())
+}
+
+fn shown(value: Value) -> String {
+    match value {
+        Value::Text(text) => text,
+        other => json::write(&other, false),
+    }
+}
+
+fn process(run: &Run) -> Vec<String> {
+    let mut lines = Vec::new();
+    for most in PIECES {
+        lines = run.steps.iter().enumerate().map(|(at, step)| line(at + 1, step, most)).collect();
+        if lines.iter().map(String::len).sum::<usize>() <= MOST {
+            return lines;
+        }
+    }
+    // So many steps that even short they are too long: the beginning and the end are shown.
+    let (mut size, mut kept) = (0, 0);
+    while kept < lines.len() / 2 && size < MOST {
+        size += lines[kept].len() + lines[lines.len() - 1 - kept].len();
+        kept += 1;
+    }
+    let left_out = lines.len() - 2 * kept;
+    let note = json::write(&Value::Text(format!("{left_out} steps in the middle are left out")), false);
+    lines.splice(kept..lines.len() - kept, [note]);
+    lines
+}
+
+fn line(number: usize, step: &Step, most: usize) -> String {
+    let mut entries = vec![("step".into(), Value::Number(number.to_string()))];
+    let by = match step.kind {
+        StepKind::User => "person",
+        StepKind::Assistant => "assistant",
+        StepKind::System => "instructions",
+        StepKind::ToolCall => "tool call",
+        StepKind::Program => "program",
+        StepKind::Artifact => "artifact",
+        StepKind::Error => "error",
+        StepKind::Unknown => "unknown",
+    };
+    entries.push(("kind".into(), by.into()));
+    entries.extend(step.title.as_deref().map(|title| ("name".into(), title.into())));
+    entries.extend(step.parts.iter().map(|part| (part.label.as_str().into(), cut(&part.value, most))));
+    if step.failed == Some(true) {
+        entries.push(("failed".into(), Value::Bool(true)));
+    }
+    json::write(&Value::Map(entries), false)
+}
+
+/// A piece, or as much of its text as is shown.
+fn cut(value: &Value, most: usize) -> Value {
+    let text = shown(value.clone());
+    let count = text.chars().count();
+    if count <= most {
+        return value.clone();
+    }
+    let kept: String = text.chars().take(most).collect();
+    Value::Text(format!("{kept} … ({} more characters are left out)", count - most))
+}
