@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 45] = [
+pub(crate) const COMMANDS: [&str; 50] = [
     "status",
     "folders",
     "open_recent",
@@ -34,6 +34,8 @@ pub(crate) const COMMANDS: [&str; 45] = [
     "list_tasks",
     "read_task",
     "published",
+    "judge_options",
+    "judgings",
     "plan_launch",
     "start_launch",
     "stop_launch",
@@ -47,4 +49,7 @@ pub(crate) const COMMANDS: [&str; 45] = [
     "run_scorers",
     "review_run",
     "save_report",
+    "plan_judging",
+    "start_judging",
+    "stop_judging",
 ];

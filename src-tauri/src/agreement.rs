@@ -22,6 +22,9 @@ fn a_page_that_may_only_look_begins_nothing_and_asks_for_no_key() {
         "run_scorers",
         "review_run",
         "save_report",
+        "plan_judging",
+        "start_judging",
+        "stop_judging",
     ];
     assert_eq!(commands::COMMANDS[crate::calls::LOOKS..], acts);
 }

@@ -6,8 +6,8 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        DiffRequest, LaunchRequest, ListRequest, OverviewRequest, PublishedRequest, ReportRequest, Review, RowRequest,
-        Sort, Span, StepRef, TaskRequest,
+        DiffRequest, JudgeRequest, LaunchRequest, ListRequest, OverviewRequest, PublishedRequest, ReportRequest,
+        Review, RowRequest, Sort, Span, StepRef, TaskRequest,
     },
 };
 
@@ -87,6 +87,11 @@ struct Find {
 #[serde(deny_unknown_fields)]
 struct Launch {
     request: LaunchRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Judge {
+    request: JudgeRequest,
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,7 +187,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 32;
+pub(crate) const LOOKS: usize = 34;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -236,6 +241,11 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
         "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
         "save_report" => reply(json, |Save { .. }| save_report()),
+        "judge_options" => reply(json, |Nothing {}| app.judge_options(may_run)),
+        "judgings" => reply(json, |Nothing {}| Ok(app.judgings())),
+        "plan_judging" => reply(json, |Judge { request }| app.plan_judging(&request)),
+        "start_judging" => reply(json, |Judge { request }| app.start_judging(&request)),
+        "stop_judging" => reply(json, |StopLaunch { id, now }| app.stop_judging(&id, now)),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),
         _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
     }

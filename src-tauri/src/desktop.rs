@@ -11,10 +11,11 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
-        LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
-        Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView,
-        Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, JudgeOptions, JudgePlan, JudgeRequest,
+        Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest,
+        Matches, Overview, OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
+        Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff, StepPage, StepRef,
+        TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
     },
 };
 
@@ -223,6 +224,26 @@ async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest)
     .await
 }
 #[tauri::command]
+async fn judge_options(app: Engine<'_>) -> Reply<JudgeOptions> {
+    run(app, |app| app.judge_options(true)).await
+}
+#[tauri::command]
+async fn judgings(app: Engine<'_>) -> Reply<Vec<JudgingView>> {
+    run(app, |app| Ok(app.judgings())).await
+}
+#[tauri::command]
+async fn plan_judging(app: Engine<'_>, request: JudgeRequest) -> Reply<JudgePlan> {
+    run(app, move |app| app.plan_judging(&request)).await
+}
+#[tauri::command]
+async fn start_judging(app: Engine<'_>, request: JudgeRequest) -> Reply<Judging> {
+    run(app, move |app| app.start_judging(&request)).await
+}
+#[tauri::command]
+async fn stop_judging(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
+    run(app, move |app| app.stop_judging(&id, now)).await
+}
+#[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
     run(app, |app| Ok(with_ours(app.doctor(true)))).await
 }
@@ -301,7 +322,12 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         published,
         run_scorers,
         review_run,
-        save_report
+        save_report,
+        judge_options,
+        judgings,
+        plan_judging,
+        start_judging,
+        stop_judging
     ]
 }
 
@@ -402,58 +428,4 @@ fn may_go_to(url: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_what_was_dropped_the_first_folder_is_opened_and_a_file_alone_is_refused_with_a_sentence() {
-        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-        let (file, folder, gone) = (here.join("Cargo.toml"), here.join("src-tauri"), here.join("gone"));
-        assert_eq!(dropped(&[file.clone(), folder.clone()]).unwrap(), &folder);
-        assert_eq!(dropped(std::slice::from_ref(&gone)).unwrap(), &gone);
-        let refused = dropped(&[file]).unwrap_err();
-        assert!(refused.message.contains("no folder") && refused.hint.is_some_and(|hint| hint.contains("Drop")));
-        assert!(dropped(&[]).is_err());
-    }
-
-    #[test]
-    fn the_page_goes_nowhere_but_to_itself() {
-        let may = |url: &str| may_go_to(&Url::parse(url).unwrap());
-        for url in [
-            "tauri://localhost",
-            "tauri://localhost/",
-            "tauri://localhost/index.html#/runs?q=a",
-            "blob:tauri://localhost/1",
-        ] {
-            assert!(may(url), "{url}");
-        }
-        for url in [
-            "http://localhost/",
-            "https://localhost/",
-            "http://tauri.localhost/",
-            "http://tauri.localhost.evil.com/",
-            "http://app.evil.com/",
-            "tauri://evil.com/",
-            "tauri://localhost.evil.com/",
-            "tauri://localhost./",
-            "tauri://localhost:80/",
-            "tauri://me@localhost/",
-            "tauri://me:word@localhost/",
-            "tauri:localhost",
-            "tauri:javascript",
-            "javascript:alert(1)",
-            "data:text/html,<p>",
-            "blob:tauri://evil.com/1",
-            "blob:https://localhost/1",
-            "blob:null/1",
-            "blob:blob:tauri://localhost/1",
-            "file:///etc/passwd",
-            "about:blank",
-            "http://127.0.0.1/",
-            "http://127.0.0.1:5174/",
-            "http://xn--lcalhost-x3a/",
-        ] {
-            assert!(!may(url), "{url}");
-        }
-    }
-}
+mod tests;

@@ -14,6 +14,7 @@ mod folders;
 mod gzip;
 mod http;
 mod index;
+mod judging;
 mod layers;
 mod listing;
 mod many;

@@ -10,7 +10,7 @@ mod promptql;
 mod searching;
 mod secrets;
 mod sharing;
-mod stage;
+pub(crate) mod stage;
 mod stopping;
 mod toolbox;
 

@@ -17,6 +17,7 @@ use crate::rows::{
 };
 use crate::runs::http::keys::Keys;
 use bulletin::Bulletin;
+use judgings::Judgings;
 use launches::Launches;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +31,8 @@ pub mod converting;
 mod diffing;
 mod doctor;
 mod doctor_runs;
+mod judging;
+mod judgings;
 mod keys;
 mod launches;
 mod launching;
@@ -89,6 +92,7 @@ struct Inner {
     open: Mutex<Option<Arc<OpenFolder>>>,
     bulletin: Bulletin,
     launches: Launches,
+    judgings: Judgings,
     keys: Keys,
 }
 
@@ -119,6 +123,7 @@ impl App {
                 open: Mutex::default(),
                 bulletin: Bulletin::start(),
                 launches: Launches::default(),
+                judgings: Judgings::default(),
                 keys,
             }),
         }
@@ -136,6 +141,7 @@ impl App {
             return Ok(());
         }
         self.inner.launches.refuse_if_busy()?;
+        self.inner.judgings.refuse_if_busy()?;
         let config = &self.inner.config;
         let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
         let demo = samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
@@ -213,7 +219,8 @@ impl App {
     /// Puts a folder in place of the one that is open, unless runs were begun in that one meanwhile.
     fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
-        if let Err(busy) = self.inner.launches.refuse_if_busy() {
+        let busy = self.inner.launches.refuse_if_busy().and_then(|()| self.inner.judgings.refuse_if_busy());
+        if let Err(busy) = busy {
             if let Some(folder) = &folder {
                 folder.flow.stop();
             }

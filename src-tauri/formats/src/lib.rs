@@ -7,6 +7,7 @@ pub mod collection;
 pub mod error;
 mod fences;
 pub mod json;
+pub mod judgement;
 pub mod kind;
 pub mod names;
 pub mod nearest;

@@ -69,11 +69,12 @@ fn finish_is_right_where_the_official_rule_overlooks_it() {
 fn solve_rates_are_those_of_the_script() {
     let mut cases = 0;
     for case in lines("sopr_aggregates.jsonl") {
-        let judged: Vec<Vec<Option<Status>>> = of(&case, "is_solved")
+        let judged: Vec<Vec<Option<f64>>> = of(&case, "is_solved")
             .entries()
             .iter()
             .map(|(_, rounds)| {
-                let round = |at: usize| rounds.get(&at.to_string()).and_then(|word| Status::of(word.text()?));
+                let round =
+                    |at: usize| rounds.get(&at.to_string()).and_then(|word| Some(Status::of(word.text()?)?.score()));
                 (0..20).map(round).collect()
             })
             .collect();

@@ -15,6 +15,7 @@ mod metrics;
 mod nudge;
 mod report;
 
+mod judge;
 mod review;
 mod run;
 mod score;

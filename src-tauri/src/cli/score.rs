@@ -1,7 +1,7 @@
 //! `score`: what the scorers say of the runs on disk, and whether that is enough. No run is made again; scorers that are programs are
 //! run where they were not before.
 use super::{
-    Ended, Outcome, Stop, Where, folder,
+    Ended, Outcome, Stop, Where, folder, judge,
     list::score as shown,
     terminal::{Columns, Head, Paint, one_line},
 };
@@ -33,6 +33,8 @@ pub(super) struct Score {
     /// Run no programs of scorers; what they said before counts
     #[arg(long)]
     no_programs: bool,
+    #[command(flatten)]
+    judge: judge::Judge,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,
@@ -57,6 +59,9 @@ fn least(word: &str) -> Result<Least, String> {
 
 pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
+    if let Some(name) = &asked.judge.judge {
+        return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
+    }
     // Scorers that are named take the place of those of the suites, programs included.
     let programs = asked.scorer.is_empty() && !asked.no_programs;
     let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };

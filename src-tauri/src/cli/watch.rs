@@ -74,10 +74,10 @@ pub(super) fn launch(
 }
 
 /// Signals that ask for an end, counted on a thread of their own.
-struct Interrupts(Arc<AtomicU32>);
+pub(super) struct Interrupts(Arc<AtomicU32>);
 
 impl Interrupts {
-    fn listen() -> Result<Self, AppError> {
+    pub(super) fn listen() -> Result<Self, AppError> {
         use tokio::signal::unix::{SignalKind, signal};
         let count = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&count);
@@ -101,7 +101,7 @@ impl Interrupts {
         Ok(Self(count))
     }
 
-    fn count(&self) -> u32 {
+    pub(super) fn count(&self) -> u32 {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -10,6 +10,11 @@ import type { DiffView } from "../generated/DiffView";
 import type { Facets } from "../generated/Facets";
 import type { Folders } from "../generated/Folders";
 import type { Hit } from "../generated/Hit";
+import type { JudgeOptions } from "../generated/JudgeOptions";
+import type { JudgePlan } from "../generated/JudgePlan";
+import type { JudgeRequest } from "../generated/JudgeRequest";
+import type { Judging } from "../generated/Judging";
+import type { JudgingView } from "../generated/JudgingView";
 import type { KeyState } from "../generated/KeyState";
 import type { Launched } from "../generated/Launched";
 import type { LaunchOptions } from "../generated/LaunchOptions";
@@ -108,6 +113,14 @@ export interface Commands {
   review_run: [{ id: string; review: Review | null }, null];
   /** The window asks where to with the system's dialog; false when the person cancelled. A served page downloads instead. */
   save_report: [{ request: ReportRequest }, boolean];
+  judge_options: [Record<string, never>, JudgeOptions];
+  /** All judging since the program began, newest first. */
+  judgings: [Record<string, never>, JudgingView[]];
+  /** What a request comes to; sends nothing. */
+  plan_judging: [{ request: JudgeRequest }, JudgePlan];
+  start_judging: [{ request: JudgeRequest }, Judging];
+  /** Lets questions in flight be answered and kept; `now` gives them up. */
+  stop_judging: [{ id: string; now: boolean }, null];
 }
 
 export type CommandName = keyof Commands;

@@ -19,6 +19,7 @@ struct Board {
     folder: bool,
     status: bool,
     launches: bool,
+    judgings: bool,
     runs: Option<Runs>,
     stop: bool,
 }
@@ -147,6 +148,7 @@ impl Board {
             }
             Stale::Status => self.status = true,
             Stale::Launches => self.launches = true,
+            Stale::Judgings => self.judgings = true,
             Stale::Runs { generation, ids, all } => {
                 let runs = self.runs.get_or_insert_default();
                 runs.generation = runs.generation.max(generation);
@@ -157,7 +159,7 @@ impl Board {
     }
 
     fn is_empty(&self) -> bool {
-        !self.folder && !self.status && !self.launches && self.runs.is_none()
+        !self.folder && !self.status && !self.launches && !self.judgings && self.runs.is_none()
     }
 
     fn tell(self) -> Vec<Stale> {
@@ -168,7 +170,8 @@ impl Board {
         let folder = self.folder.then_some(Stale::Folder);
         let status = self.status.then_some(Stale::Status);
         let launches = self.launches.then_some(Stale::Launches);
-        folder.into_iter().chain(runs).chain(status).chain(launches).collect()
+        let judgings = self.judgings.then_some(Stale::Judgings);
+        folder.into_iter().chain(runs).chain(status).chain(launches).chain(judgings).collect()
     }
 }
 

@@ -213,7 +213,7 @@ impl App {
         })
     }
 
-    async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
+    pub(super) async fn crew(&self, open: &OpenFolder, setup: Setup, jobs: &[Job], teller: Teller) -> Crew {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
         let redactor = known.redactor();

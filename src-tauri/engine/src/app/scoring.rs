@@ -43,6 +43,9 @@ impl App {
         let (review, note) = self.review_of(id)?;
         scores.review = review;
         scores.notes.extend(note);
+        let (judged, note) = self.judged(id)?;
+        scores.judged = judged;
+        scores.notes.extend(note);
         Ok(scores)
     }
 

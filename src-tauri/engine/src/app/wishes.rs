@@ -107,7 +107,7 @@ impl App {
         self.no_key(model.key.as_deref()?)
     }
 
-    fn model(&self, model: &Model) -> Choice {
+    pub(super) fn model(&self, model: &Model) -> Choice {
         let detail = match model.provider {
             Provider::Anthropic => format!("Anthropic, {}", model.model_id),
             Provider::OpenAi => format!("OpenAI wire, {}", model.model_id),

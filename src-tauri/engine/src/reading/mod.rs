@@ -41,6 +41,7 @@ use std::sync::Arc;
 use table::Table;
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
+use touchstone_scoring::judges::Subject;
 
 /// The runs of one folder, for whoever reads them.
 #[derive(Default)]
@@ -82,6 +83,13 @@ impl Reading {
     /// The run itself, as the files are now.
     pub(crate) fn whole(&self, flow: &Flow, id: &str) -> Result<Run, Unread> {
         Ok(self.look(flow, id)?.1.run.clone())
+    }
+
+    /// What judges are shown of a run as it is now.
+    pub(crate) fn subject(&self, flow: &Flow, id: &str) -> Result<(RunRow, Subject), Unread> {
+        let (row, opened) = self.look(flow, id)?;
+        let asked = task::of(flow, &row);
+        Ok((row, Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt))))
     }
 
     /// Steps of the version that was opened.

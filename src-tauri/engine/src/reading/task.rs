@@ -7,7 +7,6 @@ use crate::results::flow::Flow;
 use crate::results::suites::Task as Known;
 use crate::rows::{Fact, Language, RunRow, Task};
 use std::sync::Arc;
-use touchstone_formats::template;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::scorers::comparison;
@@ -37,12 +36,19 @@ pub(super) fn of(flow: &Flow, row: &RunRow) -> Option<Asked> {
     let at = known.variation(row.variation, row.variation_name.as_deref());
     let parameters = at.and_then(|at| known.suite.variations.get(at)).map(|variation| variation.parameters.clone());
     let parameters = parameters.unwrap_or_default();
-    let prompt = template(&known, row, given).map(|text| template::render(text, &parameters).0);
+    let prompt = known.prompt(at, row.system.as_deref(), given);
     let yardstick = at.and_then(|at| known.yardsticks.get(at));
     let expected = yardstick.and_then(|yardstick| yardstick.expected.clone());
     let trouble = yardstick.and_then(|yardstick| yardstick.trouble.as_deref());
     let notes = trouble.map(|trouble| short(trouble, 1_000)).into_iter().collect();
     Some(Asked { known, parameters, prompt, expected, notes })
+}
+
+impl Asked {
+    /// What was asked.
+    pub(super) fn prompt(&self) -> Option<&str> {
+        self.prompt.as_deref()
+    }
 }
 
 /// What the expected output of a run depends on: its task, which is another one as soon as a gold answer of it changes.
@@ -110,14 +116,4 @@ impl Asked {
             _ => None,
         }
     }
-}
-
-/// The prompt of the system of a run, or the one for when the data is given.
-fn template<'a>(known: &'a Known, row: &RunRow, given: bool) -> Option<&'a str> {
-    let system = row.system.as_deref().unwrap_or("tool_calling");
-    if !given {
-        return known.suite.prompt(system);
-    }
-    let prompts = &known.suite.prompts;
-    if system == "promptql" { prompts.promptql_oracle.as_deref() } else { prompts.tool_calling_oracle.as_deref() }
 }

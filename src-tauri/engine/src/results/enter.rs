@@ -9,7 +9,7 @@ use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
 use super::scan::{PROMPT_NAMES, is_prompt_name, is_query_name};
 use super::suites::Shelving;
-use super::{chores, layouts, load, open, reviews};
+use super::{chores, judgements, layouts, load, open, reviews};
 use crate::clock;
 use crate::rows::Phase;
 use std::collections::BTreeMap;
@@ -94,9 +94,11 @@ impl Conductor {
             _ => self.shelving.remove(&looked.unit.file),
         }
         open.written.extend(record::put(&mut self.writer, &looked, placed)?);
+        let Shared { roots, limits, .. } = &self.shared;
         for row in looked.rows() {
             let member = row.member.as_ref().map(|member| member.key.as_str());
-            reviews::hold(&self.writer.sql, &self.shared.roots, &self.shared.limits, &looked.unit, member)?;
+            reviews::hold(&self.writer.sql, roots, limits, &looked.unit, member)?;
+            judgements::hold(&self.writer.sql, (roots, limits), &self.shelving.tasks(), &looked.unit.key_of(member))?;
         }
         if looked.is_last() {
             open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });

@@ -13,6 +13,7 @@ pub(crate) mod home;
 mod inbox;
 pub mod index;
 mod ingest;
+pub(crate) mod judgements;
 pub(crate) mod layouts;
 pub mod limits;
 pub mod live;

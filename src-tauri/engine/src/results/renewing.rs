@@ -1,8 +1,9 @@
 //! The conductor's way of bringing rows up to date with suites that changed: a batch at a time, between everything else, each
 //! committed and told of. What it did not finish is finished at the next start, because only the end is noted.
-use super::conduct::{Change, Conductor};
+use super::conduct::{Change, Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
+use super::judgements;
 use super::load;
 use super::scoring::renew;
 use super::scoring::write::{Kept, keep};
@@ -56,7 +57,9 @@ impl Conductor {
     /// Brings the next rows up to date.
     pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
         let Some(Renewing { tasks, after, done }) = self.renewing else { return Ok(()) };
-        let batch = renew::batch(&self.writer, &self.shelving.tasks(), after)?;
+        let known = self.shelving.tasks();
+        let Shared { roots, limits, .. } = self.shared.clone();
+        let batch = renew::batch(&self.writer, &known, after)?;
         let (end, next, done) = (batch.end, batch.after, done + batch.seen);
         self.shared.live.change(|standing| {
             let total = standing.counts.runs.max(done);
@@ -65,6 +68,9 @@ impl Conductor {
         if end || !batch.is_empty() {
             self.change(|writer| {
                 let changed = batch.write(writer)?;
+                for key in &changed {
+                    judgements::hold(&writer.sql, (&roots, &limits), &known, key)?;
+                }
                 if end {
                     load::put_meta(&writer.sql, "tasks", tasks)?;
                 }

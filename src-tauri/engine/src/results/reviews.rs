@@ -3,7 +3,7 @@
 use super::conduct::{Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Reader};
-use super::layouts;
+use super::judgements;
 use super::limits::Limits;
 use super::look::is_settled;
 use super::open::{self, Refused, Stamp};
@@ -32,7 +32,12 @@ const BATCH: usize = 100;
 /// Stands for the answer of a run that has none.
 const NO_ANSWER: &str = "none";
 
-/// What is left to be done about reviews.
+/// The folders that are followed: of what people say, and of what judges say.
+fn folders() -> [FileId; 2] {
+    [FOLDER, judgements::FOLDER].map(|folder| FileId::new(Root::Output, folder))
+}
+
+/// What is left to be done about reviews and judgements.
 #[derive(Debug, Default)]
 pub(crate) struct Reviews {
     due: bool,
@@ -42,8 +47,8 @@ pub(crate) struct Reviews {
 impl Reviews {
     /// Something may have changed in these places.
     pub(crate) fn note(&mut self, scopes: &[FileId]) {
-        let folder = FileId::new(Root::Output, FOLDER);
-        self.due |= scopes.iter().any(|scope| scope.holds(&folder) || folder.holds(scope));
+        let near = |folder: &FileId| scopes.iter().any(|scope| scope.holds(folder) || folder.holds(scope));
+        self.due |= folders().iter().any(near);
     }
 
     /// True when everything that is known of was read.
@@ -156,10 +161,16 @@ pub(crate) fn hold(
     Ok(())
 }
 
-/// The run that a review belongs to, if it is there.
+/// True for a file of what judges say.
+fn is_judged(file: &FileId) -> bool {
+    FileId::new(Root::Output, judgements::FOLDER).holds(file)
+}
+
+/// The run that a file belongs to, if it is there.
 fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> {
     let mut known = sql.prepare_cached("SELECT 1 FROM runs WHERE key = ?")?;
-    for key in keys_of(file) {
+    let keys = if is_judged(file) { judgements::keys_of(file) } else { keys_of(file) };
+    for key in keys {
         if known.exists([&key])? {
             return Ok(Some(key));
         }
@@ -187,23 +198,10 @@ fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &s
 
 /// Names the answer that a run has now. What cannot be read has none.
 fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<String, IndexError> {
-    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     if let Some(mark) = mark_of_member(sql, key)? {
         return Ok(mark);
     }
-    let mut select = sql.prepare_cached(FILES)?;
-    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
-    let mut read = Vec::new();
-    for path in paths {
-        let file = FileId::new(Root::Output, path?);
-        match open::read(roots, &file, limits.file_bytes) {
-            Ok((bytes, _)) => read.push((file, bytes)),
-            Err(Refused::Gone) => {}
-            Err(_) => return Ok(answer_mark(None)),
-        }
-    }
-    let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
-    let run = catch_unwind(|| layouts::whole(&files).ok()).ok().flatten();
+    let run = judgements::whole(sql, roots, limits, key)?;
     Ok(answer_mark(run.and_then(|run| run.answer).as_ref().map(|answer| &answer.value)))
 }
 
@@ -254,6 +252,7 @@ impl Conductor {
     fn take_in(&mut self, batch: Vec<(FileId, Option<Found>)>) -> Result<(Vec<String>, u64), IndexError> {
         let Shared { roots, limits, .. } = &self.shared;
         let sql = &self.writer.sql;
+        let tasks = self.shelving.tasks();
         let mut ids = Vec::new();
         for (file, found) in batch {
             let taken = Taken::of(roots, &file, found);
@@ -265,7 +264,11 @@ impl Conductor {
             if taken.put(sql, &file)?
                 && let Some(key) = owner(sql, &file)?
             {
-                show(sql, roots, limits, &file, &key)?;
+                if is_judged(&file) {
+                    judgements::show(sql, (roots, limits), &tasks, &file, &key)?;
+                } else {
+                    show(sql, roots, limits, &file, &key)?;
+                }
                 ids.push(key);
             }
         }
@@ -281,7 +284,10 @@ const COARSE: Duration = Duration::from_millis(2_100);
 
 /// Files whose stamps are not those that are known, and known files that are gone.
 fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Found>)>, IndexError> {
-    let found = list(&shared.roots, &shared.limits);
+    let mut found = BTreeMap::new();
+    for folder in folders() {
+        found.extend(list(&shared.roots, &shared.limits, &folder));
+    }
     let mut select = sql.prepare_cached("SELECT path, size, mtime_ns, inode, settled FROM reviews")?;
     let known = select.query_map([], |row| {
         let (size, inode): (i64, i64) = (row.get(1)?, row.get(3)?);
@@ -297,9 +303,8 @@ fn changed(shared: &Shared, sql: &Connection) -> Result<Vec<(FileId, Option<Foun
     Ok(fresh.map(|(file, now)| (file, Some(now))).chain(gone).collect())
 }
 
-/// The files of reviews that there are; also what lies in their place and is no file.
-fn list(roots: &Roots, limits: &Limits) -> BTreeMap<FileId, Found> {
-    let folder = FileId::new(Root::Output, FOLDER);
+/// The files in such a folder; also what lies in their place and is no file.
+fn list(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Found> {
     let own = FileId::new(Root::Output, folder.parent());
     let is_dir = |file: &FileId| {
         let path = roots.path(file);
@@ -308,9 +313,9 @@ fn list(roots: &Roots, limits: &Limits) -> BTreeMap<FileId, Found> {
     if !is_dir(&own) {
         return BTreeMap::new();
     }
-    let mut found = scan::survey_own(roots, limits, &folder);
+    let mut found = scan::survey_own(roots, limits, folder);
     found.retain(|file, found| {
-        let named = file.name().ends_with(review::END.as_bytes()) || *file == folder;
+        let named = file.name().ends_with(review::END.as_bytes()) || file == folder;
         // A folder may be named like a file: that of a run whose own folder is.
         if found.odd.is_some() { !is_dir(file) || !scan::is_suite_name(file) } else { named }
     });
@@ -321,7 +326,14 @@ fn list(roots: &Roots, limits: &Limits) -> BTreeMap<FileId, Found> {
 enum Taken {
     Gone,
     Unread { stamp: Stamp, wrong: Wrong },
-    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Review, Wrong> },
+    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Said, Wrong> },
+}
+
+/// What stands in a file.
+enum Said {
+    Person(Review),
+    /// As it is kept in the index.
+    Judges(String),
 }
 
 impl Taken {
@@ -330,18 +342,25 @@ impl Taken {
         if let Some(odd) = found.odd {
             return Taken::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
         }
-        match open::read(roots, file, MOST) {
+        let judged = is_judged(file);
+        let said = |bytes: &[u8]| {
+            if judged {
+                judgements::read(bytes).map(|sheet| Said::Judges(judgements::kept(&sheet)))
+            } else {
+                read(bytes).map(|sheet| Said::Person(sheet.review().clone()))
+            }
+        };
+        match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
             Ok((bytes, stamp)) => Taken::Sheet {
                 stamp,
                 settled: is_settled(stamp, clock::now_ns()),
                 hash: xxh3_64(&bytes),
-                read: read(&bytes).map(|sheet| sheet.review().clone()).map_err(Wrong::of),
+                read: said(&bytes).map_err(Wrong::of),
             },
             Err(Refused::Gone) => Taken::Gone,
-            Err(why) => Taken::Unread {
-                stamp: found.stamp,
-                wrong: Wrong::because(format!("The review cannot be read: {why}.")),
-            },
+            Err(why) => {
+                Taken::Unread { stamp: found.stamp, wrong: Wrong::because(format!("The file cannot be read: {why}.")) }
+            }
         }
     }
 
@@ -356,11 +375,15 @@ impl Taken {
         };
         let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
         let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
-        let said = read.as_ref().ok();
+        let (said, judged) = match read.as_ref().ok() {
+            Some(Said::Person(said)) => (Some(said), None),
+            Some(Said::Judges(judged)) => (None, Some(judged)),
+            None => (None, None),
+        };
         let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());
         sql.prepare_cached(
-            "INSERT OR REPLACE INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, problem)
-             VALUES (?,?,?,?,?,?,?,?,?,?)",
+            "INSERT OR REPLACE INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, judged, problem)
+             VALUES (?,?,?,?,?,?,?,?,?,?,?)",
         )?
         .execute(params![
             file.path,
@@ -372,6 +395,7 @@ impl Taken {
             said.and_then(|said| said.verdict).map(review::Verdict::word),
             said.and_then(|said| said.score),
             said.and_then(|said| said.answer.as_deref()),
+            judged,
             wrong,
         ])?;
         Ok(before != Some(hash.cast_signed()))

@@ -89,7 +89,7 @@ CREATE TABLE scores (
   passed   INTEGER,
   reason   TEXT NOT NULL,
   detail   TEXT NOT NULL,                    -- JSON list of {name, value}
-  ask      INTEGER,                          -- of a program: what stands for the program, what was expected and the answer
+  ask      INTEGER,                          -- of a program: what stands for the program, what was expected and the answer; of a judge: for the judge
   PRIMARY KEY (run, place)
 ) WITHOUT ROWID;
 CREATE INDEX scores_asked ON scores(ask) WHERE ask IS NOT NULL;
@@ -113,7 +113,7 @@ CREATE TABLE answers (
   answer   TEXT                              -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
 );
 
--- The files of what people say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.
+-- The files of what people and judges say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.
 CREATE TABLE reviews (
   path     BLOB PRIMARY KEY,                 -- below the output directory, as its bytes
   size     INTEGER NOT NULL,
@@ -124,6 +124,7 @@ CREATE TABLE reviews (
   verdict  TEXT,                             -- as Verdict is written
   score    REAL,
   answer   TEXT,                             -- names the answer it was given for; NULL: any
+  judged   TEXT,                             -- of a file of judgements instead: JSON list of Judged
   problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
 ) WITHOUT ROWID;
 

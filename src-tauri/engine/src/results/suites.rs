@@ -10,7 +10,7 @@ use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
-use touchstone_formats::{ReadError, ReadErrorKind, suite};
+use touchstone_formats::{ReadError, ReadErrorKind, suite, template};
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -40,6 +40,19 @@ impl Task {
         let name = name?;
         let name = name.strip_suffix(" (oracle)").unwrap_or(name);
         variations.iter().position(|variation| variation.name.as_deref() == Some(name))
+    }
+
+    /// What is asked of a system, with the parameters of a variation; `given` is when the data is given, too.
+    pub fn prompt(&self, variation: Option<usize>, system: Option<&str>, given: bool) -> Option<String> {
+        let system = system.unwrap_or("tool_calling");
+        let prompts = &self.suite.prompts;
+        let text = match (given, system) {
+            (false, system) => self.suite.prompt(system),
+            (true, "promptql") => prompts.promptql_oracle.as_deref(),
+            (true, _) => prompts.tool_calling_oracle.as_deref(),
+        };
+        let parameters = variation.and_then(|at| self.suite.variations.get(at)).map(|one| one.parameters.as_slice());
+        text.map(|text| template::render(text, parameters.unwrap_or_default()).0)
     }
 
     /// What a variation is called.

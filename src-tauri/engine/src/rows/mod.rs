@@ -3,6 +3,7 @@
 //! Ids are opaque to the page: no path and no piece of a query ever comes in from there.
 
 mod compare;
+mod judging;
 mod launch;
 mod list;
 mod overview;
@@ -16,6 +17,7 @@ mod tasks;
 mod tree;
 
 pub use compare::*;
+pub use judging::*;
 pub use launch::*;
 pub use list::*;
 pub use overview::*;

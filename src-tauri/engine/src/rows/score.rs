@@ -1,4 +1,5 @@
 //! **Pure.** Scores of one run, what a person says of it, and how far its answer is from another.
+use super::judging::Judged;
 use super::run::TableColumn;
 use super::status::Span;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,8 @@ pub struct RunScores {
     pub class: Option<FailureClass>,
     /// What a person says.
     pub review: Option<Review>,
+    /// What judges said, newest first.
+    pub judged: Vec<Judged>,
     /// What keeps it from being scored, or makes the scores doubtful, as sentences.
     pub notes: Vec<String>,
 }

@@ -187,6 +187,8 @@ pub enum Stale {
     },
     /// How launches stand.
     Launches,
+    /// How judging stands.
+    Judgings,
     /// Another folder is open: everything.
     Folder,
 }

@@ -8,6 +8,7 @@ mod fault;
 pub mod fork;
 pub mod http;
 pub mod journal;
+pub mod judgements;
 pub mod launch;
 pub mod lock;
 pub mod log;

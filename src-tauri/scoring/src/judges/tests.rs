@@ -196,7 +196,7 @@ fn the_order_of_two_answers_does_not_decide_who_is_meant() {
 
 #[test]
 fn requests_without_an_answer_count_only_where_they_are_named() {
-    let judged = vec![vec![Some(Status::Solved), Some(Status::Unsure)], vec![Some(Status::Unsolved)]];
+    let judged = vec![vec![Some(1.0), Some(0.5)], vec![Some(0.0)]];
     let with = solve_rate(&judged, 2, 2).unwrap();
     let without = solve_rate(&judged, 2, 0).unwrap();
     assert_eq!((without.mean, without.spread, without.rounds), (0.375, 0.125, vec![0.5, 0.25]));

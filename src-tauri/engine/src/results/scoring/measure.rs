@@ -46,7 +46,7 @@ pub(crate) struct Measured {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Score {
     pub(crate) says: RunScore,
-    /// A program is waited for, and this stands for what it is asked.
+    /// A program or a judge is waited for, and this stands for what it is asked.
     pub(crate) ask: Option<i64>,
 }
 
@@ -66,6 +66,13 @@ impl<'a> Place<'a> {
         let yardstick = task.yardsticks.get(at)?;
         // Only runs of benchmark folders have a task and no number of a variation.
         Some(Against { task: &task.suite, yardstick, panel: yardstick.panel(self.variation.is_none()) })
+    }
+
+    /// What its task asks for, in the words that its system gets.
+    pub(crate) fn prompt(&self, tasks: &Tasks, system: Option<&str>) -> Option<String> {
+        let task = tasks.get(self.task?)?;
+        let given = self.variation_name.is_some_and(|name| name.ends_with(" (oracle)"));
+        task.prompt(task.variation(self.variation, self.variation_name), system, given)
     }
 
     /// The fingerprint that its scores should have.
@@ -167,6 +174,19 @@ pub(crate) fn by(
 /// Scorers that take a program or a model. A run without an answer takes neither.
 fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Against<'_>) -> Score {
     let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
+    if let Need::Model(name) = need
+        && (evidence.answer.is_some() || !evidence.said.trim().is_empty())
+    {
+        return match scorer.judge() {
+            Some(_) => Score {
+                says: standing(ScoreStanding::Waiting, format!("`{}` has to be asked.", scorer.name())),
+                ask: Some(xxh3_64(scorer.identity().as_bytes()).cast_signed()),
+            },
+            None => {
+                Score { says: standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")), ask: None }
+            }
+        };
+    }
     let Some(answer) = evidence.answer.and_then(|kept| kept.json.as_deref()) else {
         let none = RunScore {
             score: Some(0.0),
@@ -176,9 +196,7 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
         return Score { says: none, ask: None };
     };
     match need {
-        Need::Model(name) => {
-            Score { says: standing(ScoreStanding::Waiting, format!("`{name}` has to be asked.")), ask: None }
-        }
+        Need::Model(_) => Score { says: standing(ScoreStanding::Waiting, String::new()), ask: None },
         Need::Program(_) if against.yardstick.expected.is_none() => {
             let why = against.yardstick.trouble.clone().unwrap_or_else(|| NOTHING_EXPECTED.to_owned());
             Score { says: standing(ScoreStanding::NoExpected, why), ask: None }

@@ -6,18 +6,18 @@ use crate::results::index::{IndexError, Reader};
 use crate::results::record;
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunScore, RunScores, ScoreStanding};
-use rusqlite::{OptionalExtension as _, Row};
+use rusqlite::{Connection, OptionalExtension as _, Row};
 use serde::de::DeserializeOwned;
 use touchstone_scoring::scorers::Scorer;
 
 /// A run, as far as its task decides its scores.
-struct Known {
-    id: i64,
+pub(crate) struct Known {
+    pub(crate) id: i64,
     task: Option<String>,
     variation: Option<u32>,
     variation_name: Option<String>,
     layout: String,
-    system: Option<String>,
+    pub(crate) system: Option<String>,
     fingerprint: Option<i64>,
     class: Option<FailureClass>,
     /// Why there are no scores.
@@ -30,7 +30,7 @@ const SELECT: &str = "SELECT r.id, r.task, r.variation, r.variation_name, r.layo
                       r.score_reason, r.scorer, a.lenient, r.state = 'other' \
                       FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?";
 
-fn known(index: &Reader<'_>, key: &str) -> Result<Option<Known>, IndexError> {
+pub(crate) fn known(index: &Connection, key: &str) -> Result<Option<Known>, IndexError> {
     let row = index.prepare_cached(SELECT)?.query_row([key], |row| {
         let (variation, name): (Option<u32>, Option<String>) = (row.get(2)?, row.get(3)?);
         let (scorer, lenient): (Option<String>, Option<bool>) = (row.get(9)?, row.get(10)?);
@@ -53,7 +53,7 @@ fn known(index: &Reader<'_>, key: &str) -> Result<Option<Known>, IndexError> {
 }
 
 impl Known {
-    fn place(&self) -> Place<'_> {
+    pub(crate) fn place(&self) -> Place<'_> {
         Place {
             task: self.task.as_deref(),
             variation: self.variation,
@@ -95,7 +95,7 @@ pub(crate) fn scores(index: &Reader<'_>, tasks: &Tasks, key: &str) -> Result<Opt
     let Some(known) = known(index, key)? else { return Ok(None) };
     let mut select = index.prepare_cached(SCORES)?;
     let scores = select.query_map([known.id], score)?.collect::<Result<_, _>>()?;
-    Ok(Some(RunScores { scores, class: known.class, review: None, notes: known.notes(tasks) }))
+    Ok(Some(RunScores { scores, class: known.class, review: None, judged: Vec::new(), notes: known.notes(tasks) }))
 }
 
 fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {

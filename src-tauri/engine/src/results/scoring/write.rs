@@ -53,7 +53,7 @@ impl Columns {
 }
 
 /// A word as it is written in the rows.
-fn word(word: impl Serialize) -> Option<String> {
+pub(crate) fn word(word: impl Serialize) -> Option<String> {
     serde_json::to_value(word).ok()?.as_str().map(str::to_owned)
 }
 

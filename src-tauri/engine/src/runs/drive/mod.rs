@@ -2,6 +2,7 @@
 //! means; `converse` and `promptql` do.
 mod ask;
 mod clean;
+mod consult;
 mod converse;
 mod desk;
 mod explore;
@@ -11,6 +12,9 @@ mod promptql;
 mod toolbox;
 
 pub use toolbox::{Around, Toolbox};
+
+pub use consult::{Errand, Heard, Unheard};
+pub use toolbox::Toolbox;
 
 use super::disk::{self, DiskError};
 use super::event::{Ending, What};

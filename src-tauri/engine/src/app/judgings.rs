@@ -1,0 +1,352 @@
+//! Judging that is under way: runs are judged a few at a time, each round is kept before the next is asked for, and all of it can be
+//! stopped. Owns the order of these and the list of what was begun.
+use super::judging::{Look, look_with};
+use super::{App, OpenFolder};
+use crate::app::bulletin::Poster;
+use crate::clock;
+use crate::error::{AppError, Code};
+use crate::judging::owed::{self, Owed, Wish};
+use crate::judging::progress::{End, Progress};
+use crate::results::judgements;
+use crate::rows::{JudgingView, LaunchState, RunState, Stale};
+use crate::runs::drive::{Crew, Errand, Heard, Unheard};
+use crate::runs::event::{RunEvent, What};
+use crate::runs::judgements::{Bench, taken};
+use crate::runs::spec::Model;
+use crate::runs::talk::{Said, Turn};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use touchstone_formats::judgement::{Round, Sheet};
+use touchstone_scoring::judges::{Next, Question, Sitting, Subject};
+
+/// What is kept of one reply, in letters.
+const LONGEST_REPLY: usize = 64 << 10;
+
+/// A run that is to be judged.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) id: String,
+    pub(super) path: String,
+    pub(super) state: RunState,
+}
+
+/// What was begun since the program began, newest first.
+#[derive(Default)]
+pub(super) struct Judgings {
+    list: Mutex<Vec<Arc<Work>>>,
+}
+
+/// Judging that was begun.
+pub(super) struct Work {
+    id: String,
+    open: Arc<OpenFolder>,
+    crew: Arc<Crew>,
+    model: Model,
+    wish: Wish,
+    began_ms: i64,
+    max_cost: Option<f64>,
+    poster: Poster,
+    progress: Mutex<Progress>,
+    over: Condvar,
+}
+
+impl Judgings {
+    pub(super) fn add(&self, work: Arc<Work>) {
+        self.lock().insert(0, work);
+    }
+
+    /// Refuses while runs are being judged: what is said of them belongs to the folder that is open.
+    pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
+        if self.lock().iter().all(|work| work.lock().over) {
+            return Ok(());
+        }
+        let error =
+            AppError::new(Code::BadRequest, "Runs are being judged in the folder that is open, so it stays open.");
+        Err(error.hint("Wait until that is done, or stop it."))
+    }
+
+    fn find(&self, id: &str) -> Result<Arc<Work>, AppError> {
+        let gone = || AppError::new(Code::NotFound, "This judging is not known: the program was started again since.");
+        self.lock().iter().find(|work| work.id == id).cloned().ok_or_else(gone)
+    }
+
+    /// Stops all of it; true when there is something to wait for.
+    pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
+        let at_work: Vec<Arc<Work>> = self.lock().iter().filter(|work| !work.lock().over).cloned().collect();
+        at_work.iter().for_each(|work| work.stop(now, why));
+        !at_work.is_empty()
+    }
+
+    /// Waits until nothing is under way; false when that took too long.
+    pub(super) fn wait(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        let all: Vec<Arc<Work>> = self.lock().clone();
+        all.iter().all(|work| work.wait(deadline.saturating_duration_since(Instant::now())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Work>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl App {
+    /// What was begun in the open folder since the program began, newest first.
+    pub fn judgings(&self) -> Vec<JudgingView> {
+        let Some(open) = self.current() else { return Vec::new() };
+        let list = self.inner.judgings.lock().clone();
+        list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
+    }
+
+    /// How judging stands.
+    pub fn judging(&self, id: &str) -> Result<JudgingView, AppError> {
+        Ok(self.inner.judgings.find(id)?.view())
+    }
+
+    /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in flight.
+    pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.judgings.find(id)?.stop(now, "It was stopped.");
+        Ok(())
+    }
+
+    /// Waits until judging is over; false when that took too long.
+    pub fn wait_judging(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.judgings.find(id)?.wait(timeout))
+    }
+}
+
+/// One run, taken to be judged.
+struct Taken {
+    bench: Bench,
+    sheet: Sheet,
+    owed: Owed,
+    subject: Subject,
+}
+
+impl Work {
+    pub(super) fn new(
+        id: String,
+        (open, crew): (Arc<OpenFolder>, Arc<Crew>),
+        (model, wish): (Model, Wish),
+        (runs, max_cost): (usize, Option<f64>),
+        poster: Poster,
+    ) -> Self {
+        let progress = Mutex::new(Progress::of(runs));
+        let over = Condvar::new();
+        Self { id, open, crew, model, wish, began_ms: clock::now_ms(), max_cost, poster, progress, over }
+    }
+
+    /// Judges runs, so many at a time.
+    pub(super) async fn run(
+        self: Arc<Self>,
+        targets: Vec<Target>,
+        seats: usize,
+        mut events: UnboundedReceiver<RunEvent>,
+    ) {
+        self.poster.post(Stale::Judgings);
+        let seats = Arc::new(Semaphore::new(seats.max(1)));
+        let mut running = JoinSet::new();
+        for target in targets {
+            let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
+            let work = Arc::clone(&self);
+            running.spawn(async move {
+                let end = work.judge(&target).await;
+                drop(seat);
+                work.lock().end(&target.id, &target.path, end);
+                work.poster.post(Stale::Judgings);
+            });
+            while running.try_join_next().is_some() {
+                self.listen(&mut events);
+            }
+        }
+        while running.join_next().await.is_some() {
+            self.listen(&mut events);
+        }
+        self.listen(&mut events);
+        self.lock().over = true;
+        self.over.notify_all();
+        self.poster.post(Stale::Judgings);
+    }
+
+    /// Notes why it stops by itself: the budget is spent, a key is wrong, replies cannot be kept.
+    fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
+        while let Ok(event) = events.try_recv() {
+            if let What::Stopping { why } = event.what {
+                self.lock().why = Some(why);
+            }
+        }
+    }
+
+    async fn judge(self: &Arc<Self>, target: &Target) -> End {
+        if self.crew.stops.soft.is_cancelled() {
+            return End::Stopped;
+        }
+        let (work, its) = (Arc::clone(self), target.clone());
+        let taken = tokio::task::spawn_blocking(move || work.take(&its)).await;
+        let mut taken = match taken {
+            Ok(Ok(taken)) => taken,
+            Ok(Err(end)) => return end,
+            Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+        };
+        while let Some(round) = taken.owed.round() {
+            if self.crew.stops.soft.is_cancelled() {
+                return End::Stopped;
+            }
+            let said = match self.round(&taken, &target.path, round).await {
+                Ok(said) => said,
+                Err(Unheard::Stopped) => return End::Stopped,
+                Err(Unheard::Failed(why)) => return End::Failed(why),
+            };
+            taken.owed.judgement.rounds.push(said);
+            let (work, path) = (Arc::clone(self), target.path.clone());
+            let kept = tokio::task::spawn_blocking(move || work.keep(taken, &path)).await;
+            taken = match kept {
+                Ok(Ok(taken)) => taken,
+                Ok(Err(why)) => return End::Failed(format!("What was said could not be kept: {why}")),
+                Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
+            };
+        }
+        let without_answer = owed::is_unasked(self.wish.judge, &taken.subject, self.wish.rules);
+        End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
+    }
+
+    /// Takes a run and looks again what is owed: another process may have been faster.
+    fn take(&self, target: &Target) -> Result<Taken, End> {
+        let failed = |why: String| End::Failed(self.crew.redactor.clean(&why).into_owned());
+        // Nothing is made on disk for a run that is not judged.
+        let first = look_with(&self.open, &self.wish, target, &Sheet::default()).map_err(|why| failed(why.message))?;
+        if let Look::Skipped(why) = first {
+            return Err(End::Skipped(why));
+        }
+        let bench = Bench::take(&self.open.flow.roots.output_dir, &target.path).map_err(|why| failed(taken(&why)))?;
+        let bytes = bench.read().map_err(|why| failed(why.to_string()))?;
+        let sheet = bytes.as_deref().map(judgements::read).transpose().map_err(|why| {
+            failed(format!(
+                "What was said before cannot be read, and is not written over: {} Mend the file, or move it away.",
+                why.message
+            ))
+        })?;
+        let sheet = sheet.unwrap_or_default();
+        match look_with(&self.open, &self.wish, target, &sheet).map_err(|why| failed(why.message))? {
+            Look::Skipped(why) => Err(End::Skipped(why)),
+            Look::Owed { owed, subject } => Ok(Taken { bench, sheet, owed: *owed, subject: *subject }),
+            Look::Complete => Err(self.complete(&sheet, target)),
+        }
+    }
+
+    /// What was said before, as the end of a run of which nothing is owed.
+    fn complete(&self, sheet: &Sheet, target: &Target) -> End {
+        let subject = self.open.reading.subject(&self.open.flow, &target.id).map(|(_, subject)| subject);
+        let Ok(subject) = subject else { return End::Stopped };
+        let inputs = judgements::inputs_mark(&subject);
+        let wish = &self.wish;
+        let said = sheet.judgements().iter().rfind(|said| {
+            (said.judge == wish.judge.name && said.inputs == inputs)
+                && (said.model == wish.model && said.rules == wish.rules.word())
+        });
+        End::Judged {
+            rounds: said.map(|said| said.rounds.clone()).unwrap_or_default(),
+            without_answer: owed::is_unasked(wish.judge, &subject, wish.rules),
+        }
+    }
+
+    /// One round: asks until there is a ruling, or the second reply in a row could not be read.
+    async fn round(&self, taken: &Taken, path: &str, round: usize) -> Result<Round, Unheard> {
+        let mut sitting = Sitting::new(self.wish.judge, &taken.subject, self.wish.rules);
+        let mark = taken.owed.mark(round);
+        let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
+        let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
+        loop {
+            let next = sitting.next();
+            let Next::Ask(question) = next else {
+                let over = owed::round(next, replies, clock::written(clock::now_ms()));
+                let over = over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
+                return Ok(Round { model_id, tokens, cost: cost.filter(|_| tokens.is_some()), ..over });
+            };
+            let Heard { text, model_id: id, tokens: used, cost: paid, journaled } =
+                errand.ask(&question.instructions, &turns(&question)).await?;
+            if !journaled {
+                self.lock().paid(used, paid);
+                self.poster.post(Stale::Judgings);
+            }
+            model_id = id.or(model_id);
+            tokens = used.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
+            cost = cost.zip(paid).map(|(sum, paid)| sum + paid);
+            sitting.take(&text);
+            replies.push(text.chars().take(LONGEST_REPLY).collect());
+        }
+    }
+
+    /// Keeps what was said so far: durable when this returns.
+    fn keep(&self, mut taken: Taken, path: &str) -> Result<Taken, String> {
+        taken.sheet.put(taken.owed.place, taken.owed.judgement.clone());
+        taken.bench.write(&taken.sheet.write()).map_err(|why| why.to_string())?;
+        self.open.flow.look_at(&judgements::file_of_path(path));
+        Ok(taken)
+    }
+
+    fn stop(&self, now: bool, why: &str) {
+        if !self.crew.stops.soft.is_cancelled() {
+            self.lock().why = Some(why.to_owned());
+        }
+        self.crew.stops.soft.cancel();
+        if now {
+            self.crew.stops.hard.cancel();
+        }
+        self.poster.post(Stale::Judgings);
+    }
+
+    fn wait(&self, timeout: Duration) -> bool {
+        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
+        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
+    }
+
+    fn view(&self) -> JudgingView {
+        let progress = self.lock();
+        let stopping = self.crew.stops.soft.is_cancelled();
+        let left = progress.total > progress.done + progress.failed + progress.skipped;
+        JudgingView {
+            id: self.id.clone(),
+            judge: self.wish.judge.name.to_owned(),
+            model: self.wish.model.clone(),
+            began_ms: self.began_ms,
+            state: match (progress.over, stopping) {
+                (false, false) => LaunchState::Running,
+                (false, true) => LaunchState::Stopping,
+                (true, _) if left => LaunchState::Stopped,
+                (true, _) => LaunchState::Done,
+            },
+            why: progress.why.clone(),
+            total: progress.total,
+            done: progress.done,
+            unread: progress.unread,
+            failed: progress.failed,
+            skipped: progress.skipped,
+            calls: progress.calls,
+            tokens: progress.tokens,
+            cost: progress.cost,
+            unpriced: progress.unpriced,
+            max_cost: self.max_cost,
+            troubles: progress.troubles.clone(),
+            rates: progress.rates(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A question as a conversation: with the reply to it that could not be read, when there is one.
+fn turns(question: &Question) -> Vec<Turn> {
+    let mut turns = vec![Turn::User(question.text.clone())];
+    if let Some((reply, again)) = &question.unread {
+        // A turn without any text is none to some providers.
+        let text = if reply.trim().is_empty() { "(nothing)".to_owned() } else { reply.clone() };
+        turns.push(Turn::Assistant(Said { text: Some(text), ..Said::default() }));
+        turns.push(Turn::User((*again).to_owned()));
+    }
+    turns
+}

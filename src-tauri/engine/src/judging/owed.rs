@@ -1,0 +1,188 @@
+//! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over adds to it.
+use touchstone_formats::judgement::{Judgement, Round, Sheet};
+use touchstone_scoring::judges::{Judge, Next, Rules, Sitting, Subject};
+
+/// More rounds are a slip of the finger.
+pub(crate) const MOST_ROUNDS: u32 = 20;
+/// What a reply takes, in tokens, and how many letters a token has; both roughly.
+const REPLY: u64 = 150;
+const LETTERS: u64 = 4;
+
+/// By whom runs are to be judged, and how often.
+#[derive(Debug, Clone)]
+pub(crate) struct Wish {
+    pub(crate) judge: &'static Judge,
+    pub(crate) model: String,
+    pub(crate) rules: Rules,
+    pub(crate) rounds: u32,
+    /// Also what was judged so before.
+    pub(crate) again: bool,
+}
+
+/// A judgement of which rounds are owed.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Owed {
+    /// Its place in the file.
+    pub(crate) place: usize,
+    /// How often the same was judged before, so that the same questions are asked again and not answered from before.
+    pub(crate) take: usize,
+    pub(crate) judgement: Judgement,
+}
+
+impl Owed {
+    /// The number of the next round; none when it is complete.
+    pub(crate) fn round(&self) -> Option<usize> {
+        let done = self.judgement.rounds.len();
+        (done < self.judgement.wanted as usize).then_some(done)
+    }
+
+    /// What tells the questions of a round apart from the same ones of another.
+    pub(crate) fn mark(&self, round: usize) -> String {
+        format!("{}-{round}", self.take)
+    }
+}
+
+/// What is owed, seeing what was said; none when everything was.
+pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str) -> Option<Owed> {
+    let same = |judgement: &Judgement| {
+        (judgement.judge.as_str(), judgement.version) == (wish.judge.name, wish.judge.version())
+            && (judgement.model == wish.model && judgement.rules == wish.rules.word() && judgement.inputs == inputs)
+    };
+    let all = sheet.judgements();
+    let earlier: Vec<usize> = (0..all.len()).filter(|at| same(&all[*at])).collect();
+    let last = earlier.last().map(|at| (*at, all[*at].clone()));
+    let take = earlier.len();
+    match last {
+        Some((place, judgement)) if judgement.rounds.len() < judgement.wanted as usize => {
+            let wanted = if wish.again { judgement.wanted } else { judgement.wanted.max(wish.rounds) };
+            Some(Owed { place, take: take - 1, judgement: Judgement { wanted, ..judgement } })
+        }
+        Some((place, judgement)) if !wish.again => (judgement.rounds.len() < wish.rounds as usize).then(|| Owed {
+            place,
+            take: take - 1,
+            judgement: Judgement { wanted: wish.rounds, ..judgement },
+        }),
+        _ => Some(Owed {
+            place: all.len(),
+            take,
+            judgement: Judgement {
+                judge: wish.judge.name.to_owned(),
+                version: wish.judge.version(),
+                model: wish.model.clone(),
+                rules: wish.rules.word().to_owned(),
+                inputs: inputs.to_owned(),
+                wanted: wish.rounds,
+                rounds: Vec::new(),
+            },
+        }),
+    }
+}
+
+/// What the rounds of one run will take: requests and tokens, at least and at most. Nothing when nobody is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Takes {
+    pub(crate) calls: (u64, u64),
+    pub(crate) sent: (u64, u64),
+    pub(crate) received: (u64, u64),
+}
+
+/// Of so many rounds.
+pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
+    let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else { return Takes::default() };
+    let letters = |text: &str| text.chars().count() as u64 / LETTERS;
+    let one = letters(&first.instructions) + letters(&first.text);
+    // The other questions show everything that was done.
+    let further = u64::from(judge.questions) - 1;
+    let rest = one + subject.process.iter().map(|line| letters(line)).sum::<u64>();
+    Takes {
+        calls: (rounds, rounds * u64::from(judge.questions)),
+        sent: (rounds * one, rounds * (one + further * rest)),
+        received: (rounds * REPLY, rounds * REPLY * u64::from(judge.questions)),
+    }
+}
+
+/// True when nobody has to be asked about it.
+pub(crate) fn is_unasked(judge: &Judge, subject: &Subject, rules: Rules) -> bool {
+    matches!(Sitting::new(judge, subject, rules).next(), Next::Ruled(_))
+}
+
+/// A round that is over.
+pub(crate) fn round(next: Next, replies: Vec<String>, at: String) -> Option<Round> {
+    match next {
+        Next::Ask(_) => None,
+        Next::Ruled(ruling) => Some(Round {
+            verdict: Some(ruling.word),
+            score: Some(ruling.score),
+            reason: ruling.reason,
+            replies,
+            at: Some(at),
+            ..Round::default()
+        }),
+        Next::Unread => {
+            let reason = "The replies of the judge could not be read, so there is no verdict.".to_owned();
+            Some(Round { reason, replies, at: Some(at), ..Round::default() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_scoring::judges::{Finish, named};
+
+    fn wish(rounds: u32, again: bool) -> Wish {
+        Wish { judge: named("sopr").unwrap(), model: "m".to_owned(), rules: Rules::Ours, rounds, again }
+    }
+
+    /// Judges as often as is owed; returns how many rounds that were.
+    fn judged(sheet: &mut Sheet, wish: &Wish, inputs: &str, most: usize) -> usize {
+        let Some(mut owed) = owed(sheet, wish, inputs) else { return 0 };
+        let mut rounds = 0;
+        while owed.round().is_some() && rounds < most {
+            owed.judgement.rounds.push(Round::default());
+            rounds += 1;
+        }
+        sheet.put(owed.place, owed.judgement);
+        rounds
+    }
+
+    #[test]
+    fn only_rounds_that_are_missing_are_owed_and_others_only_when_asked_for_again() {
+        let mut sheet = Sheet::default();
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &wish(3, true), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(5, false), "x", 9), 2);
+        assert_eq!(judged(&mut sheet, &wish(2, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(2, true), "x", 9), 2);
+        assert_eq!(sheet.judgements().len(), 2);
+        let again = owed(&sheet, &wish(2, true), "x").unwrap();
+        assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
+    }
+
+    #[test]
+    fn other_inputs_another_model_and_other_rules_are_other_judgements() {
+        let mut sheet = Sheet::default();
+        judged(&mut sheet, &wish(1, false), "x", 9);
+        for (wish, inputs) in [
+            (wish(1, false), "y"),
+            (Wish { model: "n".to_owned(), ..wish(1, false) }, "x"),
+            (Wish { rules: Rules::Official, ..wish(1, false) }, "x"),
+        ] {
+            let owed = owed(&sheet, &wish, inputs).unwrap();
+            assert_eq!((owed.place, owed.take, owed.round()), (1, 0, Some(0)));
+        }
+    }
+
+    #[test]
+    fn a_run_without_an_answer_takes_nothing() {
+        let judge = named("sopr").unwrap();
+        let none = Subject { finish: Finish::NotUsed, ..Subject::default() };
+        assert!(is_unasked(judge, &none, Rules::Ours));
+        assert_eq!(takes(judge, &none, Rules::Ours, 3), Takes::default());
+        let some = Subject { answer: "42".to_owned(), process: vec!["x".repeat(4_000)], ..none };
+        let takes = takes(judge, &some, Rules::Ours, 3);
+        assert_eq!((takes.calls, takes.received), ((3, 6), (450, 900)));
+        assert!(takes.sent.1 >= 2 * takes.sent.0 + 3_000, "{takes:?}");
+    }
+}

@@ -1,0 +1,271 @@
+//! What judges said of runs, held against what the runs are now: files beside the results that `reviews` follows. What still holds is
+//! the score of the scorers that are judges; what was said of other inputs, or by other words, is named and not counted.
+use super::index::IndexError;
+use super::layouts;
+use super::limits::Limits;
+use super::open::{self, Refused};
+use super::reconcile::UnitId;
+use super::roots::{FileId, Root, Roots};
+use super::scoring::read::known;
+use super::scoring::write::word;
+use super::suites::Tasks;
+use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
+use rusqlite::{Connection, OptionalExtension as _, params};
+use serde::{Deserialize, Serialize};
+use std::panic::catch_unwind;
+use touchstone_formats::judgement::{self, Judgement, Sheet};
+use touchstone_formats::run::Run;
+use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_scoring::judges::{Judge, Rules, Subject, mean_and_spread};
+use touchstone_scoring::scorers::Scorer;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Where they are, below the output directory.
+pub(super) const FOLDER: &str = ".touchstone/judgements";
+/// Larger files are nothing that judges said.
+pub(crate) const MOST: u64 = 64 << 20;
+
+/// Names what a judge is shown. Subjects with the same name are the same to it.
+pub(crate) fn inputs_mark(subject: &Subject) -> String {
+    format!("{:032x}", xxh3_128(subject.canon().as_bytes()))
+}
+
+/// The file of the judgements of a run, by its path below the output directory.
+pub(crate) fn file_of_path(run: &str) -> FileId {
+    FileId::new(Root::Output, format!("{FOLDER}/{}", judgement::file_of(run)))
+}
+
+/// The runs that such a file may be of; the first that is there is the one. Empty for other files.
+pub(super) fn keys_of(file: &FileId) -> Vec<String> {
+    let below = file.path.strip_prefix(FOLDER.as_bytes()).and_then(|path| path.strip_prefix(b"/"));
+    let run = below.and_then(|path| std::str::from_utf8(path).ok()).and_then(judgement::run_of);
+    let key = |run: &str, group| UnitId { file: FileId::new(Root::Output, run), group }.key();
+    let Some(run) = run else { return Vec::new() };
+    // Of a file that holds many, the name of the run stands behind a `#`; which one, the index knows.
+    let member = |(at, _): (usize, &str)| {
+        let unit = UnitId { file: FileId::new(Root::Output, &run[..at]), group: false };
+        unit.key_of(Some(&run[at + 1..]))
+    };
+    [key(&run, false), key(&run, true)].into_iter().chain(run.match_indices('#').map(member)).collect()
+}
+
+/// Reads what a file says. A reader that panics has met a damaged file.
+pub(crate) fn read(bytes: &[u8]) -> Result<Sheet, ReadError> {
+    catch_unwind(|| Sheet::read(bytes)).unwrap_or_else(|_| {
+        let message = "The file could not be read: its content brought the reader to a stop.";
+        Err(ReadError::new(ReadErrorKind::Syntax, message))
+    })
+}
+
+/// A judgement as far as scores go.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Judged {
+    judge: String,
+    version: u32,
+    model: String,
+    rules: String,
+    inputs: String,
+    wanted: u32,
+    words: Vec<Option<String>>,
+    scores: Vec<f64>,
+    reason: String,
+}
+
+/// What is kept of a file in the index.
+pub(super) fn kept(sheet: &Sheet) -> String {
+    let judged = |judgement: &Judgement| {
+        let Judgement { judge, version, model, rules, inputs, wanted, rounds } = judgement.clone();
+        Judged {
+            judge,
+            version,
+            model,
+            rules,
+            inputs,
+            wanted,
+            words: rounds.iter().map(|round| round.verdict.clone()).collect(),
+            scores: rounds.iter().filter_map(|round| round.score).collect(),
+            reason: rounds.last().map(|round| round.reason.clone()).unwrap_or_default(),
+        }
+    };
+    serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>()).unwrap_or_default()
+}
+
+/// Puts what judges said into the scores of a run that was just written or measured.
+pub(crate) fn hold(sql: &Connection, at: (&Roots, &Limits), tasks: &Tasks, key: &str) -> Result<(), IndexError> {
+    let path: Option<String> =
+        sql.prepare_cached("SELECT path FROM runs WHERE key = ?")?.query_row([key], |row| row.get(0)).optional()?;
+    let Some(file) = path.map(|path| file_of_path(&path)) else { return Ok(()) };
+    let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
+    if there { show(sql, at, tasks, &file, key) } else { Ok(()) }
+}
+
+/// Brings the scores of a run into agreement with the file of its judgements.
+pub(super) fn show(
+    sql: &Connection,
+    (roots, limits): (&Roots, &Limits),
+    tasks: &Tasks,
+    file: &FileId,
+    key: &str,
+) -> Result<(), IndexError> {
+    let Some(known) = known(sql, key)? else { return Ok(()) };
+    let place = known.place();
+    let Some(against) = place.against(tasks) else { return Ok(()) };
+    let scorers = || against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
+    if scorers().next().is_none() {
+        return Ok(());
+    }
+    let judged: Option<Option<String>> = sql
+        .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
+        .query_row([&file.path], |row| row.get(0))
+        .optional()?;
+    let judged: Vec<Judged> = judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
+    let inputs = if judged.is_empty() {
+        String::new()
+    } else {
+        let query = place.prompt(tasks, known.system.as_deref());
+        subject(sql, roots, limits, key, query.as_deref())?.map(|subject| inputs_mark(&subject)).unwrap_or_default()
+    };
+    for (at, scorer) in scorers() {
+        put(sql, known.id, at, &score(scorer, &judged, &inputs))?;
+    }
+    Ok(())
+}
+
+/// What judges are shown of a run as its files are now; nothing when they cannot be read.
+fn subject(
+    sql: &Connection,
+    roots: &Roots,
+    limits: &Limits,
+    key: &str,
+    query: Option<&str>,
+) -> Result<Option<Subject>, IndexError> {
+    Ok(whole(sql, roots, limits, key)?.map(|run| Subject::of(&run, query)))
+}
+
+/// The run as its files are now; nothing when they cannot be read.
+pub(super) fn whole(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<Option<Run>, IndexError> {
+    const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
+    let member: Option<String> = sql
+        .prepare_cached("SELECT member FROM runs WHERE key = ?")?
+        .query_row([key], |row| row.get(0))
+        .optional()?
+        .flatten();
+    let mut select = sql.prepare_cached(FILES)?;
+    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
+    let mut read = Vec::new();
+    for path in paths {
+        let file = FileId::new(Root::Output, path?);
+        match open::read(roots, &file, limits.file_bytes) {
+            Ok((bytes, _)) => read.push((file, bytes)),
+            Err(Refused::Gone) => {}
+            Err(_) => return Ok(None),
+        }
+    }
+    let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
+    let read = || match (&member, files.as_slice()) {
+        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).ok().map(|(run, _)| run),
+        _ => layouts::whole(&files).ok(),
+    };
+    Ok(catch_unwind(read).ok().flatten())
+}
+
+/// What a scorer that is a judge says.
+struct Says {
+    standing: ScoreStanding,
+    score: Option<f64>,
+    passed: Option<bool>,
+    reason: String,
+    detail: Vec<ScoreDetail>,
+}
+
+fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
+    let waiting = |reason: String| Says {
+        standing: ScoreStanding::Waiting,
+        score: None,
+        passed: None,
+        reason,
+        detail: Vec::new(),
+    };
+    let Some((judge, model, rules)) = scorer.judge() else { return waiting(String::new()) };
+    let of_it = |judged: &&Judged| {
+        let by = model.is_none_or(|model| judged.model == model) && judged.rules == rules.word();
+        judged.judge == judge.name && by
+    };
+    let fresh = |judged: &&Judged| stale(judge, judged.version, &judged.inputs, inputs).is_none();
+    let Some(last) = judged.iter().filter(of_it).rfind(fresh).or_else(|| judged.iter().rfind(of_it)) else {
+        return waiting(format!("`{}` has to be asked.", scorer.name()));
+    };
+    let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
+    let mean = mean_and_spread(&last.scores);
+    if let Some(why) = stale(judge, last.version, &last.inputs, inputs) {
+        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format!("{mean:.2}"));
+        return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
+    }
+    let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
+    let mut details = vec![
+        detail("model", last.model.clone()),
+        detail("rounds", format!("{} of {}", last.scores.len(), last.wanted)),
+    ];
+    if rules == Rules::Official {
+        details.push(detail("rules", rules.word().to_owned()));
+    }
+    let Some((mean, spread)) = mean else {
+        let reason = if last.words.is_empty() {
+            format!("`{}` has to be asked.", scorer.name())
+        } else {
+            "The replies of the judge could not be read.".to_owned()
+        };
+        let standing = if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
+        return Says { standing, detail: details, ..waiting(reason) };
+    };
+    details.push(detail("spread", format!("{spread:.3}")));
+    Says {
+        standing: ScoreStanding::Scored,
+        score: Some(mean),
+        passed: Some(scorer.passed(mean)),
+        reason: format!("{}: {}", words.join(", "), last.reason),
+        detail: details,
+    }
+}
+
+/// Why what was said does not hold any more; none when it does.
+pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Option<String> {
+    if version != judge.version() {
+        return Some(format!("The words of the judge are others now: version {}, not {version}.", judge.version()));
+    }
+    (inputs != now).then(|| "The run or its task has changed since.".to_owned())
+}
+
+/// Only rows that wait for a judge have something that stands for the question; how a run ended is decided elsewhere.
+fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
+    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ? \
+                        WHERE run = ? AND place = ? AND ask IS NOT NULL";
+    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ? WHERE id = ?";
+    let Says { standing, score, passed, reason, detail } = says;
+    let place = i64::try_from(at).unwrap_or(i64::MAX);
+    let (standing, detail) = (word(standing), serde_json::to_string(detail).unwrap_or_default());
+    let changed = sql.prepare_cached(FILL)?.execute(params![standing, score, passed, reason, detail, run, place])?;
+    if at == 0 && changed > 0 {
+        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, run])?;
+        if says.standing == ScoreStanding::Scored {
+            let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
+            sql.prepare_cached("UPDATE runs SET class = ? WHERE id = ?")?.execute(params![class, run])?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_judgements_finds_the_run_it_is_of_and_no_other_run_has_its_name() {
+        for (run, group) in [("a/b-promptql-o1-variation0.yaml", false), ("o1/promptql/oracle/x_run_1", true)] {
+            let unit = UnitId { file: FileId::new(Root::Output, run), group };
+            assert!(keys_of(&file_of_path(run)).contains(&unit.key()));
+        }
+        assert_eq!(file_of_path("a/b.json#5/8").shown(), ".touchstone/judgements/a/b.json#5%2F8.yaml");
+        assert_eq!(keys_of(&FileId::new(Root::Output, ".touchstone/reviews/a.yaml")), [""; 0]);
+    }
+}

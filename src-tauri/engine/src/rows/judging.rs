@@ -1,0 +1,202 @@
+//! **Pure.** Judging runs by model: what there is to choose from, what it will take, how it stands, and what was said.
+use super::launch::{Choice, LaunchState, Trouble};
+use serde::{Deserialize, Serialize};
+
+/// What runs can be judged with.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeOptions {
+    /// Judges.
+    pub judges: Vec<JudgeChoice>,
+    /// Models that can be asked, and why some cannot.
+    pub models: Vec<Choice>,
+    /// Why nothing can be judged here.
+    pub why_not: Option<Trouble>,
+}
+
+/// A judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeChoice {
+    /// As suites name it: `sopr`.
+    pub name: String,
+    /// What it judges.
+    pub what: String,
+    /// Version of its words.
+    pub version: u32,
+    /// Rounds unless somebody says otherwise.
+    pub rounds: u32,
+}
+
+/// What is to be judged, by whom.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(deny_unknown_fields)]
+pub struct JudgeRequest {
+    /// The judge.
+    pub judge: String,
+    /// The model, by its name in the workspace.
+    pub model: String,
+    /// How often each run is judged; none is what the judge usually does.
+    pub rounds: Option<u32>,
+    /// By the rules of the published scripts.
+    pub official: bool,
+    /// Ids of runs; when there are none, those that pass the filter.
+    pub runs: Vec<String>,
+    /// As in lists; empty is all.
+    pub filter: String,
+    /// Also what was judged already.
+    pub again: bool,
+    /// Dollars at most.
+    pub max_cost: Option<f64>,
+}
+
+/// What a request comes to. Nothing was sent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgePlan {
+    /// Runs that are asked about.
+    pub runs: u64,
+    /// Runs without an answer: unsolved without a question.
+    pub unasked: u64,
+    /// Runs that were judged so before.
+    pub complete: u64,
+    /// Runs that cannot be judged; the first few by name, with the reason.
+    pub skipped: Vec<JudgeSkip>,
+    /// How many there are.
+    pub skipped_total: u64,
+    /// Requests, when every first question is answered.
+    pub calls_least: u64,
+    /// Requests, when every question has to be asked.
+    pub calls_most: u64,
+    /// Tokens of those, roughly.
+    pub tokens_least: u64,
+    /// The same at most.
+    pub tokens_most: u64,
+    /// Dollars for those; none when nobody knows the price.
+    pub cost_least: Option<f64>,
+    /// The same at most.
+    pub cost_most: Option<f64>,
+}
+
+/// A run that was or will not be judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeSkip {
+    /// Its id.
+    pub run: String,
+    /// Its file.
+    pub path: String,
+    /// Why, as a sentence.
+    pub why: String,
+}
+
+/// What was begun.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Judging {
+    /// Its id.
+    pub judging: String,
+}
+
+/// How judging stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgingView {
+    /// Its id.
+    pub id: String,
+    /// The judge.
+    pub judge: String,
+    /// The model.
+    pub model: String,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: i64,
+    /// How it stands.
+    pub state: LaunchState,
+    /// Why it stops or stopped early, as a sentence.
+    pub why: Option<String>,
+    /// Runs in all.
+    pub total: u64,
+    /// Runs that have their verdict, from before or from now.
+    pub done: u64,
+    /// Of these, runs whose replies could not be read.
+    pub unread: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs that were not judged because of their state.
+    pub skipped: u64,
+    /// Requests that brought a reply and were paid for now.
+    pub calls: u64,
+    /// Tokens of these.
+    pub tokens: u64,
+    /// Dollars of these.
+    pub cost: f64,
+    /// Some replies have no known price.
+    pub unpriced: bool,
+    /// Dollars at most.
+    pub max_cost: Option<f64>,
+    /// Runs that failed or were skipped, with the reason; the first few.
+    pub troubles: Vec<JudgeSkip>,
+    /// What came of it so far; none before the first verdict.
+    pub rates: Option<JudgeRates>,
+}
+
+/// What judging came to, over runs: means of rounds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeRates {
+    /// Runs with a verdict.
+    pub runs: u64,
+    /// Of these, runs without an answer.
+    pub without_answer: u64,
+    /// Mean over the rounds, over all of them.
+    pub mean: f64,
+    /// How far the rounds lie apart.
+    pub spread: f64,
+    /// The same over the runs with an answer; none without any.
+    pub mean_of_answered: Option<f64>,
+}
+
+/// What a judge said of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Judged {
+    /// The judge.
+    pub judge: String,
+    /// Version of its words then.
+    pub version: u32,
+    /// The model.
+    pub model: String,
+    /// By the rules of the published scripts.
+    pub official: bool,
+    /// Why it does not hold any more; none when it does.
+    pub stale: Option<String>,
+    /// Rounds that were wanted.
+    pub wanted: u32,
+    /// Mean over the rounds.
+    pub score: Option<f64>,
+    /// How far they lie apart.
+    pub spread: Option<f64>,
+    /// Whether that is good enough.
+    pub passed: Option<bool>,
+    /// What was said.
+    pub rounds: Vec<JudgedRound>,
+}
+
+/// What was said in one round.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgedRound {
+    /// In a word; none when the reply could not be read.
+    pub verdict: Option<String>,
+    /// From 0 to 1.
+    pub score: Option<f64>,
+    /// Why.
+    pub reason: String,
+    /// Replies as they came; none when no model was asked.
+    pub replies: Vec<String>,
+    /// The model that answered, as the provider names it.
+    pub model_id: Option<String>,
+    /// When, as written.
+    pub at: Option<String>,
+}

@@ -1,0 +1,108 @@
+//! One question to a model outside of any run: paid for once, kept before anything is made of the reply, and stopped like runs are.
+//! What is asked, and what the reply means, is the caller's.
+use super::ask::{self, Question};
+use super::{Crew, Halt, clean};
+use crate::runs::journal::Journal;
+use crate::runs::provider::{self, Ask, Stop};
+use crate::runs::spec::Model;
+use crate::runs::talk::Turn;
+use std::sync::Arc;
+
+/// Where it is asked, and what its reply is found again by.
+pub struct Errand<'a> {
+    /// What all questions share.
+    pub crew: &'a Arc<Crew>,
+    /// What it is for, as it is named in events.
+    pub path: &'a str,
+    /// Where replies are kept.
+    pub journal: &'a Journal,
+    /// Whom it is asked.
+    pub model: &'a Model,
+    /// Tells the same question apart that is meant to be asked several times.
+    pub mark: &'a str,
+}
+
+/// What a model said, without secrets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Heard {
+    /// Its text; its words when it refused. Empty when it said nothing.
+    pub text: String,
+    /// The model, as the provider names it.
+    pub model_id: Option<String>,
+    /// Tokens in and out.
+    pub tokens: Option<u64>,
+    /// Dollars; none when nobody knows.
+    pub cost: Option<f64>,
+    /// It was paid for before.
+    pub journaled: bool,
+}
+
+/// Why nothing was heard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unheard {
+    /// It was stopped and can be asked later.
+    Stopped,
+    /// The provider or the disk; a sentence.
+    Failed(String),
+}
+
+impl Errand<'_> {
+    /// Asks, unless the reply is there already or the budget is spent.
+    pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
+        let Self { crew, model, .. } = self;
+        let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
+        let hash = format!("{}-{}", provider::hash(&request), self.mark);
+        let is_kept = self.journal.find(&hash, 0).is_some();
+        if !is_kept && let Some(most) = crew.purse.empty() {
+            crew.stop_all(&format!("The budget of ${most} is spent."));
+            return Err(Unheard::Stopped);
+        }
+        let provider = model.provider;
+        let question = Question {
+            crew,
+            path: self.path,
+            journal: self.journal.clone(),
+            from: 0,
+            turn: 1,
+            provider,
+            model: &model.model_id,
+            key: model.key.as_deref(),
+            price: model.price,
+            hash,
+            request,
+        };
+        let asked = question.ask(|reply| provider::decode(provider, reply)).await.map_err(|halt| self.unheard(halt))?;
+        let bought = asked.bought.map_err(|fault| {
+            if ask::concerns_all(&fault) {
+                crew.stop_all(&fault.message);
+            }
+            Unheard::Failed(crew.redactor.clean(&fault.message).into_owned())
+        })?;
+        let cost = provider::price::cost(&bought.reply.usage, model.price.as_ref());
+        if !bought.journaled {
+            crew.purse.pay(cost.unwrap_or(0.0));
+        }
+        let reply = clean::reply(&crew.redactor, bought.reply);
+        let refused = match reply.stop {
+            Stop::Refused(words) => words,
+            _ => None,
+        };
+        let (usage, journaled) = (reply.usage, bought.journaled);
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        let tokens = [usage.output, usage.cache_read, usage.cache_write].into_iter().fold(usage.input, sum);
+        Ok(Heard {
+            text: reply.text.or(refused).unwrap_or_default(),
+            model_id: reply.model_id,
+            tokens,
+            cost,
+            journaled,
+        })
+    }
+
+    fn unheard(&self, halt: Halt) -> Unheard {
+        match halt {
+            Halt::Stopped => Unheard::Stopped,
+            Halt::Elsewhere(why) | Halt::Broken(why) => Unheard::Failed(self.crew.redactor.clean(&why).into_owned()),
+        }
+    }
+}

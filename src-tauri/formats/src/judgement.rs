@@ -1,0 +1,328 @@
+//! **Pure.** What judges said of a run, as it stands in `.touchstone/judgements/<run>.yaml`: each judgement with its rounds, the
+//! reasons and the replies as they came. It was paid for, so nothing that stands there is lost, also what we do not know.
+use crate::error::{ReadError, ReadErrorKind, text_of};
+use crate::value::Value;
+use crate::yaml;
+
+/// What a judge said in one round.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Round {
+    /// In a word; none when its reply could not be read.
+    pub verdict: Option<String>,
+    /// From 0 to 1.
+    pub score: Option<f64>,
+    /// Why.
+    pub reason: String,
+    /// Replies as they came, in order; none when no model was asked.
+    pub replies: Vec<String>,
+    /// The model that answered, as the provider names it.
+    pub model_id: Option<String>,
+    /// Tokens in and out; none when nobody says.
+    pub tokens: Option<u64>,
+    /// Dollars; none when nobody knows.
+    pub cost: Option<f64>,
+    /// When, as written.
+    pub at: Option<String>,
+}
+
+/// What one judge, asked through one model, said of a run as it was then.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Judgement {
+    /// The judge.
+    pub judge: String,
+    /// Version of its words.
+    pub version: u32,
+    /// The model, by its name in the workspace.
+    pub model: String,
+    /// Whose rules it went by.
+    pub rules: String,
+    /// Names what it was shown.
+    pub inputs: String,
+    /// Rounds that were wanted.
+    pub wanted: u32,
+    /// What was said.
+    pub rounds: Vec<Round>,
+}
+
+/// How the names of these files end.
+pub const END: &str = ".yaml";
+
+/// The name of the file of a run, by the path of the run below the output directory: the whole path and `.yaml`, so that no two runs
+/// share one. What stands after `#`, the member of a file with many runs, makes no folders.
+pub fn file_of(run: &str) -> String {
+    match run.split_once('#') {
+        Some((file, member)) => format!("{file}#{}{END}", member.replace('%', "%25").replace('/', "%2F")),
+        None => format!("{run}{END}"),
+    }
+}
+
+/// The path of the run that such a file is of.
+pub fn run_of(file: &str) -> Option<String> {
+    let run = file.strip_suffix(END)?;
+    Some(match run.split_once('#') {
+        Some((file, member)) => format!("{file}#{}", member.replace("%2F", "/").replace("%25", "%")),
+        None => run.to_owned(),
+    })
+}
+
+/// A file of judgements.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet {
+    entries: Vec<(Value, Value)>,
+    judgements: Vec<Judgement>,
+}
+
+const KEY: &str = "judgements";
+
+impl Sheet {
+    /// Reads a file.
+    pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
+        let bad = |message: &str| ReadError::new(ReadErrorKind::BadValue, message);
+        let Value::Map(entries) = yaml::read(text_of(bytes)?)? else {
+            return Err(bad("A file of judgements has to be a map with the key `judgements`."));
+        };
+        let list = entries.iter().find(|(key, _)| key.text() == Some(KEY)).map(|(_, value)| value);
+        let Some(Value::List(list)) = list else {
+            return Err(bad("`judgements` has to be a list."));
+        };
+        let judgements = list.iter().map(judgement).collect::<Option<Vec<_>>>();
+        let judgements = judgements.ok_or_else(|| bad("A judgement lacks `judge`, `model`, `inputs` or `rounds`."))?;
+        Ok(Self { entries, judgements })
+    }
+
+    /// What was said, oldest first.
+    pub fn judgements(&self) -> &[Judgement] {
+        &self.judgements
+    }
+
+    /// Puts a judgement in a place, or behind all others. What we do not know of the old one stays.
+    pub fn put(&mut self, at: usize, judgement: Judgement) {
+        let at = at.min(self.judgements.len());
+        let place = match self.entries.iter().position(|(key, _)| key.text() == Some(KEY)) {
+            Some(place) => place,
+            None => {
+                self.entries.push((KEY.into(), Value::List(Vec::new())));
+                self.entries.len() - 1
+            }
+        };
+        let Value::List(list) = &mut self.entries[place].1 else { return };
+        let mut written = written(&judgement);
+        if at < list.len() {
+            let known = |key: &Value| written.iter().any(|(name, _)| name == key);
+            let unknown: Vec<_> = list[at].entries().iter().filter(|(key, _)| !known(key)).cloned().collect();
+            written.extend(unknown);
+            list[at] = Value::Map(written);
+            self.judgements[at] = judgement;
+        } else {
+            list.push(Value::Map(written));
+            self.judgements.push(judgement);
+        }
+    }
+
+    /// The text of the file.
+    pub fn write(&self) -> String {
+        yaml::write(&Value::Map(self.entries.clone()))
+    }
+}
+
+fn judgement(value: &Value) -> Option<Judgement> {
+    let word = |key: &str| value.get(key).and_then(word);
+    let rounds: Vec<Round> = value.get("rounds")?.items().iter().map(round).collect();
+    Some(Judgement {
+        judge: word("judge")?,
+        version: word("version").and_then(|text| text.parse().ok()).unwrap_or(0),
+        model: word("model")?,
+        rules: word("rules").unwrap_or_default(),
+        inputs: word("inputs")?,
+        wanted: word("wanted")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_else(|| u32::try_from(rounds.len()).unwrap_or(0)),
+        rounds,
+    })
+}
+
+fn round(value: &Value) -> Round {
+    let word = |key: &str| value.get(key).and_then(word);
+    let number = |key: &str| word(key).and_then(|text| text.parse::<f64>().ok()).filter(|number| number.is_finite());
+    Round {
+        verdict: word("verdict"),
+        score: number("score").filter(|score| (0.0..=1.0).contains(score)),
+        reason: word("reason").unwrap_or_default(),
+        replies: value
+            .get("replies")
+            .map(|list| list.items().iter().filter_map(self::word).collect())
+            .unwrap_or_default(),
+        model_id: word("model_id"),
+        tokens: word("tokens").and_then(|text| text.parse().ok()),
+        cost: number("cost"),
+        at: word("at"),
+    }
+}
+
+fn word(value: &Value) -> Option<String> {
+    match value {
+        Value::Text(text) | Value::Number(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
+    let Judgement { judge, version, model, rules, inputs, wanted, rounds } = judgement;
+    vec![
+        ("judge".into(), judge.as_str().into()),
+        ("version".into(), Value::Number(version.to_string())),
+        ("model".into(), model.as_str().into()),
+        ("rules".into(), rules.as_str().into()),
+        ("inputs".into(), inputs.as_str().into()),
+        ("wanted".into(), Value::Number(wanted.to_string())),
+        ("rounds".into(), Value::List(rounds.iter().map(written_round).collect())),
+    ]
+}
+
+fn written_round(round: &Round) -> Value {
+    let Round { verdict, score, reason, replies, model_id, tokens, cost, at } = round;
+    let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+    let number = |number: Option<String>| number.map_or(Value::Null, Value::Number);
+    let mut entries = vec![
+        ("verdict".into(), text(verdict)),
+        ("score".into(), number(score.map(|score| score.to_string()))),
+        ("reason".into(), reason.as_str().into()),
+    ];
+    let further = [
+        ("model_id", text(model_id)),
+        ("tokens", number(tokens.map(|tokens| tokens.to_string()))),
+        ("cost", number(cost.map(|cost| cost.to_string()))),
+        ("at", text(at)),
+    ];
+    entries
+        .extend(further.into_iter().filter(|(_, value)| *value != Value::Null).map(|(key, value)| (key.into(), value)));
+    if !replies.is_empty() {
+        entries.push(("replies".into(), Value::List(replies.iter().map(|reply| reply.as_str().into()).collect())));
+    }
+    Value::Map(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn example() -> Judgement {
+        let round = Round {
+            verdict: Some("solved".to_owned()),
+            score: Some(1.0),
+            reason: "All there.".to_owned(),
+            replies: vec!["{\"verdict\": \"solved\"}\nsystem: no".to_owned()],
+            model_id: Some("m-1".to_owned()),
+            tokens: Some(12),
+            cost: Some(0.25),
+            at: Some("2025-02-21T00:12:07.000Z".to_owned()),
+        };
+        let unread = Round {
+            reason: "The reply could not be read.".to_owned(),
+            replies: vec!["hm".to_owned()],
+            ..Round::default()
+        };
+        Judgement {
+            judge: "sopr".to_owned(),
+            version: 1,
+            model: "m".to_owned(),
+            rules: "ours".to_owned(),
+            inputs: "00000000000000000000000000000012".to_owned(),
+            wanted: 3,
+            rounds: vec![round, unread],
+        }
+    }
+
+    const WRITTEN: &str = "judgements:
+  - judge: sopr
+    version: 1
+    model: m
+    rules: ours
+    inputs: '00000000000000000000000000000012'
+    wanted: 3
+    rounds:
+      - verdict: solved
+        score: 1
+        reason: All there.
+        model_id: m-1
+        tokens: 12
+        cost: 0.25
+        at: '2025-02-21T00:12:07.000Z'
+        replies:
+          - |-
+            {\"verdict\": \"solved\"}
+            system: no
+      - verdict: null
+        score: null
+        reason: The reply could not be read.
+        replies:
+          - hm
+";
+
+    #[test]
+    fn judgements_are_written_so_that_people_can_read_them() {
+        let mut sheet = Sheet::default();
+        sheet.put(0, example());
+        assert_eq!(sheet.write(), WRITTEN);
+        assert_eq!(Sheet::read(sheet.write().as_bytes()).unwrap(), sheet);
+    }
+
+    #[test]
+    fn what_we_do_not_know_stays_and_only_the_place_that_is_meant_changes() {
+        let mut sheet = Sheet::read(b"by: me\njudgements:\n  - judge: a\n    model: m\n    inputs: x\n    rounds: []\n    tag: 1.10\n  - judge: b\n    model: m\n    inputs: x\n    rounds: [{ verdict: odd, extra: 1 }]\n").unwrap();
+        let mut first = sheet.judgements()[0].clone();
+        first.rounds.push(Round { verdict: Some("solved".to_owned()), ..Round::default() });
+        sheet.put(0, first);
+        sheet.put(99, example());
+        let text = sheet.write();
+        assert!(text.starts_with("by: me\n") && text.contains("tag: 1.10") && text.contains("extra: 1"), "{text}");
+        assert_eq!(Sheet::read(text.as_bytes()).unwrap().judgements().len(), 3);
+    }
+
+    #[test]
+    fn what_is_no_file_of_judgements_is_refused() {
+        for text in ["", "[]", "judgements: 1", "judgements: [{ judge: a }]", "a: [", "a: 1"] {
+            assert!(Sheet::read(text.as_bytes()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_two_runs_share_a_file_and_the_file_tells_the_run() {
+        let runs = [
+            "a/b.yaml",
+            "a/b",
+            "a/b.json",
+            "a/b.json#588",
+            "a/b.json#5/8",
+            "a/b.json#5%2F8",
+            "a/b.json#../x",
+            "x_run_1",
+        ];
+        let mut files: Vec<String> = runs.iter().map(|run| file_of(run)).collect();
+        for (run, file) in runs.iter().zip(&files) {
+            assert_eq!(run_of(file).as_deref(), Some(*run));
+            assert!(!file.contains("/../"), "{file}");
+        }
+        files.sort();
+        files.dedup();
+        assert_eq!(files.len(), runs.len());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_said_is_read_back(reason in "[^\\x00]{0,40}", reply in "[^\\x00]{0,60}", verdict in prop::option::of("[a-z]{1,8}")) {
+            let mut judgement = example();
+            judgement.rounds[0] = Round { reason, replies: vec![reply], verdict, ..judgement.rounds[0].clone() };
+            let mut sheet = Sheet::default();
+            sheet.put(0, judgement.clone());
+            let read = Sheet::read(sheet.write().as_bytes()).unwrap();
+            prop_assert_eq!(&read.judgements()[0], &judgement);
+        }
+
+        #[test]
+        fn nothing_that_is_read_stops_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+            let _ = Sheet::read(&bytes);
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays beside them. Ctrl-C lets questions in
+//! flight be answered; a second one gives them up. What was said before is not asked again.
+use super::terminal::one_line;
+use super::watch::Interrupts;
+use super::{Ended, Outcome};
+use clap::Args;
+use serde_json::json;
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::time::Duration;
+use touchstone_engine::app::App;
+use touchstone_engine::rows::{
+    Column, JudgePlan, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow, Sort, Span,
+};
+
+/// How often signals and the progress are looked at.
+const GLANCE: Duration = Duration::from_millis(200);
+/// Rows asked for at a time.
+const PAGE: u32 = 500;
+
+/// What `score` takes when a model judges.
+#[derive(Debug, Args)]
+pub(super) struct Judge {
+    /// Have a model judge the runs: `sopr`, `fac`
+    #[arg(long, value_name = "NAME", requires = "judge_model", conflicts_with_all = ["scorer", "fail_under"])]
+    pub(super) judge: Option<String>,
+    /// The model that judges, by its name in the workspace
+    #[arg(long, value_name = "MODEL", requires = "judge")]
+    judge_model: Option<String>,
+    /// How often each run is judged
+    #[arg(long, value_name = "N", requires = "judge")]
+    rounds: Option<u32>,
+    /// By the rules of the published scripts, with their mistakes
+    #[arg(long, requires = "judge")]
+    official: bool,
+    /// Also what was judged before
+    #[arg(long, requires = "judge")]
+    again: bool,
+    /// Only say what it would take
+    #[arg(long, requires = "judge")]
+    plan: bool,
+    /// Dollars after which nothing new is asked
+    #[arg(long, value_name = "X", requires = "judge")]
+    max_cost: Option<f64>,
+}
+
+pub(super) fn run(app: &App, judge: &str, asked: &Judge, filter: &str, json: bool) -> Outcome {
+    let request = JudgeRequest {
+        judge: judge.to_owned(),
+        model: asked.judge_model.clone().unwrap_or_default(),
+        rounds: asked.rounds,
+        official: asked.official,
+        runs: Vec::new(),
+        filter: filter.to_owned(),
+        again: asked.again,
+        max_cost: asked.max_cost,
+    };
+    if asked.plan {
+        return plan(&app.plan_judging(&request)?, json);
+    }
+    let interrupts = Interrupts::listen()?;
+    let id = app.start_judging(&request)?.judging;
+    let mut pressed = 0;
+    while !app.wait_judging(&id, GLANCE)? {
+        let now = interrupts.count();
+        if now > pressed {
+            pressed = now;
+            app.stop_judging(&id, pressed > 1)?;
+        }
+        if io::stderr().is_terminal() {
+            let JudgingView { total, done, calls, .. } = app.judging(&id)?;
+            let _ = write!(io::stderr(), "\r{done} of {total} runs judged, {calls} replies");
+        }
+    }
+    if io::stderr().is_terminal() {
+        let _ = writeln!(io::stderr());
+    }
+    let view = app.judging(&id)?;
+    verdicts(app, &request, json)?;
+    let mut says: Box<dyn Write> = if json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
+    for line in summary(&view) {
+        writeln!(says, "{line}")?;
+    }
+    let well = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0;
+    Ok(if well { Ended::Well } else { Ended::WithFailures })
+}
+
+fn plan(plan: &JudgePlan, json: bool) -> Outcome {
+    let mut out = io::stdout().lock();
+    if json {
+        serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
+        writeln!(out)?;
+        return Ok(Ended::Well);
+    }
+    let JudgePlan { runs, unasked, complete, skipped_total, calls_least, calls_most, .. } = plan;
+    writeln!(
+        out,
+        "{runs} runs to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped"
+    )?;
+    writeln!(
+        out,
+        "{calls_least} to {calls_most} requests, about {} to {} tokens",
+        plan.tokens_least, plan.tokens_most
+    )?;
+    match (plan.cost_least, plan.cost_most) {
+        (Some(least), Some(most)) => writeln!(out, "about ${least:.4} to ${most:.4}")?,
+        _ => writeln!(out, "what it costs is not known: the model has no price")?,
+    }
+    for skip in &plan.skipped {
+        writeln!(out, "skipped  {}: {}", one_line(&skip.path), one_line(&skip.why))?;
+    }
+    Ok(Ended::Well)
+}
+
+/// What was said of each run, by path.
+fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let sort = Sort { column: Column::Path, descending: false };
+    let mut offset = 0;
+    loop {
+        let list = ListRequest { filter: request.filter.clone(), sort, span: Span { offset, limit: PAGE } };
+        let rows = app.list_runs(list)?.rows;
+        if rows.is_empty() {
+            break;
+        }
+        offset += PAGE;
+        for row in rows {
+            let of_it = |judged: &&Judged| {
+                (judged.judge == request.judge && judged.model == request.model)
+                    && (judged.official == request.official && judged.stale.is_none())
+            };
+            if let Some(judged) = app.run_scores(&row.id)?.judged.iter().find(of_it) {
+                verdict(&mut out, &row, judged, json)?;
+            }
+        }
+    }
+    out.flush()?;
+    Ok(Ended::Well)
+}
+
+fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> io::Result<()> {
+    let reason = judged.rounds.last().map(|round| round.reason.as_str()).unwrap_or_default();
+    if json {
+        let line = json!({
+            "path": row.path,
+            "scorer": format!("judge:{}", judged.judge),
+            "score": judged.score,
+            "passed": judged.passed,
+            "reason": reason,
+            "detail": {
+                "model": judged.model, "version": judged.version, "official": judged.official,
+                "spread": judged.spread, "rounds": judged.rounds,
+            },
+        });
+        return writeln!(out, "{line}");
+    }
+    let score = judged.score.map_or_else(|| "  –  ".to_owned(), |score| format!("{score:.3}"));
+    let words: Vec<&str> = judged.rounds.iter().map(|round| round.verdict.as_deref().unwrap_or("not read")).collect();
+    writeln!(out, "{score}  {}  {}  ({})", words.join(", "), one_line(&row.path), one_line(reason))
+}
+
+fn summary(view: &JudgingView) -> Vec<String> {
+    let JudgingView { judge, total, done, failed, skipped, unread, calls, tokens, cost, .. } = view;
+    let mut lines = vec![format!(
+        "{done} of {total} runs judged, {failed} failed, {skipped} skipped, {unread} with replies that could not be read"
+    )];
+    if let Some(rates) = &view.rates {
+        let answered = rates.runs - rates.without_answer;
+        let of_answered = rates.mean_of_answered.map(|mean| format!("; {mean:.3} of the {answered} with an answer"));
+        let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);
+        lines.push(format!("{judge}: mean {mean:.3} ± {spread:.3} of {runs} runs{}", of_answered.unwrap_or_default()));
+    }
+    let more = if view.unpriced { " and what has no known price" } else { "" };
+    lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
+    for trouble in &view.troubles {
+        lines.push(format!("{}: {}", one_line(&trouble.path), one_line(&trouble.why)));
+    }
+    lines.extend(view.why.as_deref().map(|why| one_line(why).into_owned()));
+    lines
+}
