@@ -2,6 +2,7 @@
 import type { Backend, CommandName, Commands } from "./backend/backend";
 import type { AppError } from "./generated/AppError";
 import type { AppEvent } from "./generated/AppEvent";
+import type { JudgingView } from "./generated/JudgingView";
 import type { LaunchOptions } from "./generated/LaunchOptions";
 import type { LaunchView } from "./generated/LaunchView";
 import type { ListRequest } from "./generated/ListRequest";
@@ -118,7 +119,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
   };
 }
 
-type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report";
+type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report" | "judge_options" | "judgings" | "plan_judging" | "start_judging" | "stop_judging";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
     overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, no_expected: 0, unasked: 0, missing: 0, misread: [] }),
@@ -136,6 +137,11 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       return null;
     },
     save_report: () => true,
+    judge_options: () => ({ judges: [{ name: "sopr", what: "Was the request solved?", version: 1, rounds: 3 }, { name: "fac", what: "Is it complete?", version: 1, rounds: 1 }], models: [{ name: "local", detail: "OpenAI wire", why_not: null }, { name: "old", detail: "replays", why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null } }], why_not: null }),
+    judgings: () => fixture.judgings,
+    plan_judging: ({ request }) => ({ runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
+    start_judging: () => ({ judging: "j1" }),
+    stop_judging: () => null,
   };
 }
 
@@ -186,6 +192,7 @@ export class Fixture implements Backend {
   readonly replies: Replies;
   options: LaunchOptions = OPTIONS;
   launches: LaunchView[] = [];
+  judgings: JudgingView[] = [];
   review: Review | null = null;
   #ears = new Set<(event: AppEvent) => void>();
 

@@ -15,6 +15,7 @@ export const SCORES: RunScores = {
   ],
   class: "wrong_answer",
   review: null,
+  judged: [],
   notes: [],
 };
 

@@ -37,12 +37,13 @@ function runsOf(name: CommandName, args: Args): string[] | null {
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
-  if (stale.kind === "launches") return false;
+  if (name === "judgings") return stale.kind === "judgings";
+  if (stale.kind === "launches" || stale.kind === "judgings") return false;
   if (name === "status") return true;
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
-  if (name === "launch_options" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
+  if (name === "launch_options" || name === "judge_options" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
   const about = runsOf(name, args);
   if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";
@@ -148,7 +149,7 @@ export class Live {
   readonly #stop: () => void;
 
   constructor(readonly backend: Backend) {
-    this.#stop = backend.listen(({ stale }) => (stale.kind === "launches" ? this.#launches : this.#usual).hear(stale));
+    this.#stop = backend.listen(({ stale }) => (stale.kind === "launches" || stale.kind === "judgings" ? this.#launches : this.#usual).hear(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */

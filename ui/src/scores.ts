@@ -84,6 +84,7 @@ const ABOUT: Record<string, string> = {
   finish: "1 when the answer was finished by calling Finish, else 0",
   seed_heuristic: "not a judgement: length, excuses, Finish and the API call score in place of a judge",
   python: "a program of the suite, run in the sandbox",
+  judge: "a model says what it thinks of it; several rounds, and how far they lie apart",
 };
 
 /** What options that change what is counted add. */

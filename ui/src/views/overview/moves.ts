@@ -19,6 +19,8 @@ export interface Table {
   fold: () => void;
   foldAll: () => void;
   compare: () => void;
+  /** Has the runs of the selection, or all, judged by a model. */
+  judge: () => void;
   launch: () => void;
   menu: () => void;
 }
@@ -95,6 +97,7 @@ export function moves(table: Table): Action[] {
     go("extend-left", "Select to the left", ["Shift+ArrowLeft"], aside(-1), true),
     act("unpick", "Unselect everything", ["Escape"], () => picks.clear(), () => picks.size > 0),
     act("compare", "Compare the runs of the selection", ["c"], table.compare),
+    act("judge", "Have the runs of the selection, or all, judged by a model…", [], table.judge),
     act("launch", "Launch just the selection…", ["r"], table.launch),
     act("fold", "Fold or unfold the task", ["f"], table.fold),
     act("fold-all", "Fold or unfold every task", ["F"], table.foldAll),

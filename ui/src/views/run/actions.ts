@@ -31,6 +31,9 @@ export interface Page {
   note: () => void;
   /** Whether anything can be said of it. */
   reviewable: () => boolean;
+  judge: () => void;
+  /** Whether a model can be asked what it thinks of it. */
+  judgeable: () => boolean;
   leave: () => void;
   /** Whether there is a transcript to move in. */
   steps: () => boolean;
@@ -86,6 +89,7 @@ export function actions(page: Page): Action[] {
     { id: "run-find-next", title: "Next hit", group, keys: ["F3", "Mod+g"], quiet: true, when: page.finding, run: () => page.hit(1) },
     { id: "run-find-previous", title: "Previous hit", group, keys: ["Shift+F3", "Mod+Shift+g"], quiet: true, when: page.finding, run: () => page.hit(-1) },
     { id: "run-tree", title: "Everything that was tried, or the transcript", group, keys: ["T"], when: page.tree, run: page.flipTree },
+    { id: "run-judge", title: "Have it judged by a model…", group, when: page.judgeable, run: page.judge },
     { id: "run-raw", title: "The file as it is on disk, or the transcript", group, keys: ["u"], run: page.raw },
     { id: "run-side", title: "Show or hide answer, task and files", group, keys: ["s"], run: page.side },
     { id: "run-link", title: "Copy a link to this step", group, keys: ["y"], run: page.link },

@@ -16,6 +16,8 @@ export interface Table {
   again: () => void;
   /** Puts the runs of the selection beside each other. */
   compare: () => void;
+  /** Has the selection, or all that are listed, judged by a model. */
+  judge: () => void;
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
@@ -64,6 +66,7 @@ export function moves(table: Table): Action[] {
     { id: "unpick", title: "Unselect everything", group, keys: ["Escape"], when: () => picks.size > 0, run: () => picks.clear() },
     { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
     { id: "compare-runs", title: "Compare the selection", group, keys: ["c"], when: some, run: () => table.compare() },
+    { id: "judge-runs", title: "Have the selection, or all that are listed, judged by a model…", group, when: some, run: () => table.judge() },
     { id: "run-again", title: "Run the selection again…", group, keys: ["r"], when: () => picks.size > 0 || row() !== undefined, run: () => table.again() },
     at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
   ];
