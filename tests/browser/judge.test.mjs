@@ -1,0 +1,58 @@
+// A model judges runs from the page: what it takes is seen before, what was said after, and the file beside the results holds it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openProvider, says } from "./provider.mjs";
+import { accessible, onPage, openBrowser, rows } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const RUN = "conversation:\n  - user_message: How many?\n  - assistant_message: Three.\nanswer: 3\n";
+const SOLVED = '{"reason": "All there.", "verdict": "solved"}';
+const name = (repeat) => `count-tool_calling-o1-variation0${repeat}.yaml`;
+const files = (url) => ({
+  "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
+  "tasks/count.yaml": "tool_calling_prompt: How many?\nscorers: [judge:sopr]\n",
+  [`results/${name("")}`]: RUN,
+  [`results/${name("-run2")}`]: RUN,
+});
+/** The file of judgements of the run that is open. */
+const fileOf = async (page) => `${(await page.locator("#run-side .file .path").first().innerText()).trim()}.yaml`;
+const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
+
+for (const dark of [false, true])
+  test(`a run is judged in two rounds, and why is one press away (${dark ? "dark" : "light"})`, async () => {
+    const provider = await openProvider(() => says(SOLVED));
+    try {
+      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], dark, viewport: { width: 1400, height: 900 } }, async (page, { folder }) => {
+        await rows(page).first().waitFor();
+        await rows(page).first().locator("a").first().click();
+        await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
+        const dialog = page.getByTestId("judge");
+        await dialog.getByLabel("Rounds").fill("2");
+        await dialog.getByText("2 to 4 requests").waitFor();
+        assert.equal(provider.asked.length, 0);
+        await accessible(page);
+        await dialog.getByRole("button", { name: "Judge 1 run" }).click();
+        await dialog.getByTestId("judging-state").getByText("Done").waitFor();
+        assert.match(await flat(dialog), /sopr: mean 1 ± 0\.00 of 1 run/);
+        await accessible(page);
+        await page.keyboard.press("Escape");
+        const said = page.getByTestId("judgements");
+        await said.locator("summary").first().click();
+        await said.getByText("All there.").first().waitFor();
+        await said.getByText("Reply as it came").first().click();
+        await said.getByText(SOLVED).first().waitFor();
+        await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
+        await accessible(page);
+        assert.equal(provider.asked.length, 2);
+        const kept = readFileSync(join(folder, "results/.touchstone/judgements", await fileOf(page)), "utf8");
+        assert.match(kept, /judge: sopr\n[^]*verdict: solved[^]*replies:/);
+      });
+    } finally {
+      await provider.close();
+    }
+  });

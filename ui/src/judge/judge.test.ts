@@ -1,0 +1,28 @@
+import { expect, it } from "vitest";
+import type { JudgePlan } from "../generated/JudgePlan";
+import type { JudgingView } from "../generated/JudgingView";
+import { asked, came, meant, takes } from "./judge";
+
+const PLAN: JudgePlan = { runs: 2, unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 6, calls_most: 12, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 };
+
+it("says what it takes from the least to the most, and never takes an unknown price for nothing", () => {
+  expect(takes(PLAN)).toBe("6 to 12 requests · about 1.2k to 5.0k tokens · about $0.0100 to $0.0400");
+  expect(takes({ ...PLAN, calls_least: 1, calls_most: 1, cost_least: null, cost_most: null })).toBe("1 request · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
+});
+
+it("names the runs that are not asked about", () => {
+  expect(meant(PLAN)).toBe("2 runs");
+  expect(meant({ ...PLAN, runs: 1, unasked: 1, complete: 3, skipped_total: 4 })).toBe("1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged");
+});
+
+it("tells the rate with and without the runs that have no answer", () => {
+  const view = (rates: JudgingView["rates"]) => ({ rates }) as JudgingView;
+  expect(came(view(null))).toBe("");
+  expect(came(view({ runs: 4, without_answer: 1, mean: 0.5, spread: 0.047, mean_of_answered: 2 / 3 }))).toBe("mean 0.50 ± 0.05 of 4 runs; 0.67 of the 3 with an answer");
+  expect(came(view({ runs: 3, without_answer: 0, mean: 0.5, spread: 0, mean_of_answered: 0.5 }))).toBe("mean 0.50 ± 0.00 of 3 runs");
+});
+
+it("sends the runs that are meant, or the filter", () => {
+  const choices = { judge: "sopr", model: "m", rounds: null, official: false, again: false, max_cost: null };
+  expect(asked({ runs: ["a"], filter: "", what: "this run" }, choices)).toEqual({ ...choices, runs: ["a"], filter: "" });
+});
