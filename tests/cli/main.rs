@@ -8,6 +8,8 @@ mod diff;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod many;
+
+mod judging;
 mod metrics;
 mod programs;
 mod readme;

@@ -1,3 +1,4 @@
+//! Judges played: what is asked after which replies, and what it comes to.
 use super::*;
 use touchstone_formats::transcript;
 

@@ -1,0 +1,81 @@
+//! `score --judge`: a model says what it thinks of runs on disk, once.
+use crate::sandbox::{Ran, Sandbox};
+use crate::scripted::{Reply, Scripted};
+use serde_json::{Value, json};
+
+const RUN: &str = "conversation:\n- user_message: How many?\n- assistant_message: Three.\nanswer: 3\n";
+const ASK: [&str; 6] = ["score", ".", "--judge", "sopr", "--judge-model", "local"];
+
+fn says(text: &str) -> Reply {
+    Reply::json(&json!({
+        "id": "c", "object": "chat.completion", "model": "any-1",
+        "choices": [{ "index": 0, "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 100, "completion_tokens": 10 },
+    }))
+}
+
+fn folder(name: &str, server: &Scripted) -> Sandbox {
+    let url = server.url("/v1");
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n  old: {{ provider: replay }}\n"
+    );
+    Sandbox::with(
+        name,
+        &[
+            ("touchstone.yaml", &workspace),
+            ("tasks/count.yaml", "tool_calling_prompt: How many?\nscorers: [judge:sopr]\n"),
+            ("results/count-tool_calling-o1-variation0.yaml", RUN),
+            ("results/count-tool_calling-o1-variation0-run2.yaml", "conversation:\n- user_message: How many?\n"),
+        ],
+    )
+}
+
+fn ask(sandbox: &Sandbox, more: &[&str]) -> Ran {
+    sandbox.run(&[ASK.as_slice(), more].concat())
+}
+
+#[test]
+fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let sandbox = folder("judge", &server);
+    let plan = ask(&sandbox, &["--rounds", "2", "--plan", "--json"]);
+    assert_eq!((plan.status, server.seen().len()), (0, 0), "{plan:?}");
+    let plan = plan.json().remove(0);
+    assert_eq!((&plan["runs"], &plan["calls_least"], &plan["skipped_total"]), (&json!(1), &json!(2), &json!(1)));
+    let words = ask(&sandbox, &["--plan"]);
+    assert!(words.out.contains("1 runs to be judged") && words.out.contains("about $0.00"), "{}", words.out);
+    for bought in [2, 2] {
+        let ran = ask(&sandbox, &["--rounds", "2", "--json"]);
+        assert_eq!((ran.status, server.seen().len()), (0, bought), "{ran:?}");
+        let line = ran.json().remove(0);
+        let told = (&line["scorer"], &line["score"], &line["passed"], &line["reason"]);
+        assert_eq!(told, (&json!("judge:sopr"), &json!(1.0), &json!(true), &json!("All there.")));
+        assert_eq!(line["detail"]["rounds"].as_array().map(Vec::len), Some(2));
+        assert!(ran.err.contains("sopr: mean 1.000 ± 0.000 of 1 runs"), "{}", ran.err);
+        assert!(ran.err.contains("The run has not ended."), "{}", ran.err);
+    }
+    // The suite names the judge: its verdict is the score.
+    let scores = sandbox.run(&["score", ".", "--json"]).json();
+    let judged = scores.iter().find(|line| line["score"] != Value::Null).unwrap();
+    assert_eq!((&judged["scorer"], &judged["score"]), (&json!("judge:sopr"), &json!(1.0)));
+    let words = ask(&sandbox, &["--rounds", "2"]);
+    assert!(words.out.contains("1.000  solved, solved  count-tool_calling-o1-variation0.yaml"), "{}", words.out);
+}
+
+#[test]
+fn replies_that_cannot_be_read_end_with_one_and_a_model_that_cannot_judge_with_two() {
+    let server = Scripted::always(says("hm"));
+    let sandbox = folder("judge-unread", &server);
+    let ran = ask(&sandbox, &["--rounds", "1", "--json"]);
+    assert_eq!((ran.status, server.seen().len()), (1, 2), "{ran:?}");
+    assert_eq!(ran.json()[0]["detail"]["rounds"][0]["replies"], json!(["hm", "hm"]));
+    let ran = sandbox.run(&["score", ".", "--judge", "sopr", "--judge-model", "old"]);
+    assert!(ran.status != 0 && ran.err.contains("replays recordings of runs, so it cannot judge"), "{ran:?}");
+    for wrong in [
+        &["score", ".", "--judge", "sopr"][..],
+        &["score", ".", "--rounds", "2"],
+        &["score", ".", "--judge", "sopr", "--judge-model", "local", "--scorer", "exact"],
+    ] {
+        assert_eq!(sandbox.run(wrong).status, 2, "{wrong:?}");
+    }
+}
