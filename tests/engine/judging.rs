@@ -309,3 +309,70 @@ fn runs_without_a_structured_answer_are_judged_by_their_last_message_and_rates_a
     assert_eq!((rates.mean, rates.mean_of_answered, rates.spread), (0.5, Some(1.0), 0.0));
     assert_eq!(scored(&bench, ScoreStanding::Scored).score, Some(1.0));
 }
+
+/// Two systems on one task, the reference first.
+fn two(server: &Scripted, reference: &str, candidate: &str) -> Bench {
+    let says = |text: &str| format!("conversation:\n- user_message: How many?\n- assistant_message: {text}\n");
+    running::folder_of(&workspace(server, ""), TASK)
+        .file("results/count-tool_calling-claude-variation0.yaml", says(reference))
+        .file(RUN, says(candidate))
+        .file("results/count-tool_calling-o1-variation0-run2.yaml", says("Alone."))
+        .open()
+}
+
+fn against(rounds: u32) -> JudgeRequest {
+    let (filter, reference) = ("model:o1".to_owned(), "model:claude".to_owned());
+    JudgeRequest { judge: "sowr".into(), filter, reference, ..request(rounds) }
+}
+
+#[test]
+fn two_systems_are_compared_pair_by_pair_in_an_order_that_is_kept() {
+    let server = Scripted::always(says(r#"{"reason": "It says more.", "verdict": "first"}"#));
+    let bench = two(&server, "Two.", "Three.");
+    let view = judge(bench.app(), &against(6));
+    assert_eq!((view.done, view.skipped, view.calls), (1, 1, 6), "{view:?}");
+    assert!(view.troubles[0].why.contains("no run of the reference"), "{:?}", view.troubles);
+    let said = sheet(&bench).judgements()[0].clone();
+    assert_eq!(said.against.as_deref(), Some("count-tool_calling-claude-variation0.yaml"));
+    for (round, seen) in said.rounds.iter().zip(server.seen()) {
+        let asked = seen.json()["messages"][1]["content"].as_str().unwrap().to_owned();
+        let reference_first = asked.find("| Two.") < asked.find("| Three.");
+        let order = if reference_first { "reference first" } else { "candidate first" };
+        let verdict = if reference_first { "lose" } else { "win" };
+        assert_eq!((round.order.as_deref(), round.verdict.as_deref()), (Some(order), Some(verdict)));
+    }
+    assert_eq!(said.rounds.iter().map(|round| round.order.clone()).collect::<std::collections::BTreeSet<_>>().len(), 2);
+    let judged = scores(&bench).judged.remove(0);
+    assert_eq!((judged.stale, judged.against.is_some()), (None, true));
+    let again = judge(bench.app(), &against(6));
+    assert_eq!((again.calls, server.seen().len()), (0, 6));
+    bench.put(
+        "results/count-tool_calling-claude-variation0.yaml",
+        "conversation:\n- user_message: How many?\n- assistant_message: Four.\n",
+    );
+    wait_until("it is stale", || scores(&bench).judged.remove(0).stale);
+}
+
+#[test]
+fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
+    let server = Scripted::sequence([says(SOLVED), says(UNSOLVED)]);
+    let bench = two(&server, "Two.", "Three.");
+    judge(
+        bench.app(),
+        &JudgeRequest { filter: "model:o1".into(), runs: vec![bench.row(NAME).unwrap().id], ..request(1) },
+    );
+    judge(bench.app(), &JudgeRequest { filter: "model:claude".into(), ..request(1) });
+    let view = judge(bench.app(), &against(3));
+    let pairs = view.rates.unwrap().pairs.unwrap();
+    assert_eq!((view.calls, pairs.win, pairs.lose), (0, 1.0, 0.0), "{view:?}");
+    let same = two(&server, "Three.", "Three.");
+    let view = judge(same.app(), &against(3));
+    assert_eq!((view.calls, view.rates.unwrap().pairs.unwrap().tie), (0, 1.0));
+    assert_eq!(server.seen().len(), 2);
+    for (request, wanted) in [
+        (JudgeRequest { reference: String::new(), ..against(1) }, "compares runs with others"),
+        (JudgeRequest { reference: "model:claude".into(), ..request(1) }, "judges single runs"),
+    ] {
+        assert!(refused(&bench, &request).to_string().contains(wanted), "{request:?}");
+    }
+}

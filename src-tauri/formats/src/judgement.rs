@@ -23,6 +23,8 @@ pub struct Round {
     pub cost: Option<f64>,
     /// When, as written.
     pub at: Option<String>,
+    /// Which of two was shown first, where chance decided.
+    pub order: Option<String>,
 }
 
 /// What one judge, asked through one model, said of a run as it was then.
@@ -38,6 +40,8 @@ pub struct Judgement {
     pub rules: String,
     /// Names what it was shown.
     pub inputs: String,
+    /// The run that it was compared with, by its path.
+    pub against: Option<String>,
     /// Rounds that were wanted.
     pub wanted: u32,
     /// What was said.
@@ -134,6 +138,7 @@ fn judgement(value: &Value) -> Option<Judgement> {
         model: word("model")?,
         rules: word("rules").unwrap_or_default(),
         inputs: word("inputs")?,
+        against: word("against"),
         wanted: word("wanted")
             .and_then(|text| text.parse().ok())
             .unwrap_or_else(|| u32::try_from(rounds.len()).unwrap_or(0)),
@@ -156,6 +161,7 @@ fn round(value: &Value) -> Round {
         tokens: word("tokens").and_then(|text| text.parse().ok()),
         cost: number("cost"),
         at: word("at"),
+        order: word("order"),
     }
 }
 
@@ -167,8 +173,8 @@ fn word(value: &Value) -> Option<String> {
 }
 
 fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
-    let Judgement { judge, version, model, rules, inputs, wanted, rounds } = judgement;
-    vec![
+    let Judgement { judge, version, model, rules, inputs, against, wanted, rounds } = judgement;
+    let mut entries: Vec<(Value, Value)> = vec![
         ("judge".into(), judge.as_str().into()),
         ("version".into(), Value::Number(version.to_string())),
         ("model".into(), model.as_str().into()),
@@ -176,11 +182,15 @@ fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
         ("inputs".into(), inputs.as_str().into()),
         ("wanted".into(), Value::Number(wanted.to_string())),
         ("rounds".into(), Value::List(rounds.iter().map(written_round).collect())),
-    ]
+    ];
+    if let Some(against) = against {
+        entries.insert(5, ("against".into(), against.as_str().into()));
+    }
+    entries
 }
 
 fn written_round(round: &Round) -> Value {
-    let Round { verdict, score, reason, replies, model_id, tokens, cost, at } = round;
+    let Round { verdict, score, reason, replies, model_id, tokens, cost, at, order } = round;
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let number = |number: Option<String>| number.map_or(Value::Null, Value::Number);
     let mut entries = vec![
@@ -193,6 +203,7 @@ fn written_round(round: &Round) -> Value {
         ("tokens", number(tokens.map(|tokens| tokens.to_string()))),
         ("cost", number(cost.map(|cost| cost.to_string()))),
         ("at", text(at)),
+        ("order", text(order)),
     ];
     entries
         .extend(further.into_iter().filter(|(_, value)| *value != Value::Null).map(|(key, value)| (key.into(), value)));
@@ -217,6 +228,7 @@ mod tests {
             tokens: Some(12),
             cost: Some(0.25),
             at: Some("2025-02-21T00:12:07.000Z".to_owned()),
+            order: None,
         };
         let unread = Round {
             reason: "The reply could not be read.".to_owned(),
@@ -229,6 +241,7 @@ mod tests {
             model: "m".to_owned(),
             rules: "ours".to_owned(),
             inputs: "00000000000000000000000000000012".to_owned(),
+            against: None,
             wanted: 3,
             rounds: vec![round, unread],
         }
@@ -313,6 +326,7 @@ mod tests {
         #[test]
         fn whatever_is_said_is_read_back(reason in "[^\\x00]{0,40}", reply in "[^\\x00]{0,60}", verdict in prop::option::of("[a-z]{1,8}")) {
             let mut judgement = example();
+            judgement.against = judgement.rounds[0].verdict.clone();
             judgement.rounds[0] = Round { reason, replies: vec![reply], verdict, ..judgement.rounds[0].clone() };
             let mut sheet = Sheet::default();
             sheet.put(0, judgement.clone());

@@ -20,7 +20,7 @@ const PAGE: u32 = 500;
 /// What `score` takes when a model judges.
 #[derive(Debug, Args)]
 pub(super) struct Judge {
-    /// Have a model judge the runs: `sopr`, `fac`
+    /// Have a model judge the runs: `sopr`, `fac`, or `sowr` with --reference
     #[arg(long, value_name = "NAME", requires = "judge_model", conflicts_with_all = ["scorer", "fail_under"])]
     pub(super) judge: Option<String>,
     /// The model that judges, by its name in the workspace
@@ -29,6 +29,9 @@ pub(super) struct Judge {
     /// How often each run is judged
     #[arg(long, value_name = "N", requires = "judge")]
     rounds: Option<u32>,
+    /// Compare each run with the one of the same task, variation and repeat among these: `system:promptql model:o1`
+    #[arg(long, value_name = "FILTER", requires = "judge", default_value = "", hide_default_value = true)]
+    reference: String,
     /// By the rules of the published scripts, with their mistakes
     #[arg(long, requires = "judge")]
     official: bool,
@@ -51,6 +54,7 @@ pub(super) fn run(app: &App, judge: &str, asked: &Judge, filter: &str, json: boo
         official: asked.official,
         runs: Vec::new(),
         filter: filter.to_owned(),
+        reference: asked.reference.clone(),
         again: asked.again,
         max_cost: asked.max_cost,
     };
@@ -164,6 +168,11 @@ fn summary(view: &JudgingView) -> Vec<String> {
         "{done} of {total} runs judged, {failed} failed, {skipped} skipped, {unread} with replies that could not be read"
     )];
     if let Some(rates) = &view.rates {
+        if let Some(pairs) = &rates.pairs {
+            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+            let (win, lose, tie) = (percent(pairs.win), percent(pairs.lose), percent(pairs.tie));
+            lines.push(format!("{judge}: {win} won, {lose} lost, {tie} neither"));
+        }
         let answered = rates.runs - rates.without_answer;
         let of_answered = rates.mean_of_answered.map(|mean| format!("; {mean:.3} of the {answered} with an answer"));
         let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);

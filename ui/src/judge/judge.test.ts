@@ -18,11 +18,16 @@ it("names the runs that are not asked about", () => {
 it("tells the rate with and without the runs that have no answer", () => {
   const view = (rates: JudgingView["rates"]) => ({ rates }) as JudgingView;
   expect(came(view(null))).toBe("");
-  expect(came(view({ runs: 4, without_answer: 1, mean: 0.5, spread: 0.047, mean_of_answered: 2 / 3 }))).toBe("mean 0.50 ± 0.05 of 4 runs; 0.67 of the 3 with an answer");
-  expect(came(view({ runs: 3, without_answer: 0, mean: 0.5, spread: 0, mean_of_answered: 0.5 }))).toBe("mean 0.50 ± 0.00 of 3 runs");
+  expect(came(view({ runs: 4, without_answer: 1, mean: 0.5, spread: 0.047, mean_of_answered: 2 / 3, pairs: null }))).toBe("mean 0.50 ± 0.05 of 4 runs; 0.67 of the 3 with an answer");
+  expect(came(view({ runs: 3, without_answer: 0, mean: 0.5, spread: 0, mean_of_answered: 0.5, pairs: null }))).toBe("mean 0.50 ± 0.00 of 3 runs");
+});
+
+it("tells of pairs how many were won", () => {
+  const rates = { runs: 4, without_answer: 0, mean: 0.6, spread: 0, mean_of_answered: 0.6, pairs: { win: 0.5, lose: 0.25, tie: 0.25 } };
+  expect(came({ rates } as JudgingView)).toBe("50.0 % won, 25.0 % lost, 25.0 % neither of 4 pairs");
 });
 
 it("sends the runs that are meant, or the filter", () => {
-  const choices = { judge: "sopr", model: "m", rounds: null, official: false, again: false, max_cost: null };
+  const choices = { judge: "sopr", model: "m", rounds: null, official: false, again: false, max_cost: null, reference: "" };
   expect(asked({ runs: ["a"], filter: "", what: "this run" }, choices)).toEqual({ ...choices, runs: ["a"], filter: "" });
 });

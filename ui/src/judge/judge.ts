@@ -21,6 +21,8 @@ export interface Choices {
   official: boolean;
   again: boolean;
   max_cost: number | null;
+  /** The runs to compare with, as a filter; empty for judges of single runs. */
+  reference: string;
 }
 
 export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({ ...choices, runs, filter });
@@ -53,6 +55,8 @@ export function came(view: JudgingView): string {
   if (rates === null) return "";
   const answered = rates.runs - rates.without_answer;
   const both = rates.mean_of_answered === null || rates.without_answer === 0 ? "" : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
+  const share = (part: number) => `${(100 * part).toFixed(1)} %`;
+  if (rates.pairs !== null) return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
   return `mean ${scoreText(rates.mean)} ± ${rates.spread.toFixed(2)} of ${counted(rates.runs, "run")}${both}`;
 }
 

@@ -1,11 +1,11 @@
 //! Judging runs by model: what there is to choose from, what it will take, and beginning it. What is owed is decided in
 //! `judging::owed`; the asking is in `judgings`.
-use super::judgings::{Target, Work};
+use super::judgings::Work;
 use super::keys::no_model;
 use super::launching::id_of;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::judging::owed::{self, MOST_ROUNDS, Takes, Wish};
+use crate::judging::owed::{self, MOST_ROUNDS, Takes, Target, Wish};
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::open::{self, Refused};
 use crate::results::query::{row_by_key, runs_that_pass};
@@ -16,9 +16,11 @@ use crate::rows::{
 use crate::runs::launch::Teller;
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Price, Provider};
+use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Sheet};
-use touchstone_scoring::judges::{self, Rules, Subject, mean_and_spread};
+use touchstone_scoring::judges::sowr::{Side, most_frequent};
+use touchstone_scoring::judges::{self, Rival, Rules, Status, Subject, mean_and_spread};
 
 /// Runs that are judged at once at most.
 const MOST_RUNS: usize = 20_000;
@@ -34,6 +36,7 @@ impl App {
             what: judge.what.to_owned(),
             version: judge.version(),
             rounds: judge.rounds,
+            pairs: judge.pairs,
         };
         let mut models: Vec<_> = setup.models.iter().filter(|_| may_run).map(|model| self.model(model)).collect();
         for (choice, model) in models.iter_mut().zip(&setup.models) {
@@ -56,7 +59,7 @@ impl App {
         for target in targets(&open, request)? {
             match look(&open, &wish, &target)? {
                 Look::Skipped(why) => sum.skip(&target, why),
-                Look::Complete => sum.complete += 1,
+                Look::Complete { .. } => sum.complete += 1,
                 Look::Owed { owed, subject } => {
                     let left = owed.judgement.wanted as usize - owed.judgement.rounds.len();
                     sum.add(owed::takes(wish.judge, &subject, wish.rules, left as u64));
@@ -123,7 +126,8 @@ impl App {
             return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
         }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
-        let wish = Wish { judge, model: model.name.clone(), rules, rounds, again: request.again };
+        let rivals = Arc::new(rivals(judge, self.opened()?.as_ref(), request)?);
+        let wish = Wish { judge, model: model.name.clone(), rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
     }
 
@@ -136,8 +140,14 @@ impl App {
             Ok(None) => return Ok((Vec::new(), None)),
             Err(why) => return Ok((Vec::new(), Some(format!("What judges said of this run cannot be read. {why}")))),
         };
-        let now = open.reading.subject(&open.flow, id).map(|(_, subject)| inputs_mark(&subject)).unwrap_or_default();
-        Ok((sheet.judgements().iter().rev().map(|judgement| shown(judgement, &now)).collect(), None))
+        let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
+        let judged = |judgement: &Judgement| {
+            let mut subject = own.clone();
+            subject.rival =
+                judgement.against.as_deref().and_then(|path| rival(&open, &own, id_of(path).as_str(), None));
+            shown(judgement, &inputs_mark(&subject))
+        };
+        Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
 }
 
@@ -149,30 +159,97 @@ fn cannot_judge(model: &Model) -> Option<String> {
 
 /// The runs that a request means.
 fn targets(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<Target>, AppError> {
-    let target = |row: RunRow| Target { id: row.id, path: row.path, state: row.state };
-    let targets: Vec<Target> = if request.runs.is_empty() {
-        open.ask(|index| {
-            let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
-            let ids = runs_that_pass(index, &request.filter)?;
-            let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
-            let rows = keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
-            Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(target).collect())
-        })?
+    Ok(rows(open, request)?.into_iter().map(target).collect())
+}
+
+fn target(row: RunRow) -> Target {
+    Target { id: row.id, path: row.path, state: row.state }
+}
+
+fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppError> {
+    let rows = if request.runs.is_empty() {
+        passing(open, &request.filter)?
     } else {
         let rows = request.runs.iter().map(|id| open.ask(|index| row_by_key(index, id)));
-        rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().map(target).collect()
+        rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect()
     };
-    if targets.len() > MOST_RUNS {
-        let message = format!("{} runs are more than are judged at once.", targets.len());
+    if rows.len() > MOST_RUNS {
+        let message = format!("{} runs are more than are judged at once.", rows.len());
         return Err(AppError::new(Code::BadRequest, message).hint(format!("Filter them down to {MOST_RUNS}.")));
     }
-    Ok(targets.into_iter().filter(|target| target.state != RunState::Other).collect())
+    Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
+}
+
+fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
+    open.ask(|index| {
+        let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
+        let ids = runs_that_pass(index, filter)?;
+        let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
+        let rows = keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
+        Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    })
+}
+
+/// What each run is compared with: the run of the same task, variation and repeat among those that pass the filter.
+fn rivals(
+    judge: &judges::Judge,
+    open: &OpenFolder,
+    request: &JudgeRequest,
+) -> Result<HashMap<String, Target>, AppError> {
+    let bad = |message: String, hint: &str| Err(AppError::new(Code::BadRequest, message).hint(hint));
+    match (judge.pairs, request.reference.trim().is_empty()) {
+        (false, true) => return Ok(HashMap::new()),
+        (false, false) => {
+            return bad(
+                format!("`{}` judges single runs and compares them with nothing.", judge.name),
+                "Leave the reference out.",
+            );
+        }
+        (true, true) => {
+            let hint = "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
+            return bad(format!("`{}` compares runs with others.", judge.name), hint);
+        }
+        (true, false) => {}
+    }
+    type Place = (String, Option<u32>, Option<String>, u32);
+    let place = |row: &RunRow| -> Option<Place> {
+        Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
+    };
+    let reference: HashMap<Place, RunRow> =
+        passing(open, &request.reference)?.into_iter().filter_map(|row| Some((place(&row)?, row))).collect();
+    let pair = |row: RunRow| {
+        let other = reference.get(&place(&row)?).filter(|other| other.id != row.id)?;
+        Some((row.id, target(other.clone())))
+    };
+    Ok(rows(open, request)?.into_iter().filter_map(pair).collect())
+}
+
+/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it cannot be read.
+fn rival(open: &OpenFolder, own: &Subject, id: &str, wish: Option<(&Wish, &Target)>) -> Option<Box<Rival>> {
+    let (row, other) = open.reading.subject(&open.flow, id).ok()?;
+    let known = |path: &str, subject: &Subject| wish.map_or(Side::Unknown, |(wish, _)| side(open, path, subject, wish));
+    let side = known(&row.path, &other);
+    let own = wish.map_or(Side::Unknown, |(_, target)| known(&target.path, own));
+    Some(Box::new(Rival { answer: other.answer, process: other.process, side, own, seed: 0 }))
+}
+
+/// What `sopr` said of a run in most rounds, as long as it holds.
+fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
+    let inputs = inputs_mark(subject);
+    let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
+    let said = sheet.judgements().iter().rfind(|said| {
+        (said.judge == "sopr" && said.inputs == inputs && said.rules == wish.rules.word())
+            && judges::named("sopr").is_some_and(|judge| judge.version() == said.version)
+    });
+    let rounds =
+        said.map(|said| said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect());
+    most_frequent(&rounds.unwrap_or_else(Vec::new)).map_or(Side::Unknown, Side::Judged)
 }
 
 /// What is owed of a run.
 pub(super) enum Look {
     Skipped(String),
-    Complete,
+    Complete { inputs: String, subject: Box<Subject> },
     Owed { owed: Box<owed::Owed>, subject: Box<Subject> },
 }
 
@@ -193,15 +270,30 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
         RunState::Waiting | RunState::Writing => Some("The run has not ended."),
         RunState::Damaged | RunState::Other => Some("Its file cannot be read."),
     };
+    let skipped = |why: &str| Ok(Look::Skipped(why.to_owned()));
     if let Some(why) = why {
-        return Ok(Look::Skipped(why.to_owned()));
+        return skipped(why);
     }
-    let (_, subject) = open.reading.subject(&open.flow, &target.id)?;
+    let (_, mut subject) = open.reading.subject(&open.flow, &target.id)?;
+    let against = wish.rivals.get(&target.id);
+    if wish.judge.pairs {
+        subject.rival = match against {
+            None => return skipped("There is no run of the reference with the same task, variation and repeat."),
+            Some(other) if !matches!(other.state, RunState::Answered | RunState::NoAnswer) => {
+                return skipped("The run that it would be compared with has not ended well.");
+            }
+            Some(other) => rival(open, &subject, &other.id, Some((wish, target))),
+        };
+        if subject.rival.is_none() {
+            return skipped("The run that it would be compared with cannot be read.");
+        }
+    }
     if subject.query.trim().is_empty() {
-        return Ok(Look::Skipped("Neither the run nor its suite says what was asked for.".to_owned()));
+        return skipped("Neither the run nor its suite says what was asked for.");
     }
-    Ok(match owed::owed(sheet, wish, &inputs_mark(&subject)) {
-        None => Look::Complete,
+    let inputs = inputs_mark(&subject);
+    Ok(match owed::owed(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
+        None => Look::Complete { inputs, subject: Box::new(subject) },
         Some(owed) => Look::Owed { owed: Box::new(owed), subject: Box::new(subject) },
     })
 }
@@ -234,12 +326,14 @@ fn shown(judgement: &Judgement, now: &str) -> Judged {
         replies: round.replies.clone(),
         model_id: round.model_id.clone(),
         at: round.at.clone(),
+        order: round.order.clone(),
     };
     Judged {
         judge: judgement.judge.clone(),
         version: judgement.version,
         model: judgement.model.clone(),
         official: judgement.rules == Rules::Official.word(),
+        against: judgement.against.clone(),
         stale,
         wanted: judgement.wanted,
         score: mean.map(|(mean, _)| mean),

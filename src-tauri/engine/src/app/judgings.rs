@@ -5,10 +5,10 @@ use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
 use crate::clock;
 use crate::error::{AppError, Code};
-use crate::judging::owed::{self, Owed, Wish};
+use crate::judging::owed::{self, Owed, Target, Wish};
 use crate::judging::progress::{End, Progress};
 use crate::results::judgements;
-use crate::rows::{JudgingView, LaunchState, RunState, Stale};
+use crate::rows::{JudgingView, LaunchState, Stale};
 use crate::runs::drive::{Crew, Errand, Heard, Unheard};
 use crate::runs::event::{RunEvent, What};
 use crate::runs::judgements::{Bench, taken};
@@ -20,18 +20,12 @@ use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_formats::judgement::{Round, Sheet};
+use touchstone_scoring::judges::sowr::reference_first;
 use touchstone_scoring::judges::{Next, Question, Sitting, Subject};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What is kept of one reply, in letters.
 const LONGEST_REPLY: usize = 64 << 10;
-
-/// A run that is to be judged.
-#[derive(Debug, Clone)]
-pub(super) struct Target {
-    pub(super) id: String,
-    pub(super) path: String,
-    pub(super) state: RunState,
-}
 
 /// What was begun since the program began, newest first.
 #[derive(Default)]
@@ -208,7 +202,7 @@ impl Work {
                 Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
             };
         }
-        let without_answer = owed::is_unasked(self.wish.judge, &taken.subject, self.wish.rules);
+        let without_answer = self.is_without_answer(&taken.subject);
         End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
     }
 
@@ -232,38 +226,51 @@ impl Work {
         match look_with(&self.open, &self.wish, target, &sheet).map_err(|why| failed(why.message))? {
             Look::Skipped(why) => Err(End::Skipped(why)),
             Look::Owed { owed, subject } => Ok(Taken { bench, sheet, owed: *owed, subject: *subject }),
-            Look::Complete => Err(self.complete(&sheet, target)),
+            Look::Complete { inputs, subject } => Err(self.complete(&sheet, &inputs, &subject)),
         }
     }
 
     /// What was said before, as the end of a run of which nothing is owed.
-    fn complete(&self, sheet: &Sheet, target: &Target) -> End {
-        let subject = self.open.reading.subject(&self.open.flow, &target.id).map(|(_, subject)| subject);
-        let Ok(subject) = subject else { return End::Stopped };
-        let inputs = judgements::inputs_mark(&subject);
+    fn complete(&self, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
         let wish = &self.wish;
         let said = sheet.judgements().iter().rfind(|said| {
             (said.judge == wish.judge.name && said.inputs == inputs)
                 && (said.model == wish.model && said.rules == wish.rules.word())
         });
-        End::Judged {
-            rounds: said.map(|said| said.rounds.clone()).unwrap_or_default(),
-            without_answer: owed::is_unasked(wish.judge, &subject, wish.rules),
-        }
+        let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
+        End::Judged { rounds, without_answer: self.is_without_answer(subject) }
+    }
+
+    fn is_without_answer(&self, subject: &Subject) -> bool {
+        !self.wish.judge.pairs && owed::is_unasked(self.wish.judge, subject, self.wish.rules)
     }
 
     /// One round: asks until there is a ruling, or the second reply in a row could not be read.
     async fn round(&self, taken: &Taken, path: &str, round: usize) -> Result<Round, Unheard> {
-        let mut sitting = Sitting::new(self.wish.judge, &taken.subject, self.wish.rules);
         let mark = taken.owed.mark(round);
+        let mut subject = taken.subject.clone();
+        if let Some(rival) = &mut subject.rival {
+            // By chance, but the same one when the round is begun again: what was paid for is found again.
+            rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
+        }
+        let mut sitting = Sitting::new(self.wish.judge, &subject, self.wish.rules);
         let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
         let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
         loop {
             let next = sitting.next();
             let Next::Ask(question) = next else {
+                let shown = subject.rival.as_ref().filter(|_| !replies.is_empty());
+                let order =
+                    shown.map(|rival| if reference_first(rival.seed) { "reference first" } else { "candidate first" });
                 let over = owed::round(next, replies, clock::written(clock::now_ms()));
                 let over = over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
-                return Ok(Round { model_id, tokens, cost: cost.filter(|_| tokens.is_some()), ..over });
+                return Ok(Round {
+                    order: order.map(str::to_owned),
+                    model_id,
+                    tokens,
+                    cost: cost.filter(|_| tokens.is_some()),
+                    ..over
+                });
             };
             let Heard { text, model_id: id, tokens: used, cost: paid, journaled } =
                 errand.ask(&question.instructions, &turns(&question)).await?;

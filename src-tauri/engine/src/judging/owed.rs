@@ -1,4 +1,7 @@
 //! **Pure.** What is still owed of a judgement, what it will take, and what a round that is over adds to it.
+use crate::rows::RunState;
+use std::collections::HashMap;
+use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::{Judge, Next, Rules, Sitting, Subject};
 
@@ -17,6 +20,16 @@ pub(crate) struct Wish {
     pub(crate) rounds: u32,
     /// Also what was judged so before.
     pub(crate) again: bool,
+    /// What each run is compared with, by its id; empty for judges of single runs.
+    pub(crate) rivals: Arc<HashMap<String, Target>>,
+}
+
+/// A run that is to be judged, or compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) id: String,
+    pub(crate) path: String,
+    pub(crate) state: RunState,
 }
 
 /// A judgement of which rounds are owed.
@@ -43,7 +56,7 @@ impl Owed {
 }
 
 /// What is owed, seeing what was said; none when everything was.
-pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str) -> Option<Owed> {
+pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&str>) -> Option<Owed> {
     let same = |judgement: &Judgement| {
         (judgement.judge.as_str(), judgement.version) == (wish.judge.name, wish.judge.version())
             && (judgement.model == wish.model && judgement.rules == wish.rules.word() && judgement.inputs == inputs)
@@ -71,6 +84,7 @@ pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str) -> Option<Owed> {
                 model: wish.model.clone(),
                 rules: wish.rules.word().to_owned(),
                 inputs: inputs.to_owned(),
+                against: against.map(str::to_owned),
                 wanted: wish.rounds,
                 rounds: Vec::new(),
             },
@@ -131,12 +145,19 @@ mod tests {
     use touchstone_scoring::judges::{Finish, named};
 
     fn wish(rounds: u32, again: bool) -> Wish {
-        Wish { judge: named("sopr").unwrap(), model: "m".to_owned(), rules: Rules::Ours, rounds, again }
+        Wish {
+            judge: named("sopr").unwrap(),
+            model: "m".to_owned(),
+            rules: Rules::Ours,
+            rounds,
+            again,
+            rivals: Arc::default(),
+        }
     }
 
     /// Judges as often as is owed; returns how many rounds that were.
     fn judged(sheet: &mut Sheet, wish: &Wish, inputs: &str, most: usize) -> usize {
-        let Some(mut owed) = owed(sheet, wish, inputs) else { return 0 };
+        let Some(mut owed) = owed(sheet, wish, inputs, None) else { return 0 };
         let mut rounds = 0;
         while owed.round().is_some() && rounds < most {
             owed.judgement.rounds.push(Round::default());
@@ -156,7 +177,7 @@ mod tests {
         assert_eq!(judged(&mut sheet, &wish(2, false), "x", 9), 0);
         assert_eq!(judged(&mut sheet, &wish(2, true), "x", 9), 2);
         assert_eq!(sheet.judgements().len(), 2);
-        let again = owed(&sheet, &wish(2, true), "x").unwrap();
+        let again = owed(&sheet, &wish(2, true), "x", None).unwrap();
         assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
     }
 
@@ -169,7 +190,7 @@ mod tests {
             (Wish { model: "n".to_owned(), ..wish(1, false) }, "x"),
             (Wish { rules: Rules::Official, ..wish(1, false) }, "x"),
         ] {
-            let owed = owed(&sheet, &wish, inputs).unwrap();
+            let owed = owed(&sheet, &wish, inputs, None).unwrap();
             assert_eq!((owed.place, owed.take, owed.round()), (1, 0, Some(0)));
         }
     }

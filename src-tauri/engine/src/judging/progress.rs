@@ -1,7 +1,8 @@
 //! **Pure.** How judging stands, from what happens to runs one after the other.
-use crate::rows::{JudgeRates, JudgeSkip};
+use crate::rows::{JudgeRates, JudgeShares, JudgeSkip};
 use touchstone_formats::judgement::Round;
 use touchstone_scoring::judges::solve_rate;
+use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
 
 /// Troubles that are shown by name.
 const SHOWN: usize = 50;
@@ -43,6 +44,7 @@ pub(crate) struct Progress {
     answered: Vec<Vec<Option<f64>>>,
     without_answer: u64,
     rounds: usize,
+    points: Vec<(u32, u32)>,
 }
 
 impl Progress {
@@ -67,6 +69,7 @@ impl Progress {
                 self.done += 1;
                 self.unread += u64::from(rounds.iter().any(|round| round.score.is_none()));
                 self.rounds = self.rounds.max(rounds.len());
+                self.points.extend(points(&rounds));
                 if without_answer {
                     self.without_answer += 1;
                 } else if rounds.iter().all(|round| round.score.is_some()) {
@@ -100,8 +103,15 @@ impl Progress {
             mean: all.mean,
             spread: all.spread,
             mean_of_answered: solve_rate(&self.answered, self.rounds, 0).map(|rates| rates.mean),
+            pairs: shares(&self.points).map(|Shares { win, lose, tie }| JudgeShares { win, lose, tie }),
         })
     }
+}
+
+/// The points of a pair over its rounds; nothing for a judge of single runs.
+fn points(rounds: &[Round]) -> Option<(u32, u32)> {
+    let points = rounds.iter().filter_map(|round| Winner::points(round.verdict.as_deref()?));
+    points.reduce(|sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ struct Judged {
 /// What is kept of a file in the index.
 pub(super) fn kept(sheet: &Sheet) -> String {
     let judged = |judgement: &Judgement| {
-        let Judgement { judge, version, model, rules, inputs, wanted, rounds } = judgement.clone();
+        let Judgement { judge, version, model, rules, inputs, wanted, rounds, .. } = judgement.clone();
         Judged {
             judge,
             version,

@@ -26,6 +26,8 @@ pub struct JudgeChoice {
     pub version: u32,
     /// Rounds unless somebody says otherwise.
     pub rounds: u32,
+    /// It compares each run with another of the same task, variation and repeat.
+    pub pairs: bool,
 }
 
 /// What is to be judged, by whom.
@@ -45,6 +47,8 @@ pub struct JudgeRequest {
     pub runs: Vec<String>,
     /// As in lists; empty is all.
     pub filter: String,
+    /// The runs to compare with, as a filter; empty for judges of single runs.
+    pub reference: String,
     /// Also what was judged already.
     pub again: bool,
     /// Dollars at most.
@@ -155,6 +159,20 @@ pub struct JudgeRates {
     pub spread: f64,
     /// The same over the runs with an answer; none without any.
     pub mean_of_answered: Option<f64>,
+    /// Of pairs: how many are won, lost and neither, by most rounds.
+    pub pairs: Option<JudgeShares>,
+}
+
+/// What came of pairs, as shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeShares {
+    /// Won more rounds.
+    pub win: f64,
+    /// Lost more.
+    pub lose: f64,
+    /// As many.
+    pub tie: f64,
 }
 
 /// What a judge said of a run.
@@ -169,6 +187,8 @@ pub struct Judged {
     pub model: String,
     /// By the rules of the published scripts.
     pub official: bool,
+    /// The run that it was compared with, by its path.
+    pub against: Option<String>,
     /// Why it does not hold any more; none when it does.
     pub stale: Option<String>,
     /// Rounds that were wanted.
@@ -199,4 +219,6 @@ pub struct JudgedRound {
     pub model_id: Option<String>,
     /// When, as written.
     pub at: Option<String>,
+    /// Which of two was shown first.
+    pub order: Option<String>,
 }

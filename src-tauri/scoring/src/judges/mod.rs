@@ -12,7 +12,7 @@ pub use fac::official_score;
 pub use reply::Said;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
 pub use sopr::{Status, official_finish};
-pub use subject::{Finish, Subject};
+pub use subject::{Finish, Rival, Subject};
 
 use prompt::Prompt;
 use std::sync::LazyLock;
@@ -53,6 +53,8 @@ pub struct Judge {
     pub rounds: u32,
     /// Questions of one round at most, asking again for what could not be read aside.
     pub questions: u32,
+    /// It compares a run with another.
+    pub pairs: bool,
     prompt: LazyLock<Prompt>,
     /// What it may say.
     words: &'static [&'static str],
@@ -77,12 +79,13 @@ pub struct Ruling {
     pub reason: String,
 }
 
-static JUDGES: [Judge; 2] = [
+static JUDGES: [Judge; 3] = [
     Judge {
         name: "sopr",
         what: "Was the request solved? Solved is 1, unsure 0.5, unsolved 0 (solvable pass rate).",
         rounds: 3,
         questions: 2,
+        pairs: false,
         prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sopr.md"))),
         words: &sopr::WORDS,
         decide: sopr::decide,
@@ -92,9 +95,20 @@ static JUDGES: [Judge; 2] = [
         what: "Does the final answer deal with every part of the request? 1 or 0 (final answer completeness).",
         rounds: 1,
         questions: 1,
+        pairs: false,
         prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/fac.md"))),
         words: &fac::WORDS,
         decide: fac::decide,
+    },
+    Judge {
+        name: "sowr",
+        what: "Does it serve the person better than another run of the same task? Win is 1, tie 0.5, lose 0 (solvable win rate).",
+        rounds: 3,
+        questions: 1,
+        pairs: true,
+        prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sowr.md"))),
+        words: &sowr::WORDS,
+        decide: sowr::decide,
     },
 ];
 
@@ -169,9 +183,22 @@ impl<'a> Sitting<'a> {
             [reply] => Some((reply.clone(), reply::AGAIN)),
             _ => return Next::Unread,
         };
-        let Subject { query, answer, process, .. } = self.subject;
-        let process = process.join("\n");
-        let copied = [("query", query.as_str()), ("answer", answer), ("process", &process)];
+        let Subject { query, answer, process, rival, .. } = self.subject;
+        let own = (answer.as_str(), process.join("\n"));
+        let other = rival.as_ref().map(|rival| (rival.answer.as_str(), rival.process.join("\n")));
+        let first = rival.as_ref().is_some_and(|rival| sowr::reference_first(rival.seed));
+        let (shown, further) = match other {
+            Some(other) if first => (other, own),
+            Some(other) => (own, other),
+            None => (own, ("", String::new())),
+        };
+        let copied = [
+            ("query", query.as_str()),
+            ("answer", shown.0),
+            ("process", &shown.1),
+            ("other_answer", further.0),
+            ("other_process", &further.1),
+        ];
         let prompt = &self.judge.prompt;
         Next::Ask(Question {
             instructions: prompt.fill("instructions", &[]),

@@ -1,11 +1,6 @@
 //! **Pure.** `sowr`: which of two systems served the person better? What is known of both decides first; only where that says
 //! nothing is a model asked, in an order that chance gave and that is kept.
-use super::prompt::Prompt;
-use super::reply::{self, Said};
-use super::{Question, Rules, Status, Subject};
-use std::sync::LazyLock;
-
-static PROMPT: LazyLock<Prompt> = LazyLock::new(|| Prompt::of(include_str!("../../judges/sowr.md")));
+use super::{Rules, Ruling, Said, Status, Step, Subject};
 
 /// Who wins a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,30 +63,54 @@ pub fn same_answer(rules: Rules, seed: u64) -> Winner {
     }
 }
 
-/// The question which of two is better; `reference_first` is what chance decided.
-pub fn question(reference: &Subject, candidate: &Subject, reference_first: bool) -> Question {
-    let (first, second) = if reference_first { (reference, candidate) } else { (candidate, reference) };
-    let (process, other_process) = (first.process.join("\n"), second.process.join("\n"));
-    let copied = [
-        ("query", first.query.as_str()),
-        ("answer", &first.answer),
-        ("process", &process),
-        ("other_answer", &second.answer),
-        ("other_process", &other_process),
-    ];
-    Question { instructions: PROMPT.fill("instructions", &[]), text: PROMPT.fill("better", &copied), unread: None }
+pub(super) const WORDS: [&str; 2] = ["first", "second"];
+
+impl Winner {
+    /// As a verdict on the candidate, and as its score.
+    fn verdict(self) -> (&'static str, f64) {
+        match self {
+            Winner::Candidate => ("win", 1.0),
+            Winner::Tie => ("tie", 0.5),
+            Winner::Reference => ("lose", 0.0),
+        }
+    }
+
+    /// Points of reference and candidate for the word of a verdict.
+    pub fn points(word: &str) -> Option<(u32, u32)> {
+        match word {
+            "win" => Some((0, 1)),
+            "lose" => Some((1, 0)),
+            "tie" => Some((0, 0)),
+            _ => None,
+        }
+    }
 }
 
-/// What a reply to that question means; none when it cannot be read.
-pub fn read(reply: &str, reference_first: bool) -> Option<(Winner, Said)> {
-    let said = reply::read(reply, &["first", "second"])?;
-    let reference = (said.word == "first") == reference_first;
-    Some((if reference { Winner::Reference } else { Winner::Candidate }, said))
+/// Whether the reference is shown first.
+pub fn reference_first(seed: u64) -> bool {
+    seed & 1 == 0
 }
 
-/// Version of the words.
-pub fn version() -> u32 {
-    PROMPT.version
+pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
+    let ruling = |winner: Winner, reason: &str| {
+        let (word, score) = winner.verdict();
+        Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })
+    };
+    let Some(rival) = &subject.rival else { return ruling(Winner::Tie, "There is nothing to compare with.") };
+    let side = |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
+    if let Some(winner) = known(side(&rival.answer, rival.side), side(&subject.answer, rival.own), rules) {
+        return ruling(winner, "What is known of both decides: a missing answer, or the verdicts of `sopr`.");
+    }
+    if rival.answer.trim() == subject.answer.trim() {
+        return ruling(same_answer(rules, rival.seed >> 1), "Both gave the same answer.");
+    }
+    match heard {
+        [] => Step::Ask("better"),
+        [.., last] => {
+            let reference = (last.word == "first") == reference_first(rival.seed);
+            ruling(if reference { Winner::Reference } else { Winner::Candidate }, &last.reason)
+        }
+    }
 }
 
 /// Shares of requests that the candidate wins, loses, and neither. More points win a request.
@@ -107,11 +126,11 @@ pub struct Shares {
 
 /// Of requests with the points of reference and candidate; nothing without any.
 pub fn shares(points: &[(u32, u32)]) -> Option<Shares> {
+    use std::cmp::Ordering::{Equal, Greater, Less};
     #[expect(clippy::cast_precision_loss, reason = "there are never so many requests that a float is coarse")]
     let share = |wanted: std::cmp::Ordering| {
         points.iter().filter(|(reference, candidate)| candidate.cmp(reference) == wanted).count() as f64
             / points.len() as f64
     };
-    use std::cmp::Ordering::{Equal, Greater, Less};
     (!points.is_empty()).then(|| Shares { win: share(Greater), lose: share(Less), tie: share(Equal) })
 }

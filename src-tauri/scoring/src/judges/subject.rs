@@ -1,4 +1,5 @@
 //! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
+use super::sowr::Side;
 use touchstone_formats::json;
 use touchstone_formats::run::{Layout, Run, Step, StepKind};
 use touchstone_formats::value::Value;
@@ -16,6 +17,23 @@ pub struct Subject {
     pub finish: Finish,
     /// It was called to give up.
     pub gave_up: bool,
+    /// What it is compared with, for judges of pairs.
+    pub rival: Option<Box<Rival>>,
+}
+
+/// The run that another is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rival {
+    /// Its final answer; empty when there is none.
+    pub answer: String,
+    /// What was done.
+    pub process: Vec<String>,
+    /// What is known of it.
+    pub side: Side,
+    /// What is known of the run that is compared with it.
+    pub own: Side,
+    /// What chance gave: whether it is shown first (even), and who wins a coin.
+    pub seed: u64,
 }
 
 /// Whether the function `Finish` was called, with which runs of `StableToolBench` end.
@@ -59,13 +77,16 @@ impl Subject {
             process: process(run),
             finish,
             gave_up: finishing.is_some_and(gives_up),
+            rival: None,
         }
     }
 
     /// Everything that a verdict depends on besides the judge, as one text: subjects with the same one are the same to a judge.
     pub fn canon(&self) -> String {
-        let Self { query, answer, process, finish, gave_up } = self;
-        format!("{}\0{}\0{}\0{finish:?} {gave_up}", query, answer, process.join("\n"))
+        let Self { query, answer, process, finish, gave_up, rival } = self;
+        let rival = rival.as_ref().map(|rival| format!("\0{}\0{}", rival.answer, rival.process.join("\n")));
+        let rival = rival.unwrap_or_default();
+        format!("{}\0{}\0{}\0{finish:?} {gave_up}{rival}", query, answer, process.join("\n"))
     }
 }
 

@@ -9,6 +9,7 @@ fn subject(answer: &str, finish: Finish) -> Subject {
         process: vec!["{\"step\":1}".to_owned()],
         finish,
         gave_up: false,
+        rival: None,
     }
 }
 
@@ -96,6 +97,14 @@ fn every_judge_has_its_words_in_a_file_and_other_words_are_another_version() {
     let subject = subject("42", Finish::Last);
     for judge in all() {
         assert!(judge.version() > 0, "{}", judge.name);
+        let rival = Rival {
+            answer: "43".to_owned(),
+            process: Vec::new(),
+            side: sowr::Side::Unknown,
+            own: sowr::Side::Unknown,
+            seed: 1,
+        };
+        let subject = Subject { rival: judge.pairs.then(|| Box::new(rival)), ..subject.clone() };
         let Next::Ask(question) = Sitting::new(judge, &subject, Rules::Ours).next() else { panic!("it asks") };
         assert!(question.instructions.contains("verdict") && question.text.contains("| 42"), "{}", judge.name);
         assert!(!question.text.contains("\n{"), "{}", judge.name);
@@ -179,20 +188,29 @@ fn verdicts_that_are_known_decide_between_two_and_what_is_unknown_does_not() {
 
 #[test]
 fn the_order_of_two_answers_does_not_decide_who_is_meant() {
-    let (reference, candidate) = (subject("one", Finish::Last), subject("two", Finish::Last));
-    for (reference_first, word, wanted) in [
-        (true, "first", sowr::Winner::Reference),
-        (false, "first", sowr::Winner::Candidate),
-        (false, "second", sowr::Winner::Reference),
-    ] {
-        let question = sowr::question(&reference, &candidate, reference_first);
-        let (one, two) = (question.text.find("| one").unwrap(), question.text.find("| two").unwrap());
-        assert_eq!(one < two, reference_first);
-        let reply = format!(r#"{{"verdict": "{word}"}}"#);
-        assert_eq!(sowr::read(&reply, reference_first).map(|(winner, _)| winner), Some(wanted));
+    use sowr::Side;
+    let rival = |answer: &str, side: Side, seed: u64| {
+        Some(Box::new(Rival { answer: answer.to_owned(), process: Vec::new(), side, own: Side::Unknown, seed }))
+    };
+    let with = |rival| Subject { rival, ..subject("two", Finish::Last) };
+    for (seed, word, wanted) in [(0, "first", "lose 0"), (1, "first", "win 1"), (1, "second", "lose 0")] {
+        let pair = with(rival("one", Side::Unknown, seed));
+        let (asked, next) = played("sowr", &pair, Rules::Ours, &[&format!(r#"{{"verdict": "{word}"}}"#)]);
+        let (one, two) = (asked[0].find("| one").unwrap(), asked[0].find("| two").unwrap());
+        assert_eq!((one < two, ruled(next).as_str()), (seed == 0, wanted));
     }
-    assert_eq!(sowr::read("both", true), None);
-    assert!(sowr::version() > 0);
+    for (pair, rules, wanted) in [
+        (with(rival("", Side::Unknown, 0)), Rules::Ours, "win 1"),
+        (with(rival("two", Side::Unknown, 0)), Rules::Ours, "tie 0.5"),
+        (with(rival("two", Side::Unknown, 2)), Rules::Official, "win 1"),
+        (with(rival("two", Side::Unknown, 0)), Rules::Official, "lose 0"),
+        (with(None), Rules::Ours, "tie 0.5"),
+    ] {
+        assert_eq!(ruled(played("sowr", &pair, rules, &[]).1), wanted, "{pair:?}");
+    }
+    let mut known = with(rival("one", Side::Judged(Status::Unsolved), 0));
+    known.rival.as_mut().unwrap().own = Side::Judged(Status::Solved);
+    assert_eq!(ruled(played("sowr", &known, Rules::Ours, &[]).1), "win 1");
 }
 
 #[test]

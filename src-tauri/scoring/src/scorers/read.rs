@@ -3,7 +3,7 @@
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::Rules;
+use crate::judges::{self, Rules};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
@@ -302,6 +302,11 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
     let name = given
         .word("name")?
         .ok_or_else(|| "`judge` needs a name, so it is left out. Write it as `judge:relevance`.".to_owned())?;
+    if judges::named(&name).is_some_and(|judge| judge.pairs) {
+        return Err(format!(
+            "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
+        ));
+    }
     if let Some(rules) = given.word("rules")?
         && Rules::of(&rules).is_none()
     {

@@ -161,7 +161,8 @@ impl Scorer {
         let option =
             |wanted: &str| self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text());
         let rules = option("rules").and_then(Rules::of).unwrap_or_default();
-        Some((judges::named(name)?, option("model"), rules))
+        let judge = judges::named(name).filter(|judge| !judge.pairs)?;
+        Some((judge, option("model"), rules))
     }
 
     /// True for scorers of texts, which take the last message when there is no answer.

@@ -18,8 +18,8 @@ async function press(name: string, within?: ParentNode | null) {
   flushSync();
 }
 
-const round = (verdict: string | null, reply: string) => ({ verdict, score: verdict === "solved" ? 1 : verdict === null ? null : 0, reason: `It says ${verdict ?? "nothing"}.`, replies: reply === "" ? [] : [reply], model_id: "any-1", at: null });
-const judged = (change: Partial<Judged> = {}): Judged => ({ judge: "sopr", version: 1, model: "local", official: false, stale: null, wanted: 2, score: 0.5, spread: 0.5, passed: false, rounds: [round("solved", '{"verdict": "solved"}<img src=x>'), round("unsolved", "")], ...change });
+const round = (verdict: string | null, reply: string) => ({ verdict, score: verdict === "solved" ? 1 : verdict === null ? null : 0, reason: `It says ${verdict ?? "nothing"}.`, replies: reply === "" ? [] : [reply], model_id: "any-1", at: null, order: null });
+const judged = (change: Partial<Judged> = {}): Judged => ({ judge: "sopr", version: 1, model: "local", official: false, against: null, stale: null, wanted: 2, score: 0.5, spread: 0.5, passed: false, rounds: [round("solved", '{"verdict": "solved"}<img src=x>'), round("unsolved", "")], ...change });
 const GOING: JudgingView = { id: "j1", judge: "sopr", model: "local", began_ms: 0, state: "running", why: null, total: 1, done: 0, unread: 0, failed: 0, skipped: 0, calls: 1, tokens: 10, cost: 0.01, unpriced: false, max_cost: null, troubles: [], rates: null };
 
 async function open(backend: OneRun) {
@@ -57,7 +57,7 @@ it("asks for a model, says what it takes before anything is sent, then how it go
   const backend = await open(new OneRun(view(SMALL)));
   await press("Judge this…", id("judgements"));
   await until(() => expect(flat(id("judge-estimate"))).toContain("3 to 6 requests"));
-  expect(requests(backend, "plan_judging").at(-1)).toEqual({ judge: "sopr", model: "local", rounds: null, official: false, runs: ["r0"], filter: "", again: false, max_cost: null });
+  expect(requests(backend, "plan_judging").at(-1)).toEqual({ judge: "sopr", model: "local", rounds: null, official: false, runs: ["r0"], filter: "", again: false, max_cost: null, reference: "" });
   expect(requests(backend, "start_judging")).toEqual([]);
   expect([...(id("judge")?.querySelectorAll("option") ?? [])].map((one) => `${flat(one)}${one.disabled ? " off" : ""}`)).toEqual(["sopr v1", "fac v1", "local", "old (cannot be used) off"]);
   backend.judgings = [GOING];
@@ -65,10 +65,21 @@ it("asks for a model, says what it takes before anything is sent, then how it go
   await until(() => expect(flat(id("judging"))).toContain("0 of 1 run Running · 1 reply"));
   await press("Stop", id("judge"));
   expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j1", now: false } });
-  backend.judgings = [{ ...GOING, state: "done", done: 1, rates: { runs: 1, without_answer: 0, mean: 1, spread: 0, mean_of_answered: 1 } }];
+  backend.judgings = [{ ...GOING, state: "done", done: 1, rates: { runs: 1, without_answer: 0, mean: 1, spread: 0, mean_of_answered: 1, pairs: null } }];
   backend.tell({ kind: "judgings" });
   await until(() => expect(flat(id("judge-rates"))).toBe("sopr: mean 1 ± 0.00 of 1 run"));
   expect(button("Stop", id("judge"))).toBeUndefined();
+});
+
+it("leads to judging that is under way, where it can be stopped", async () => {
+  const backend = new OneRun(view(SMALL));
+  backend.judgings = [{ ...GOING, id: "j7", total: 9, done: 2 }];
+  await open(backend);
+  await press("Judge this…", id("judgements"));
+  await until(() => expect(flat(id("judge"))).toContain("sopr by local is under way: 2 of 9 runs."));
+  await press("Show", id("judge"));
+  await press("Stop", id("judge"));
+  expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j7", now: false } });
 });
 
 it("refuses a budget and rounds that are no numbers before it asks anything", async () => {
