@@ -19,4 +19,8 @@ version: number,
 /**
  * Rounds unless somebody says otherwise.
  */
-rounds: number, };
+rounds: number, 
+/**
+ * It compares each run with another of the same task, variation and repeat.
+ */
+pairs: boolean, };

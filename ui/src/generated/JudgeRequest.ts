@@ -29,6 +29,10 @@ runs: Array<string>,
  */
 filter: string, 
 /**
+ * The runs to compare with, as a filter; empty for judges of single runs.
+ */
+reference: string, 
+/**
  * Also what was judged already.
  */
 again: boolean, 

@@ -22,6 +22,10 @@ model: string,
  */
 official: boolean, 
 /**
+ * The run that it was compared with, by its path.
+ */
+against: string | null, 
+/**
  * Why it does not hold any more; none when it does.
  */
 stale: string | null, 

@@ -27,4 +27,8 @@ model_id: string | null,
 /**
  * When, as written.
  */
-at: string | null, };
+at: string | null, 
+/**
+ * Which of two was shown first.
+ */
+order: string | null, };
