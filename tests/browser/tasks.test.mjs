@@ -46,7 +46,7 @@ test("tasks are found by words and narrowed by sets and categories", () =>
 
 for (const dark of [false, true])
   test(`a query shows what is right to call, its tools and its functions, in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { files: SETS, dark }, async (page) => {
+    onPage(browser, { files: SETS, dark, args: ["--allow-run"] }, async (page) => {
       await open(page);
       await page.keyboard.press("j");
       await page.keyboard.press("j");
