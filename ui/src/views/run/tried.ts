@@ -64,6 +64,13 @@ export function rows(shape: Shape, folded: ReadonlySet<number>): Row[] {
   return found;
 }
 
+/** With this node folded, or unfolded when it was. */
+export function flipped(folded: ReadonlySet<number>, index: number): Set<number> {
+  const next = new Set(folded);
+  if (!next.delete(index)) next.add(index);
+  return next;
+}
+
 /** Everything folded that leaves the way that counts. */
 export function besideTheWay(shape: Shape): Set<number> {
   const folded = new Set<number>();
