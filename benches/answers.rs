@@ -1,5 +1,5 @@
 //! Measures raw answers of `StableToolBench`: milliseconds for each file to look at it, to read it whole and to convert it, beside what
-//! serde_json needs to read the same bytes. Takes the folder that `TOUCHSTONE_ANSWERS` names, else the small ones of the tests. Prints a
+//! `serde_json` needs to read the same bytes. Takes the folder that `TOUCHSTONE_ANSWERS` names, else the small ones of the tests. Prints a
 //! table; fails nothing.
 use fs_err as fs;
 use std::hint::black_box;
@@ -65,7 +65,9 @@ fn answers(folder: &Path) -> Vec<Vec<u8>> {
 fn show(what: &str, files: &[Vec<u8>], work: impl Fn(&[u8])) {
     let round = || {
         let start = Instant::now();
-        files.iter().for_each(|file| work(file));
+        for file in files {
+            work(file);
+        }
         start.elapsed().as_secs_f64() * 1000.0
     };
     let best = (0..ROUNDS).map(|_| round()).fold(f64::INFINITY, f64::min);

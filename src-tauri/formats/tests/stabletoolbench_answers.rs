@@ -1,6 +1,7 @@
 //! Answers of `StableToolBench`, against what the original gives. Its files are not part of the project; without them those tests
 //! have nothing to do, and those on files of our own remain.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use touchstone_formats::json;
@@ -148,7 +149,7 @@ fn real_raw_answers_are_read_whole_and_their_outlines_agree() {
         assert_eq!(run.outline(), outline);
         assert!(outline.tokens.is_some());
         assert_eq!(
-            kind::detect(&text(&case, "source").rsplit('/').next().unwrap(), &bytes[..bytes.len().min(16 << 10)]),
+            kind::detect(text(&case, "source").rsplit('/').next().unwrap(), &bytes[..bytes.len().min(16 << 10)]),
             FileKind::RawAnswer
         );
         let answered = text(&case, "finish_type") != "give_up" && case.get("valid_data") == Some(&Value::Bool(true));
@@ -186,7 +187,11 @@ fn python_json(value: &Value) -> String {
                 match letter {
                     '\u{7f}' => out.push(letter),
                     letter if letter.is_ascii() => out.push(letter),
-                    letter => letter.encode_utf16(&mut units).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
+                    letter => {
+                        for unit in letter.encode_utf16(&mut units) {
+                            let _ = write!(out, "\\u{unit:04x}");
+                        }
+                    }
                 }
             }
             out
@@ -195,6 +200,12 @@ fn python_json(value: &Value) -> String {
 }
 
 /// SHA-256 in hexadecimal digits, as FIPS 180-4 has it.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "the constants are the first bits of roots of small numbers"
+)]
 fn sha256(bytes: &[u8]) -> String {
     let primes: Vec<u64> = (2..312_u64).filter(|n| (2..*n).all(|d| n % d != 0)).take(64).collect();
     let root = |prime: u64, power: f64| ((prime as f64).powf(power).fract() * 4_294_967_296.0) as u32;
@@ -225,7 +236,10 @@ fn sha256(bytes: &[u8]) -> String {
         }
         hash.iter_mut().zip(s).for_each(|(hash, s)| *hash = hash.wrapping_add(s));
     }
-    hash.iter().map(|word| format!("{word:08x}")).collect()
+    hash.iter().fold(String::new(), |mut text, word| {
+        let _ = write!(text, "{word:08x}");
+        text
+    })
 }
 
 #[test]

@@ -54,7 +54,7 @@ impl Raw {
         for (key, piece) in members {
             let read = || json::read_deep(piece).map_err(|error| fault(text, Some(error)));
             match key {
-                "trys" => raw.tried = Tried::tries(read()?.items()),
+                "trys" => raw.tried = Tried::chains(read()?.items()),
                 "tree" => {
                     let tree = read()?;
                     raw.tried = Tried::tree(tree.get("tree").unwrap_or(&tree));

@@ -1,6 +1,6 @@
 //! **Pure.** What a raw answer tried: tries one after the other, or a tree; and which way of it counts.
 use super::steps::{GAVE_UP, call_node, place};
-use crate::node::Node as _;
+use crate::node::Node;
 use crate::run::{Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
@@ -29,11 +29,11 @@ impl Tried {
     }
 
     /// Chains, each a try from scratch.
-    pub(super) fn tries(tries: &[Value]) -> Self {
+    pub(super) fn chains(chains: &[Value]) -> Self {
         let mut tried = Self { nodes: vec![TreeNode::default()], tries: true };
-        for (at, one) in tries.iter().enumerate() {
+        for (at, one) in chains.iter().enumerate() {
             let mut parent = 0;
-            if tries.len() > 1 {
+            if chains.len() > 1 {
                 parent = place(&tried.nodes);
                 let text = format!("Try {}", at + 1);
                 tried.nodes.push(TreeNode { parent: Some(0), text, ..TreeNode::default() });
@@ -74,7 +74,7 @@ impl Tried {
                 let above = if again { before.and_then(|node| node.parent) } else { Some(parent) };
                 let (input, output) = (Some(description.to_owned()), text("observation").map(str::to_owned));
                 let mut call = TreeNode { pruned, ..call_node(&name, input, output, above) };
-                judge(&mut call, node.get("observation_code").and_then(|code| code.word()));
+                judge(&mut call, node.get("observation_code").and_then(Node::word));
                 if let Some(place) = action.filter(|_| !again)
                     && let Some(waiting) = self.nodes.get_mut(place as usize)
                 {
