@@ -84,7 +84,9 @@ pub(super) fn read(
     }
     let mut hash = Xxh3::new();
     if row.member.is_none() {
-        contents.iter().for_each(|(_, bytes)| hash.update(bytes));
+        for (_, bytes) in &contents {
+            hash.update(bytes);
+        }
     }
     if opened.faults.is_empty() {
         match parse(&contents, row.member.as_deref()) {
