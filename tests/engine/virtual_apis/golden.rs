@@ -56,7 +56,7 @@ async fn replayed(case: &Value, pool: &Arc<Pool>) -> bool {
     let stage = stage.set(|settings| {
         *settings =
             VirtualSettings { order, style: order.style(), save: order.save(), url: Some(url), ..settings.clone() };
-        settings.key = "NOT_SET".to_owned();
+        "NOT_SET".clone_into(&mut settings.key);
     });
     for (file, text) in case["cache_before"].as_object().unwrap() {
         stage.write(file, text.as_str().unwrap());

@@ -82,6 +82,13 @@ async fn a_cache_that_several_programs_wrote_is_read_as_it_is() {
         apis.call("Weather", "River Gauge", "3 day outlook", r#"{"id":"G-1"}"#, "", &CancellationToken::new()).await;
     let cut = cut.unwrap();
     assert!(cut.from == Origin::Failed && cut.notes.iter().any(|note| note.contains("cannot be read")), "{cut:?}");
+    assert_eq!(
+        cut.error(),
+        "This call is not in the cache, and no simulator is set.",
+        "models hear nothing of folders"
+    );
+    let said = "This call is not in the cache, and no simulator is set.";
+    assert_eq!(cut.error(), said, "models hear nothing of folders");
 }
 
 #[tokio::test]

@@ -301,7 +301,7 @@ impl Inside {
         {
             return hit.with(notes);
         }
-        let mut last = None;
+        let (mut last, mut reason) = (None, None);
         for step in self.steps() {
             let made = match step {
                 Step::Real => self.asked_real(call, stop).await,
@@ -310,7 +310,8 @@ impl Inside {
             match made {
                 Made::Good(reply) => return self.kept(call, reply, notes).await,
                 Made::Poor(reply, why) => {
-                    notes.extend(why);
+                    notes.extend(why.clone());
+                    reason = why.or(reason);
                     last = reply.or(last);
                 }
                 Made::BrokeOff => return Reply::broken_off(),
@@ -320,7 +321,7 @@ impl Inside {
             // What failed is kept only where that is asked for.
             Some(reply) if reply.from != Origin::Real => self.kept(call, reply, notes).await,
             Some(reply) => reply.with(notes),
-            None => self.unanswered(&notes).with(notes),
+            None => self.unanswered(reason).with(notes),
         }
     }
 
@@ -360,12 +361,12 @@ impl Inside {
         }
     }
 
-    fn unanswered(&self, notes: &[String]) -> Reply {
-        let why = match (notes.last(), self.settings.order) {
-            (Some(why), _) => why.clone(),
-            (None, Order::Real) => "This call is not in the cache, and no address of real APIs is set.".to_owned(),
-            (None, _) => "This call is not in the cache, and no simulator is set.".to_owned(),
-        };
+    /// Models read it, so nothing of this machine is in it.
+    fn unanswered(&self, reason: Option<String>) -> Reply {
+        let why = reason.unwrap_or_else(|| match self.settings.order {
+            Order::Real => "This call is not in the cache, and no address of real APIs is set.".to_owned(),
+            _ => "This call is not in the cache, and no simulator is set.".to_owned(),
+        });
         Reply::of(Origin::Failed, &why, "")
     }
 
