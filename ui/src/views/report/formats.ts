@@ -18,13 +18,14 @@ export const FORMATS: readonly Format[] = [
   { id: "json", title: "JSON", about: "Everything as one document, for programs.", language: "json" },
   { id: "jsonl", title: "JSONL", about: "One document for each run, line by line.", language: "json" },
   { id: "junit", title: "JUnit", about: "For build servers: runs as tests.", language: "plain" },
+  { id: "stabletoolbench", title: "StableToolBench", about: "The result file of one system, model and test set, as the benchmark writes it.", language: "json" },
 ];
 
 export const formatOf = (id: ReportFormat): Format => FORMATS.find((format) => format.id === id) ?? (FORMATS[0] as Format);
 
 /** What the address asks for. Formats that are nothing but a list of runs always have them. */
 export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
-  const lists = route.format === "csv" || route.format === "jsonl" || route.format === "junit";
+  const lists = route.format === "csv" || route.format === "jsonl" || route.format === "junit" || route.format === "stabletoolbench";
   const word = (text: string) => (text === "" ? null : text);
   return { format: route.format, filter: route.q, scorer: word(route.scorer), baseline: word(route.baseline), title: route.title, runs: lists || route.runs, theme };
 }
