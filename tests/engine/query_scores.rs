@@ -110,6 +110,7 @@ fn result_file(bench: &Bench, scorer: Option<&str>, name: Option<&str>) -> (Repo
         baseline: name.map(str::to_owned),
         title: String::new(),
         runs: true,
+        published: false,
         theme: None,
     };
     let report = bench.app().make_report(&request, true).unwrap();
@@ -200,4 +201,30 @@ fn answers_of_the_original_are_scored_from_their_own_files() {
         assert_eq!(one.api_call_score, case["seed_literal_score"].as_f64());
     }
     println!("cases: {cases}");
+}
+
+#[test]
+fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_asked_for() {
+    let bench = two_systems();
+    let report = |format, published| {
+        let request = ReportRequest {
+            format,
+            filter: String::new(),
+            scorer: None,
+            baseline: None,
+            title: String::new(),
+            runs: false,
+            published,
+            theme: None,
+        };
+        bench.app().make_report(&request, true).unwrap()
+    };
+    let plain = report(ReportFormat::Markdown, false);
+    assert!(plain.queries && plain.text.contains("## Query sets"), "{}", plain.text);
+    assert!(plain.text.contains("Nobody judged whether an answer solves its query"), "{}", plain.text);
+    assert!(!plain.text.contains("ToolLLaMA"));
+    for format in [ReportFormat::Markdown, ReportFormat::Html, ReportFormat::Json] {
+        let whole = report(format, true).text;
+        assert!(whole.contains("ToolLLaMA v2 CoT") && whole.contains("27.42") && whole.contains("25.9"), "{format:?}");
+    }
 }

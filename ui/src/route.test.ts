@@ -12,7 +12,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text, view: fc.constantFrom("steps" as const, "tree" as const, "answer" as const) }),
   fc.record({ place: fc.constant("overview" as const), q: text, scorer: text, folded: fc.boolean(), except: fc.array(text, { maxLength: 3 }), top: nat }),
   fc.record({ place: fc.constant("compare" as const), ids: fc.array(text, { maxLength: 4 }), row: fc.option(nat) }),
-  fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean() }),
+  fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean(), published: fc.boolean() }),
   fc.record({ place: fc.constant("tasks" as const), q: text, set: text, category: text, task: text, top: nat }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
   fc.record({ place: fc.constant("progress" as const), id: fc.string({ minLength: 1 }), top: nat }),

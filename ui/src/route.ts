@@ -60,6 +60,8 @@ export interface ReportRoute {
   baseline: string;
   title: string;
   runs: boolean;
+  /** With what others published, where runs are of query sets. */
+  published: boolean;
 }
 /** The tasks. `task` is the one that is shown beside the list; empty means the first. */
 export interface TasksRoute {
@@ -76,7 +78,7 @@ export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRo
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
 export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
-export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true };
+export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true, published: false };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
@@ -123,7 +125,7 @@ function unescaped(word: string): string {
 function readReport(asked: URLSearchParams, q: string): ReportRoute {
   const format = asked.get("format") ?? "";
   const word = (key: string) => asked.get(key) ?? "";
-  return { place: "report", q, format: isFormat(format) ? format : REPORT.format, scorer: word("scorer"), baseline: word("baseline"), title: word("title"), runs: !asked.has("short") };
+  return { place: "report", q, format: isFormat(format) ? format : REPORT.format, scorer: word("scorer"), baseline: word("baseline"), title: word("title"), runs: !asked.has("short"), published: asked.has("published") };
 }
 
 /** What an address means; anything unknown is the list of runs. */
@@ -179,6 +181,7 @@ export function format(route: Route): string {
     put("baseline", route.baseline);
     put("title", route.title);
     if (!route.runs) asked.set("short", "");
+    if (route.published) asked.set("published", "");
   }
   if (route.place === "tasks") {
     put("q", route.q);

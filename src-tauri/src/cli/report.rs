@@ -35,6 +35,9 @@ pub(super) struct Report {
     /// The name of the folder when left out
     #[arg(long, default_value = "", hide_default_value = true)]
     title: String,
+    /// With the results that others published, where runs are of query sets
+    #[arg(long)]
+    published: bool,
     /// Without a line for every run
     #[arg(long)]
     short: bool,
@@ -91,6 +94,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             baseline: asked.baseline.clone(),
             title: asked.title.clone(),
             runs: lists || !asked.short,
+            published: asked.published,
             theme: None,
         };
         let report = app.make_report(&request, true)?;

@@ -34,6 +34,10 @@ baselines: Array<string>,
  */
 scorers: Array<string>, 
 /**
+ * Runs of query sets are among them.
+ */
+queries: boolean, 
+/**
  * How many runs it covers.
  */
 runs: number, 

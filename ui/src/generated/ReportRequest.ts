@@ -30,6 +30,10 @@ title: string,
  */
 runs: boolean, 
 /**
+ * Whether results that others published stand beside one's own, where runs are of query sets.
+ */
+published: boolean, 
+/**
  * Colours: `light`, `dark`, or none for what the reader's system says.
  */
 theme: string | null, };

@@ -3,8 +3,9 @@ use super::App;
 use super::reporting::cut_for_preview;
 use crate::clock;
 use crate::error::AppError;
+use crate::reports::page::Table;
 use crate::reports::queries::{self, Given, QueryRun};
-use crate::reports::result_file;
+use crate::reports::{result_file, tables};
 use crate::results::index::{IndexError, Reader};
 use crate::results::query::{Lists, ScoredRun};
 use crate::results::suites::Tasks;
@@ -61,6 +62,21 @@ fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
 }
 
 impl App {
+    /// What a report says of runs of query sets.
+    pub(super) fn query_tables(&self, request: &ReportRequest) -> Result<Vec<Table>, AppError> {
+        let open = self.opened()?;
+        let tasks = open.flow.shelf.tasks();
+        if !tasks.all().any(|task| is_query(task)) {
+            return Ok(Vec::new());
+        }
+        let sopr = sopr_by(request.scorer.as_deref()).0;
+        let (runs, _) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
+        // What stands in for a judge does not compare with what judges said.
+        let own = if sopr.starts_with(SOPR) { queries::own(&runs) } else { Vec::new() };
+        let published = if request.published { queries::published() } else { Vec::new() };
+        Ok(tables(&queries::summaries(&runs), &own, &published))
+    }
+
     /// Writes the result file of one system with one model on one test set: the one that is named, or the first.
     pub(super) fn result_file(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
         let open = self.opened()?;
@@ -93,6 +109,7 @@ impl App {
             media_type: "application/json".to_owned(),
             baselines: files.keys().map(|key| key.label()).collect(),
             scorers: scorers.into_iter().filter(|name| sopr_by(Some(name)).1.is_none()).collect(),
+            queries: !runs.is_empty(),
             runs: chosen.len() as u64,
             notes,
             misread,

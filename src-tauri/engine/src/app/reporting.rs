@@ -33,6 +33,7 @@ impl App {
             media_type: media_type.to_owned(),
             baselines: page.groups.iter().map(|group| group.name.clone()).collect(),
             scorers,
+            queries: !page.queries.is_empty(),
             runs: page.head.runs,
             notes: misread.iter().map(|one| format!("{}: {}", one.token, one.message)).chain(page.notes).collect(),
             misread,
@@ -55,7 +56,9 @@ impl App {
             baseline: request.baseline.clone(),
             runs: request.runs,
         };
-        Ok(Gathered { page: compose(&about, &runs), scorers, misread })
+        let mut page = compose(&about, &runs);
+        page.queries = self.query_tables(request)?;
+        Ok(Gathered { page, scorers, misread })
     }
 
     /// Keeps a report that was made, in place of what was there: whole or not at all.

@@ -40,6 +40,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
         groups: standing.groups.iter().map(group).collect(),
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
         tasks: tasks(&standing, &names),
+        queries: Vec::new(),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
         failed: runs.iter().filter(failed).map(line).collect(),

@@ -32,6 +32,7 @@ pub(super) fn write(page: &Page) -> String {
     groups(&mut out, &page.groups);
     pairs(&mut out, page);
     tasks(&mut out, page);
+    queries(&mut out, page);
     failures(&mut out, page);
     if !page.runs.is_empty() {
         runs(&mut out, "Runs", &page.runs, page.runs.len());
@@ -145,6 +146,20 @@ fn tasks(out: &mut String, page: &Page) {
             text
         });
         row(out, std::iter::once(escaped(&name)).chain(cells));
+    }
+}
+
+fn queries(out: &mut String, page: &Page) {
+    if !page.queries.is_empty() {
+        out.push_str("\n## Query sets\n");
+    }
+    for table in &page.queries {
+        let _ = writeln!(out, "\n{}\n", escaped(&table.caption));
+        row(out, table.head.iter().map(|word| escaped(word)));
+        row(out, table.head.iter().map(|_| "---"));
+        for line in &table.rows {
+            row(out, line.iter().map(|word| escaped(word)));
+        }
     }
 }
 

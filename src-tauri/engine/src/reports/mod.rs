@@ -9,12 +9,14 @@ mod markdown;
 pub(crate) mod page;
 
 pub(crate) mod queries;
+mod queries_said;
 pub(crate) mod result_file;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub(crate) use compose::{About, compose};
+pub(crate) use queries_said::tables;
 
 use crate::rows::ReportFormat;
 use page::Page;

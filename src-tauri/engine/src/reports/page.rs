@@ -14,6 +14,8 @@ pub(crate) struct Page {
     pub(crate) pairs: Vec<Pair>,
     /// One for each variation of each task.
     pub(crate) tasks: Vec<TaskLine>,
+    /// What runs of query sets come to, beside what others published; empty without such runs.
+    pub(crate) queries: Vec<Table>,
     /// What went wrong, with how often in each group.
     pub(crate) classes: Vec<ClassLine>,
     /// Variations whose repeats disagree.
@@ -26,6 +28,14 @@ pub(crate) struct Page {
     pub(crate) notes: Vec<String>,
     /// How the numbers were made, as sentences.
     pub(crate) method: Vec<String>,
+}
+
+/// Words in rows and columns.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Table {
+    pub(crate) caption: String,
+    pub(crate) head: Vec<String>,
+    pub(crate) rows: Vec<Vec<String>>,
 }
 
 /// What a report is about.

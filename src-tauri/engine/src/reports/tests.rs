@@ -1,5 +1,7 @@
 //! What every format owes its readers: hostile text stays text, nothing unknown is a number, large reports stay small.
-use super::page::{Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, TaskLine};
+use super::page::{
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table, TaskLine,
+};
 use super::write;
 use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, Verdict};
 
@@ -79,6 +81,11 @@ fn page(word: &str, runs: Vec<RunLine>) -> Page {
             tasks: 2,
         },
         groups: vec![group(word, "claude", 0.9), group("tool_calling", word, 0.6)],
+        queries: vec![Table {
+            caption: word.to_owned(),
+            head: vec![word.to_owned(), word.to_owned()],
+            rows: vec![vec![word.to_owned(), word.to_owned()]],
+        }],
         pairs: vec![Pair {
             name: word.to_owned(),
             baseline: word.to_owned(),
@@ -217,6 +224,14 @@ fn markdown_reads_as_tables() {
     | --- | --: | --: |
     | plain · plain | 0.50 1/2 +1 err | – |
     | other | – | 0.50 1/2 +1 err |
+
+    ## Query sets
+
+    plain
+
+    | plain | plain |
+    | --- | --- |
+    | plain | plain |
 
     ## What went wrong
 

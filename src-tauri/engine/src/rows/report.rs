@@ -18,6 +18,9 @@ pub struct ReportRequest {
     pub title: String,
     /// Whether each run has its line.
     pub runs: bool,
+    /// Whether results that others published stand beside one's own, where runs are of query sets.
+    #[serde(default)]
+    pub published: bool,
     /// Colours: `light`, `dark`, or none for what the reader's system says.
     pub theme: Option<String>,
 }
@@ -62,6 +65,8 @@ pub struct Report {
     pub baselines: Vec<String>,
     /// Scorers that occur.
     pub scorers: Vec<String>,
+    /// Runs of query sets are among them.
+    pub queries: bool,
     /// How many runs it covers.
     pub runs: u64,
     /// Tokens of the filter that were not understood.

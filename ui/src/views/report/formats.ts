@@ -27,7 +27,7 @@ export const formatOf = (id: ReportFormat): Format => FORMATS.find((format) => f
 export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
   const lists = route.format === "csv" || route.format === "jsonl" || route.format === "junit" || route.format === "stabletoolbench";
   const word = (text: string) => (text === "" ? null : text);
-  return { format: route.format, filter: route.q, scorer: word(route.scorer), baseline: word(route.baseline), title: route.title, runs: lists || route.runs, theme };
+  return { format: route.format, filter: route.q, scorer: word(route.scorer), baseline: word(route.baseline), title: route.title, runs: lists || route.runs, published: route.published, theme };
 }
 
 /** Whether a format says anything about each run only when it is asked to. */

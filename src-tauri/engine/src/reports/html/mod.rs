@@ -54,6 +54,7 @@ fn top(page: &Page) -> Markup {
                 a href="#summary" { "Summary" }
                 @if !page.pairs.is_empty() { a href="#comparison" { "Comparison" } }
                 @if !page.tasks.is_empty() { a href="#tasks" { "Tasks" } }
+                @if !page.queries.is_empty() { a href="#queries" { "Query sets" } }
                 a href="#failures" { "What went wrong" }
                 @if !page.runs.is_empty() { a href="#runs" { "Runs" } }
                 a href="#method" { "Method" }
@@ -91,6 +92,7 @@ fn body(page: &Page) -> Markup {
                 (tables::tasks(&page.groups, &page.tasks))
             }
         }
+        @if !page.queries.is_empty() { section id="queries" { h2 { "Query sets" } @for table in &page.queries { (tables::of_words(table)) } } }
         section id="failures" { h2 { "What went wrong" } (tables::failures(page)) }
         @if !page.runs.is_empty() {
             section id="runs" { h2 { "Runs" } details { summary { (words::counted(page.runs.len() as u64, "run", "runs")) } (tables::runs(&page.runs)) } }

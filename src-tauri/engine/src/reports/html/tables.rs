@@ -1,6 +1,6 @@
 //! **Pure.** The tables of a report in HTML.
 use super::charts;
-use crate::reports::page::{Cell, Group, Page, Pair, RunLine, TaskLine};
+use crate::reports::page::{Cell, Group, Page, Pair, RunLine, Table, TaskLine};
 use crate::reports::words::{self, NONE};
 use crate::visible::one_line;
 use maud::{Markup, html};
@@ -30,6 +30,21 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                 }
                 td.n { (words::sum(group.tokens, group.runs, words::tokens)) } td.n { (words::sum(group.cost, group.runs, words::money)) }
                 td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.ninetieth))) }
+            } } }
+        } }
+    }
+}
+
+/// Words in rows and columns; the first of each row is its name.
+pub(super) fn of_words(table: &Table) -> Markup {
+    html! {
+        div.scroll { table {
+            caption { (one_line(&table.caption)) }
+            thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[at > 0] scope="col" { (one_line(name)) } } } }
+            tbody { @for row in &table.rows { tr {
+                @for (at, word) in row.iter().enumerate() {
+                    @if at == 0 { th scope="row" { (one_line(word)) } } @else { td.n { (one_line(word)) } }
+                }
             } } }
         } }
     }
