@@ -102,13 +102,11 @@ impl Sheet {
     /// Puts a judgement in a place, or behind all others. What we do not know of the old one stays.
     pub fn put(&mut self, at: usize, judgement: Judgement) {
         let at = at.min(self.judgements.len());
-        let place = match self.entries.iter().position(|(key, _)| key.text() == Some(KEY)) {
-            Some(place) => place,
-            None => {
-                self.entries.push((KEY.into(), Value::List(Vec::new())));
-                self.entries.len() - 1
-            }
-        };
+        let known = self.entries.iter().position(|(key, _)| key.text() == Some(KEY));
+        let place = known.unwrap_or_else(|| {
+            self.entries.push((KEY.into(), Value::List(Vec::new())));
+            self.entries.len() - 1
+        });
         let Value::List(list) = &mut self.entries[place].1 else { return };
         let mut written = written(&judgement);
         if at < list.len() {

@@ -19,7 +19,7 @@ const PAGE: u32 = 500;
 
 /// What `score` takes when a model judges.
 #[derive(Debug, Args)]
-pub(super) struct Judge {
+pub(super) struct ByModel {
     /// Have a model judge the runs: `sopr`, `fac`, or `sowr` with --reference
     #[arg(long, value_name = "NAME", requires = "judge_model", conflicts_with_all = ["scorer", "fail_under"])]
     pub(super) judge: Option<String>,
@@ -46,7 +46,7 @@ pub(super) struct Judge {
     max_cost: Option<f64>,
 }
 
-pub(super) fn run(app: &App, judge: &str, asked: &Judge, filter: &str, json: bool) -> Outcome {
+pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: bool) -> Outcome {
     let request = JudgeRequest {
         judge: judge.to_owned(),
         model: asked.judge_model.clone().unwrap_or_default(),

@@ -34,7 +34,7 @@ pub(super) struct Score {
     #[arg(long)]
     no_programs: bool,
     #[command(flatten)]
-    judge: judge::Judge,
+    judge: judge::ByModel,
     /// Print one JSON object a line
     #[arg(long)]
     json: bool,

@@ -190,6 +190,9 @@ fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     })
 }
 
+/// Task, variation and repeat of a run.
+type Place = (String, Option<u32>, Option<String>, u32);
+
 /// What each run is compared with: the run of the same task, variation and repeat among those that pass the filter.
 fn rivals(
     judge: &judges::Judge,
@@ -211,7 +214,6 @@ fn rivals(
         }
         (true, false) => {}
     }
-    type Place = (String, Option<u32>, Option<String>, u32);
     let place = |row: &RunRow| -> Option<Place> {
         Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
     };

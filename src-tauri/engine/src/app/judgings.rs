@@ -70,7 +70,9 @@ impl Judgings {
     /// Stops all of it; true when there is something to wait for.
     pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
         let at_work: Vec<Arc<Work>> = self.lock().iter().filter(|work| !work.lock().over).cloned().collect();
-        at_work.iter().for_each(|work| work.stop(now, why));
+        for work in &at_work {
+            work.stop(now, why);
+        }
         !at_work.is_empty()
     }
 

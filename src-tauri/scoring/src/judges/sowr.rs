@@ -43,12 +43,11 @@ pub fn known(reference: Side, candidate: Side, rules: Rules) -> Option<Winner> {
     }
     for status in [Solved, Unsure] {
         match (reference == Side::Judged(status), candidate == Side::Judged(status)) {
-            (true, true) => return None,
-            // Who was not judged may be as good.
             (true, false) if candidate != Side::Unknown => return Some(Winner::Reference),
             (false, true) if reference != Side::Unknown => return Some(Winner::Candidate),
-            (true, false) | (false, true) => return None,
             (false, false) => {}
+            // Both are as good, or who was not judged may be.
+            _ => return None,
         }
     }
     None

@@ -62,7 +62,7 @@ impl Subject {
         let finishing = calls().rfind(|step| is_finish(step));
         let of_benchmark = matches!(run.layout, Layout::RawAnswer | Layout::ConvertedAnswer);
         let finish = match finishing {
-            Some(_) if calls().last().is_some_and(is_finish) => Finish::Last,
+            Some(_) if calls().next_back().is_some_and(is_finish) => Finish::Last,
             Some(_) => Finish::Earlier,
             None if of_benchmark => Finish::Missing,
             None => Finish::NotUsed,
@@ -73,7 +73,7 @@ impl Subject {
         });
         Self {
             query: asked.or_else(|| query.map(str::to_owned)).unwrap_or_default(),
-            answer: finishing.and_then(|step| finished_with(step)).unwrap_or_else(|| answer(run)),
+            answer: finishing.and_then(finished_with).unwrap_or_else(|| answer(run)),
             process: process(run),
             finish,
             gave_up: finishing.is_some_and(gives_up),

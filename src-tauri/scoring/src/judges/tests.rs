@@ -153,7 +153,9 @@ fn finish_is_found_by_its_name_and_its_arguments_are_the_answer() {
 fn a_long_process_is_shortened_piece_by_piece_and_says_so() {
     let mut text = "conversation:\n- user_message: How many?\n".to_owned();
     for _ in 0..40 {
-        text += &format!("- tool_call: {{ name: count, parameters: {{}}, result: {} }}\n", "x".repeat(30_000));
+        text += "- tool_call: { name: count, parameters: {}, result: ";
+        text += &"x".repeat(30_000);
+        text += " }\n";
     }
     let subject = Subject::of(&transcript::read(text.as_bytes()).unwrap(), None);
     assert!(subject.process.iter().map(String::len).sum::<usize>() < 200_000);
@@ -219,7 +221,7 @@ fn requests_without_an_answer_count_only_where_they_are_named() {
     let with = solve_rate(&judged, 2, 2).unwrap();
     let without = solve_rate(&judged, 2, 0).unwrap();
     assert_eq!((without.mean, without.spread, without.rounds), (0.375, 0.125, vec![0.5, 0.25]));
-    assert_eq!(with.mean, 0.1875);
+    assert_eq!(Some(with.mean), Some(0.1875));
     assert_eq!(solve_rate(&[], 3, 0), None);
     assert_eq!(mean_and_spread(&[]), None);
 }
