@@ -40,7 +40,7 @@ for (const dark of [false, true])
         await dialog.getByTestId("judging-state").getByText("Done").waitFor();
         assert.match(await flat(dialog), /sopr: mean 1 ± 0\.00 of 1 run/);
         await accessible(page);
-        await page.keyboard.press("Escape");
+        await dialog.getByRole("button", { name: "Close" }).click();
         const said = page.getByTestId("judgements");
         await said.locator("summary").first().click();
         await said.getByText("All there.").first().waitFor();

@@ -83,7 +83,8 @@ export class Keys {
     if (pressed === null) return;
     const target = event.target;
     // An open dialog has its own keys, and a field its letters.
-    if (target instanceof Element && target.closest("dialog") !== null) return;
+    // Also when what had the focus in it is gone.
+    if (document.querySelector("dialog[open]") !== null || (target instanceof Element && target.closest("dialog") !== null)) return;
     if (!pressed.startsWith("Mod+") && (isTyping(target) || isPress(pressed, target))) return;
     const offered = [...this.#sets].reverse().flat();
     const wanted = this.#pending === "" ? pressed : `${this.#pending} ${pressed}`;
