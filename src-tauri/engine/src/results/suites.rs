@@ -69,7 +69,7 @@ pub struct Tasks {
     /// Benchmark folders name a task by the folder of its suite.
     by_folder: HashMap<String, Option<Arc<Task>>>,
     /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark share.
-    by_query: HashMap<String, Option<Arc<Task>>>,
+    queries: HashMap<String, Option<Arc<Task>>>,
 }
 
 impl Tasks {
@@ -78,7 +78,7 @@ impl Tasks {
         let by_query = || {
             // The set may lie in other directories than when the result was made.
             let from = name.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
-            self.by_query.get(name.get(from..)?)?.as_ref()
+            self.queries.get(name.get(from..)?)?.as_ref()
         };
         self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
     }
@@ -103,8 +103,8 @@ impl Tasks {
             }
             if let Some(query) = &task.suite.query {
                 for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
-                    let alone = !all.by_query.contains_key(&name);
-                    all.by_query.insert(name, alone.then(|| Arc::clone(&task)));
+                    let alone = !all.queries.contains_key(&name);
+                    all.queries.insert(name, alone.then(|| Arc::clone(&task)));
                 }
             }
             all.by_id.insert(task.suite.id.clone(), task);

@@ -60,7 +60,7 @@ pub fn beside(set_file: &str) -> Option<String> {
 /// True for a file that holds the ids of queries, by where it lies.
 pub fn is_one(file: &str) -> bool {
     let mut parts = file.rsplit('/');
-    let named = parts.next().is_some_and(|name| name.ends_with(".json"));
+    let named = parts.next().is_some_and(|name| name.rsplit_once('.').is_some_and(|(_, end)| end == "json"));
     named && parts.next() == Some(IDS)
 }
 

@@ -5,6 +5,7 @@ use super::pool::{Pool, Tool};
 use super::query::{Api, Pair, Parameter, Query};
 use crate::value::Value;
 use std::collections::HashSet;
+use std::fmt::Write as _;
 
 /// Characters of a description that are kept.
 const LONGEST: usize = 256;
@@ -99,7 +100,7 @@ pub fn tool_list(query: &Query, pool: &Pool) -> String {
             let description =
                 pool.find(Some(&api.category), &api.tool, &api.name).and_then(|(tool, _)| tool.description.as_deref());
             let description = first(description.unwrap_or("None"), LONGEST_OF_TOOL).replace('\n', "");
-            out.push_str(&format!("{}.{name}: {}\n", seen.len(), description.trim()));
+            let _ = writeln!(out, "{}.{name}: {}", seen.len(), description.trim());
         }
     }
     out
@@ -127,7 +128,7 @@ fn define(tool: &str, api: &Api, compat: bool) -> Function {
     let said = api.description.trim();
     if !said.is_empty() {
         let said = if api.name.is_empty() { said.to_owned() } else { said.replace(&api.name, &name) };
-        description.push_str(&format!("The description of this function is: \"{}\"", first(&said, LONGEST)));
+        let _ = write!(description, "The description of this function is: \"{}\"", first(&said, LONGEST));
     }
     Function {
         parameters: parameters(api, compat),

@@ -64,7 +64,9 @@ impl Pool {
             let name = text("tool_name").or_else(|| text("name")).unwrap_or_else(|| stem.to_owned());
             let at = self.place(&names::category(&category(dirs.last())), &name);
             self.describe(at, text("tool_description").or_else(|| text("description")));
-            entries.iter().for_each(|entry| self.put(at, &Api::read(entry)));
+            for entry in entries {
+                self.put(at, &Api::read(entry));
+            }
             return Ok(());
         }
         if !matches!(file, Value::Map(_)) || (text("api_name").is_none() && text("name").is_none()) {
