@@ -24,10 +24,14 @@ fn main() {
     println!("{} queries in {} files, {:.1} MB", tasks.len(), sets.len(), mb(bytes));
     println!("memory of the tasks: {:.1} MB, the texts of the files included", mb(held * 1024));
     show("serde_json, checked and thrown away", || {
-        sets.iter().for_each(|text| drop(black_box(serde_json::from_str::<serde::de::IgnoredAny>(text))));
+        for text in &sets {
+            drop(black_box(serde_json::from_str::<serde::de::IgnoredAny>(text)));
+        }
     });
     show("serde_json, into values", || {
-        sets.iter().for_each(|text| drop(black_box(serde_json::from_str::<serde_json::Value>(text))));
+        for text in &sets {
+            drop(black_box(serde_json::from_str::<serde_json::Value>(text)));
+        }
     });
     show("into tasks", || drop(black_box(read(&sets))));
     show("each query whole, once", || drop(black_box(queries(&tasks))));
@@ -36,7 +40,9 @@ fn main() {
     let pool = Pool::of_queries(&queries);
     println!("{} tools, {} APIs", pool.tools().len(), pool.api_count());
     show("functions of all queries", || {
-        queries.iter().for_each(|query| drop(black_box(functions::of_query(query, &pool, false))));
+        for query in &queries {
+            drop(black_box(functions::of_query(query, &pool, false)));
+        }
     });
     let lookups: usize = queries.iter().map(|query| query.apis.len()).sum();
     show(&format!("{lookups} lookups"), || {

@@ -23,12 +23,11 @@ fn names_are_those_of_the_original() {
     for case in lines("standardize_pairs.jsonl") {
         let text = |key: &str| case.get(key).and_then(Value::text).unwrap_or_default();
         let input = text("input");
-        match case.get("standardize_category").and_then(Value::text) {
-            Some(category) => assert_eq!(names::category(input), category, "{input}"),
-            None => {
-                assert_eq!(names::standardize(input), text("standardize"), "{input}");
-                assert_eq!(names::api_name(input), text("change_name_standardize"), "{input}");
-            }
+        if let Some(category) = case.get("standardize_category").and_then(Value::text) {
+            assert_eq!(names::category(input), category, "{input}");
+        } else {
+            assert_eq!(names::standardize(input), text("standardize"), "{input}");
+            assert_eq!(names::api_name(input), text("change_name_standardize"), "{input}");
         }
         cases += 1;
     }
