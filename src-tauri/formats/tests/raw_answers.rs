@@ -50,7 +50,8 @@ fn drawn(run: &Run) -> String {
         depths.push(depth);
         let mut line = format!("{}{:?}", "  ".repeat(depth), node.kind);
         let name: String = node.text.chars().take(24).collect();
-        line += &if name.is_empty() { String::new() } else { format!(" {name}") };
+        line += if name.is_empty() { "" } else { " " };
+        line += &name;
         line += &node.step.map(|step| format!(" = {step}")).unwrap_or_default();
         line += if node.pruned { ", pruned" } else { "" };
         line += if node.finished { ", finished" } else { "" };

@@ -19,7 +19,7 @@ pub(super) struct Convert {
     /// Raw answers, transcripts, or a folder of raw answers, of which those of the method are taken
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// The method, as it stands in the names of the files: CoT@1, DFS_woFilter_w2
+    /// The method, as it stands in the names of the files: CoT@1
     #[arg(long, value_name = "METHOD")]
     method: String,
     /// Convert as the original does, with its faults: texts beside calls are dropped, and calls beside Finish

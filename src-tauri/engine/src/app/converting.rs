@@ -28,18 +28,15 @@ impl Conversion {
             }
         };
         let faults = if original { Faults::Kept } else { Faults::Mended };
-        let (id, converted) = match detect(name, &file.bytes[..file.bytes.len().min(HEAD)]) {
-            FileKind::Transcript => {
-                let run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
-                let entry = convert::of_run(&run, method, None).map_err(|why| refuse(&why))?;
-                let task = names::read(name, &[]).map(|at| at.task);
-                let id = task.unwrap_or_else(|| convert::id(name).to_owned());
-                (id, Converted { entry, chosen_by: None })
-            }
-            _ => {
-                let converted = convert::raw(&file.bytes, method, faults).map_err(|why| refuse(&why))?;
-                (convert::id(name).to_owned(), converted)
-            }
+        let kind = detect(name, &file.bytes[..file.bytes.len().min(HEAD)]);
+        let (id, converted) = if kind == FileKind::Transcript {
+            let run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
+            let entry = convert::of_run(&run, method, None).map_err(|why| refuse(&why))?;
+            let task = names::read(name, &[]).map(|at| at.task);
+            (task.unwrap_or_else(|| convert::id(name).to_owned()), Converted { entry, chosen_by: None })
+        } else {
+            let converted = convert::raw(&file.bytes, method, faults).map_err(|why| refuse(&why))?;
+            (convert::id(name).to_owned(), converted)
         };
         if self.entries.iter().any(|(known, _)| *known == id) {
             let message = format!("{} answers {id}, which another file answered.", file.name);
