@@ -227,7 +227,11 @@ async fn the_doctor_says_what_there_is_and_what_is_missing() {
     stage.write("Weather/river_gauge_for_Weather/other.json", "{}");
     assert!(look(&stage.settings, &setup(&stage)).await.unwrap().contains("replies of 2 APIs"));
     assert_eq!(model.seen().len(), 0, "nothing was bought");
-    drop(model);
+    // A port that was just given back: nobody listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let models =
+        format!("models: {{ sim: {{ provider: openai, base_url: 'http://127.0.0.1:{port}/v1', model: stub }} }}");
+    let stage = Stage { models, ..stage };
     let gone = look(&stage.settings, &setup(&stage)).await.unwrap_err();
     assert!(gone.message.contains("does not answer"), "{gone}");
     let nobody = stage.set(|settings| settings.simulator = Some("nobody".to_owned()));
