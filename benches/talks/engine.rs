@@ -110,7 +110,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         plan::matrix(&tasks, &wish).slots.into_iter().map(|slot| Job { slot, rules, message: None }).collect();
     let runtime = runtime();
     let secrets = Secrets::default();
-    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None));
+    let toolbox = runtime.block_on(Toolbox::open(&setup, folder, &secrets, |_: &str| true, None, None));
     let (teller, events) = Teller::new();
     let output_dir = folder.join("results");
     let listeners = log::listener(&output_dir, "bench").into_iter().collect();

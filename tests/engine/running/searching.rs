@@ -305,10 +305,19 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     let bench = folder(&server, "method: CoT@1", "");
     let launched = bench.app().start_launch(&only("*/1")).unwrap();
     ended(&bench, &launched.launch);
+    let id = &super::view(&bench, &launched.launch).runs[0].run;
+    assert!(bench.app().nudge_run(id, "And tomorrow?").unwrap_err().message.contains("takes no message"));
     let mut file = document(&bench, RUN);
+    assert_eq!(file.items().len(), 2);
     file.push("user_message", "And tomorrow?".into());
     bench.write(RUN, file.write());
     let plan = bench.app().plan_launch(&only("*/1")).unwrap();
     let why = plan.owed.iter().chain(&plan.skipped).map(|run| run.why.as_str()).collect::<Vec<_>>();
     assert!(plan.owed_total == 0 && why[0].contains("takes no message"), "{why:?}");
+    // A copy is a conversation, with the functions that the search had.
+    let copied = bench.app().fork_run(id, 1, Some("And tomorrow?")).unwrap();
+    assert_eq!(ended(&bench, &copied.launch.unwrap()).failed, 1, "a model that only calls Finish comes to no end");
+    let copy = RUN.replace("variation0", "variation0-run2");
+    assert_eq!((fact(&bench, &copy, "method"), fact(&bench, &copy, "tree")), (None, None));
+    assert_eq!(offered(server.seen().last().unwrap()), ["level_for_river_gauge", "outlook_for_river_gauge"]);
 }

@@ -199,9 +199,12 @@ impl App {
 
     /// What virtual APIs need, when there are any.
     fn around(&self, open: &OpenFolder, setup: &Setup, keys: &HashMap<String, ApiKey>) -> Option<Around> {
-        setup.tools.iter().find(|tool| tool.kind == "virtual")?;
+        let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
+        apis().next()?;
+        let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
+        let tasks = open.flow.shelf.tasks();
         let queries: Vec<Query> =
-            open.flow.shelf.tasks().all().filter_map(|task| Query::of_task(&task.suite)).collect();
+            tasks.all().filter(|_| need_queries).filter_map(|task| Query::of_task(&task.suite)).collect();
         let keys = keys.clone();
         Some(Around {
             queries: Arc::new(Pool::of_queries(&queries)),

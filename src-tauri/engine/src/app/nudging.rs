@@ -38,7 +38,11 @@ impl App {
         }
         // A person who adds a message to this very file means this file, whatever the task says by now.
         let rules = plan::Rules { start_over: false, anyway: true };
-        let found = plan::decide(&slot, &look::look(&open.flow.roots.output_dir, &slot.path), rules);
+        let on_disk = look::look(&open.flow.roots.output_dir, &slot.path);
+        if on_disk.searches() {
+            return Err(cannot(plan::NO_MESSAGE.to_owned()));
+        }
+        let found = plan::decide(&slot, &on_disk, rules);
         if found.step.is_none() && found.act != crate::rows::Act::Nothing {
             return Err(cannot(found.why));
         }

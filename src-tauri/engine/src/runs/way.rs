@@ -160,7 +160,7 @@ mod tests {
     use touchstone_formats::yaml;
 
     fn of(text: &str) -> Result<Way, String> {
-        Way::of_settings(&yaml::read(text).unwrap())
+        Way::of_settings(&yaml::read(text).unwrap_or_default())
     }
 
     #[test]

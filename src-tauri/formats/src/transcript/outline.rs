@@ -12,6 +12,7 @@ use crate::stabletoolbench::names;
 use crate::stamp;
 
 /// An outline that is being collected.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Debug, Default)]
 pub(crate) struct OutlineBuilder {
     outline: Outline,

@@ -64,7 +64,7 @@ impl Kit {
     pub(super) fn offer_apis(
         &mut self,
         tool: &str,
-        shelf: &Shelf,
+        all: &Shelf,
         pool: &Pool,
         asked: &Asked<'_>,
     ) -> Result<(), Unusable> {
@@ -73,10 +73,10 @@ impl Kit {
         let offering = asked.way.offer.unwrap_or_default();
         let mut said = String::new();
         let entries = match offering {
-            Offering::All if shelf.count() > room => Vec::new(),
-            Offering::All => shelf.entries().to_vec(),
+            Offering::All if all.count() > room => Vec::new(),
+            Offering::All => all.entries().to_vec(),
             Offering::Top(count) => {
-                let found = shelf.search(asked.prompt, count as usize);
+                let found = all.search(asked.prompt, count as usize);
                 found
                     .map_err(|why| refused(format!("The APIs could not be searched: {why}."), "Try it again."))?
                     .into_iter()
@@ -101,10 +101,10 @@ impl Kit {
             let message = format!("{} functions would be offered, and the provider takes {room}.", entries.len());
             return Err(refused(message, "Offer fewer, or all of them: then they are offered through a search."));
         }
-        let many = (offering == Offering::All && shelf.count() > room).then_some(shelf.count());
+        let many = (offering == Offering::All && all.count() > room).then_some(all.count());
         self.offers.extend(entries.iter().map(|entry| offer(entry.function.clone())));
         if many.is_some() {
-            self.offers.extend([search_offer(shelf.count()), call_offer()]);
+            self.offers.extend([search_offer(all.count()), call_offer()]);
         }
         let said = match many {
             Some(count) => format!("{count} functions, through {SEARCH_APIS} and {CALL_API}"),

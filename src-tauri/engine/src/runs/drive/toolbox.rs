@@ -60,6 +60,7 @@ impl Default for Toolbox {
 impl Toolbox {
     /// Opens what the workspace names, and the sandbox when a run needs it. What cannot be opened is kept with the reason: only
     /// runs that need it are refused. `python` is where the verification of the sandbox is remembered, when one is needed.
+    #[expect(clippy::too_many_arguments, reason = "each is another part of the world around a launch")]
     pub async fn open(
         setup: &Setup,
         base: &Path,

@@ -25,6 +25,17 @@ pub struct OnDisk {
     pub locked_by: Option<String>,
 }
 
+/// Said against a message to a run that searches.
+pub const NO_MESSAGE: &str =
+    "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
+
+impl OnDisk {
+    /// True for a run that searches for its answer by a method.
+    pub fn searches(&self) -> bool {
+        matches!(&self.file, File::Read(file) if file.way.method.is_some())
+    }
+}
+
 /// The file of a run.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum File {
@@ -223,9 +234,7 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
     let (step, why) = match end {
         End::OpenCalls | End::CallsDone if is_over => return Decision::nothing(Act::Nothing, "It is complete."),
         End::User if is_over => {
-            let why =
-                "A search for an answer is over, and takes no message. Continue a copy of it from a step instead.";
-            return Decision::nothing(Act::Refused, why);
+            return Decision::nothing(Act::Refused, NO_MESSAGE);
         }
         End::Assistant if on_file.unfinished => (Step::Close, "It was cut off before it was closed.".to_owned()),
         End::Assistant if on_file.answered => return Decision::nothing(Act::Nothing, "It is complete."),

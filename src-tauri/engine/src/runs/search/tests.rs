@@ -329,12 +329,11 @@ fn same_calls(case: &Value, requests: &[Value], seen: &[Option<String>]) {
 /// Everything that was tried.
 fn same_nodes(name: &str, raw: &Value, search: &Search) {
     let mut theirs = Vec::new();
-    match raw.get("tree") {
-        Some(tree) => original(tree.get("tree").unwrap(), &mut theirs),
-        None => {
-            let tries = raw.get("trys").unwrap().items().iter().flat_map(|one| one.get("chain").unwrap().items());
-            tries.for_each(|node| original(node, &mut theirs));
-        }
+    if let Some(tree) = raw.get("tree") {
+        original(tree.get("tree").unwrap(), &mut theirs);
+    } else {
+        let tries = raw.get("trys").unwrap().items().iter().flat_map(|one| one.get("chain").unwrap().items());
+        tries.for_each(|node| original(node, &mut theirs));
     }
     let mut theirs = theirs.into_iter();
     for node in preorder(search) {

@@ -28,7 +28,8 @@ pub(super) fn another(tried: &[&Node]) -> String {
     for node in tried {
         let Kind::Call(call) = &node.kind else { continue };
         let returned = call.outcome.as_ref().map(super::super::talk::Outcome::shown).unwrap_or_default();
-        text += &format!("\n- {} with {} returned: {returned}", call.name, json::write(&call.params, false));
+        let params = json::write(&call.params, false);
+        text.extend(["\n- ", &call.name, " with ", &params, " returned: ", &returned]);
     }
     if text.len() > MOST {
         text.truncate(text.floor_char_boundary(MOST));

@@ -92,12 +92,12 @@ impl Shelf {
 
 /// The functions of the APIs that a query names, described by the pool where it has them.
 pub fn of_query(query: &Query, pool: &Pool) -> Vec<Entry> {
-    distinct(query.apis.iter().map(|own| match pool.find(Some(&own.category), &own.tool, &own.name) {
-        Some((tool, api)) => entry(tool, api, functions::of_api(tool, api)),
-        None => {
-            let tool = Tool { category: own.category.clone(), name: own.tool.clone(), ..Tool::default() };
-            entry(&tool, own, functions::of_api(&tool, own))
+    distinct(query.apis.iter().map(|own| {
+        if let Some((tool, api)) = pool.find(Some(&own.category), &own.tool, &own.name) {
+            return entry(tool, api, functions::of_api(tool, api));
         }
+        let tool = Tool { category: own.category.clone(), name: own.tool.clone(), ..Tool::default() };
+        entry(&tool, own, functions::of_api(&tool, own))
     }))
 }
 
