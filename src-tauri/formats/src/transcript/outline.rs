@@ -33,8 +33,8 @@ pub(crate) struct OutlineBuilder {
     last_turn: u32,
     /// Where the name of the tool that was called last stands in the text.
     last_tool: Option<usize>,
-    /// While the parts of a call come that names the function it stands for.
-    stands_for_another: bool,
+    /// While the parts of a call come that names the function it stands for: its place among the calls.
+    stands_for_another: Option<usize>,
     answered: bool,
     started: Option<f64>,
     finished: Option<f64>,
@@ -116,10 +116,10 @@ impl OutlineBuilder {
         self.outline.answer = Some(Kept { json: json::write_within(value, LONGEST_ANSWER), lenient });
     }
 
-    /// The call that came last is one of this function.
-    fn means(&mut self, name: &str) {
-        self.stands_for_another = false;
-        if let Some(call) = self.outline.calls.last_mut().filter(|_| !name.is_empty()) {
+    /// A call is one of this function.
+    fn means(&mut self, call: usize, name: &str) {
+        self.stands_for_another = None;
+        if let Some(call) = self.outline.calls.get_mut(call).filter(|_| !name.is_empty()) {
             name.clone_into(&mut call.0);
             self.tool(name);
         }
@@ -143,7 +143,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
             self.last_turn = head.turn;
             self.outline.turns += 1;
         }
-        self.stands_for_another = head.kind == StepKind::ToolCall && head.title == Some(names::CALL);
+        let stands_for_another = head.kind == StepKind::ToolCall && head.title == Some(names::CALL);
+        self.stands_for_another = stands_for_another.then_some(self.outline.calls.len());
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
             self.outline.failed_calls += u32::from(head.failed == Some(true));
@@ -174,8 +175,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if self.in_message.is_some() && label == "message" {
             self.say(start);
         }
-        if self.stands_for_another && label == "name" {
-            self.means(value.word().unwrap_or_default());
+        if let Some(call) = self.stands_for_another.filter(|_| label == "name") {
+            self.means(call, value.word().unwrap_or_default());
         }
         if self.in_error && self.error.is_none() {
             self.error = reason::of(value).or_else(|| self.reason_at(start));
