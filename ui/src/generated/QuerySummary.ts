@@ -27,19 +27,19 @@ left_out: number,
  */
 answered: number, 
 /**
- * Whose SoPR scores these are; none when there are none.
+ * Whose `SoPR` scores these are; none when there are none.
  */
 judged_by: string | null, 
 /**
- * SoPR score of 1.
+ * `SoPR` score of 1.
  */
 solved: QueryShare | null, 
 /**
- * SoPR score of 0.5.
+ * `SoPR` score of 0.5.
  */
 unsure: QueryShare | null, 
 /**
- * SoPR score of 0.
+ * `SoPR` score of 0.
  */
 unsolved: QueryShare | null, 
 /**
@@ -47,7 +47,7 @@ unsolved: QueryShare | null,
  */
 finished: QueryShare | null, 
 /**
- * The mean of the SoPR scores, where a missing answer counts as not solved.
+ * The mean of the `SoPR` scores, where a missing answer counts as not solved.
  */
 average_sopr_score: QueryMean | null, 
 /**

@@ -49,7 +49,7 @@ impl App {
     }
 }
 
-/// Whose scores stand for SoPR, as somebody asks for them.
+/// Whose scores stand for `SoPR`, as somebody asks for them.
 fn sopr_by(asked: Option<&str>) -> (&str, Option<String>) {
     match asked {
         Some(named) if named.starts_with(SOPR) || named.starts_with("seed_heuristic") => (named, None),

@@ -19,7 +19,7 @@ pub(crate) struct QueryRun {
     pub(crate) query: String,
     /// Whether it was finished; none when nobody can say.
     pub(crate) finished: Option<bool>,
-    /// SoPR score, and why.
+    /// `SoPR` score, and why.
     pub(crate) sopr: Option<Given>,
     /// FAC score.
     pub(crate) fac: Option<Given>,

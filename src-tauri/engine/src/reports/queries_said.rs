@@ -36,8 +36,7 @@ fn sums(summaries: &[QuerySummary]) -> Table {
             one.left_out.to_string(),
         ]
     };
-    let judges: Vec<&str> = summaries.iter().filter_map(|one| one.judged_by.as_deref()).collect();
-    let judged = match judges.first() {
+    let judged = match summaries.iter().find_map(|one| one.judged_by.as_deref()) {
         Some(judge) => format!("Solved and SoPR by {judge}."),
         None => "Nobody judged whether an answer solves its query.".to_owned(),
     };

@@ -52,7 +52,7 @@ pub struct PublishedRow {
     pub standing: String,
     /// The heading it stands under.
     pub section: String,
-    /// `SoPR`, `SoWR` or `FAC`.
+    /// ``SoPR``, `SoWR` or `FAC`.
     pub metric: String,
     /// Who judged; none when nobody says.
     pub judge: Option<String>,
@@ -90,7 +90,7 @@ pub struct PublishedFigure {
 pub struct OwnRow {
     /// `system/model`.
     pub name: String,
-    /// `SoPR`, `SoWR` or `FAC`.
+    /// ``SoPR``, `SoWR` or `FAC`.
     pub metric: String,
     /// Whose scores these are.
     pub scorer: String,
@@ -132,17 +132,17 @@ pub struct QuerySummary {
     pub left_out: u64,
     /// Evaluations with an answer.
     pub answered: u64,
-    /// Whose SoPR scores these are; none when there are none.
+    /// Whose `SoPR` scores these are; none when there are none.
     pub judged_by: Option<String>,
-    /// SoPR score of 1.
+    /// `SoPR` score of 1.
     pub solved: Option<QueryShare>,
-    /// SoPR score of 0.5.
+    /// `SoPR` score of 0.5.
     pub unsure: Option<QueryShare>,
-    /// SoPR score of 0.
+    /// `SoPR` score of 0.
     pub unsolved: Option<QueryShare>,
     /// Finished.
     pub finished: Option<QueryShare>,
-    /// The mean of the SoPR scores, where a missing answer counts as not solved.
+    /// The mean of the `SoPR` scores, where a missing answer counts as not solved.
     pub average_sopr_score: Option<QueryMean>,
     /// The same over the evaluations with an answer: what the official program prints.
     pub average_sopr_of_answered: Option<QueryMean>,

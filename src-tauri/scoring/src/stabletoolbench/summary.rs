@@ -29,9 +29,9 @@ pub struct Summary {
     pub evaluations: u64,
     /// Those with an answer.
     pub answered: u64,
-    /// Those with a SoPR score.
+    /// Those with a `SoPR` score.
     pub judged: u64,
-    /// Those with a SoPR score of 1, of those that have one.
+    /// Those with a `SoPR` score of 1, of those that have one.
     pub solved: Option<Passes>,
     /// Those with one of 0.5.
     pub unsure: Option<Passes>,
@@ -39,7 +39,7 @@ pub struct Summary {
     pub unsolved: Option<Passes>,
     /// Those that were finished, of all.
     pub finished: Option<Passes>,
-    /// The mean of the SoPR scores there are.
+    /// The mean of the `SoPR` scores there are.
     pub sopr: Option<Estimate>,
     /// The same over the evaluations with an answer: what the official program does.
     pub sopr_of_answered: Option<Estimate>,
@@ -85,7 +85,7 @@ impl Summary {
         self.seconds.map(|seconds| seconds / float(self.timed))
     }
 
-    /// True when every evaluation has a SoPR score.
+    /// True when every evaluation has a `SoPR` score.
     pub fn all_judged(&self) -> bool {
         self.judged == self.evaluations
     }

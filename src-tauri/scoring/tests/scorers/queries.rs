@@ -105,7 +105,7 @@ fn the_heuristic_says_that_it_is_no_judgement() {
 #[test]
 fn other_tasks_have_no_apis_to_call_and_no_finish() {
     assert_eq!(
-        of_queries().iter().map(|scorer| scorer.name()).collect::<Vec<_>>(),
+        of_queries().iter().map(touchstone_scoring::scorers::Scorer::name).collect::<Vec<_>>(),
         ["api_calls", "finish", "seed_heuristic"]
     );
     for line in ["finish", "seed_heuristic"] {
