@@ -43,9 +43,11 @@ for (const dark of [false, true])
         await dialog.getByRole("button", { name: "Close" }).click();
         const said = page.getByTestId("judgements");
         await said.locator("summary").first().click();
-        await said.getByText("All there.").first().waitFor();
+        await said.locator("ol > li").first().waitFor();
+        assert.match(await flat(said.locator("ol > li").first()), /solved All there\./);
         await said.getByText("Reply as it came").first().click();
-        await said.getByText(SOLVED).first().waitFor();
+        await said.locator("pre").first().waitFor();
+        assert.equal(await flat(said.locator("pre").first()), SOLVED);
         await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
         await accessible(page);
         assert.equal(provider.asked.length, 2);
