@@ -79,6 +79,7 @@ pub struct AnswerScore {
 
 /// Whether an answer was finished, by each rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each rule says yes or no")]
 pub struct FinishByRule {
     /// Called somewhere, with an answer.
     pub ours: bool,

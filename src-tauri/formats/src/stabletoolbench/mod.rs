@@ -1,23 +1,18 @@
 //! **Pure.** `StableToolBench`: its queries, the names and keys of its APIs, its tools, and the files its runs are kept in.
-pub mod filter;
-pub mod functions;
-
 pub mod answers;
-
 pub mod cache_file;
 pub mod check;
+pub mod filter;
+pub mod functions;
 pub mod names;
 pub mod pool;
 pub mod python;
 pub mod python_json;
 pub mod query;
-pub mod results;
-
 pub mod request;
+pub mod results;
 pub mod strip;
 
 pub use pool::{Pool, Tool};
 pub use query::{Api, Brief, Offered, Pair, Parameter, Query};
-
-pub use query::{Api, Pair, Parameter, Query};
 pub use results::ResultFile;

@@ -264,29 +264,6 @@ impl Query {
     }
 }
 
-impl Query {
-    /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis: [{api_name, api_description}]}`.
-    pub fn available_tools(&self) -> Value {
-        let mut tools: Vec<(&Api, Vec<Value>)> = Vec::new();
-        for api in &self.apis {
-            let said = [("api_name", &api.name), ("api_description", &api.description)];
-            let said = Value::Map(said.map(|(key, text)| (key.into(), Value::Text(text.clone()))).into());
-            match tools.iter_mut().find(|(known, _)| known.tool == api.tool && known.category == api.category) {
-                Some((_, apis)) => apis.push(said),
-                None => tools.push((api, vec![said])),
-            }
-        }
-        let tool = |(api, apis): (&Api, Vec<Value>)| {
-            Value::Map(vec![
-                ("category".into(), Value::Text(api.category.clone())),
-                ("tool_name".into(), Value::Text(api.tool.clone())),
-                ("apis".into(), Value::List(apis)),
-            ])
-        };
-        Value::List(tools.into_iter().map(tool).collect())
-    }
-}
-
 impl Pair {
     /// `[tool_name, api_name]`, or an object with these keys.
     pub fn read(value: &Value) -> Option<Self> {

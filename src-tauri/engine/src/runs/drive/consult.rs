@@ -52,7 +52,7 @@ impl Errand<'_> {
         let Self { crew, model, .. } = self;
         let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
         let hash = format!("{}-{}", provider::hash(&request), self.mark);
-        let is_kept = self.journal.find(&hash, 0).is_some();
+        let is_kept = self.journal.find(&hash, 0, None).is_some();
         if !is_kept && let Some(most) = crew.purse.empty() {
             crew.stop_all(&format!("The budget of ${most} is spent."));
             return Err(Unheard::Stopped);
@@ -64,6 +64,7 @@ impl Errand<'_> {
             journal: self.journal.clone(),
             from: 0,
             turn: 1,
+            repeats: false,
             provider,
             model: &model.model_id,
             key: model.key.as_deref(),

@@ -11,10 +11,8 @@ mod prompt;
 mod promptql;
 mod toolbox;
 
-pub use toolbox::{Around, Toolbox};
-
 pub use consult::{Errand, Heard, Unheard};
-pub use toolbox::Toolbox;
+pub use toolbox::{Around, Toolbox};
 
 use super::disk::{self, DiskError};
 use super::event::{Ending, What};
