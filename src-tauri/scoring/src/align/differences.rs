@@ -4,6 +4,7 @@ use super::digest::day;
 use super::form::{self, Own};
 use crate::diff::{self, Options, Piece, PieceKind};
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 use touchstone_formats::json;
 use touchstone_formats::run::{Part, Run};
 use touchstone_formats::value::Value;
@@ -76,12 +77,12 @@ pub fn differences(left: (&Run, usize), right: (&Run, usize)) -> Vec<Difference>
 /// Parts of the same label belong together, the first with the first.
 fn pairs<'s>(left: &'s [Part], right: &'s [Part]) -> Vec<(Option<&'s Part>, Option<&'s Part>)> {
     let mut taken = vec![false; right.len()];
-    let twin = |part: &Part, taken: &mut [bool]| {
-        let at = right.iter().zip(&*taken).position(|(other, taken)| !taken && other.label == part.label)?;
-        taken[at] = true;
-        Some(at)
-    };
-    let twins: Vec<Option<usize>> = left.iter().map(|part| twin(part, &mut taken)).collect();
+    let mut places: HashMap<&str, VecDeque<usize>> = HashMap::with_capacity(right.len());
+    for (at, part) in right.iter().enumerate() {
+        places.entry(&part.label).or_default().push_back(at);
+    }
+    let twins: Vec<Option<usize>> = left.iter().map(|part| places.get_mut(part.label.as_str())?.pop_front()).collect();
+    twins.iter().flatten().for_each(|at| taken[*at] = true);
     let mut pairs = Vec::with_capacity(left.len() + right.len());
     let mut follow = |pairs: &mut Vec<(Option<&'s Part>, Option<&'s Part>)>, from: usize| {
         for (part, taken) in right.iter().zip(&mut taken).skip(from) {

@@ -3,6 +3,7 @@
 use super::form::{self, Own, hash_of};
 use super::words::{ALL, Words};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use touchstone_formats::answer;
 use touchstone_formats::json;
 use touchstone_formats::run::{Language, Part, Run, Step, StepKind};
@@ -12,6 +13,9 @@ use touchstone_formats::value::Value;
 const FRAME: u32 = 4;
 /// One part of a call counts at most for this many words.
 const MOST_OF_A_PART: usize = 64;
+/// Parts of a step that are looked at one by one, and what the others are called together.
+const MOST_PARTS: usize = 64;
+const REST: u64 = u64::MAX;
 
 /// A step, as far as aligning needs it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub struct Digest {
     pub(crate) meant: u64,
     /// What came of it.
     pub(crate) result: Outcome,
-    /// The parts of what was done.
+    /// The parts of what was done, by label; of very many, the last one stands for all that are not looked at one by one.
     pub(crate) fields: Vec<Field>,
     /// The answer that a conclusion gives.
     pub(crate) answer: Option<u64>,
@@ -136,16 +140,18 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
     let came = outcome(step, role);
     let mut fields: Vec<Field> = Vec::new();
     let mut done: Vec<(u64, u64)> = Vec::new();
+    let mut seen: HashMap<u64, usize> = HashMap::new();
     for (at, part) in step.parts.iter().enumerate() {
         if came.contains(&at) || !is_said(part, role) || came.last().is_some_and(|last| *last < at && is_clock(part)) {
             continue;
         }
         let label = hash_of(&part.label);
-        let twins = done.iter().filter(|(other, _)| *other == label).count();
+        let twins = seen.entry(label).or_default();
         done.push((label, form::exact(&part.value)));
         if counts(part, step, role) {
-            fields.push(field(part, twins, own));
+            fields.push(field(part, *twins, own));
         }
+        *twins += 1;
     }
     // The order of arguments says nothing.
     if matches!(role, Role::Call | Role::Unknown) {
@@ -154,6 +160,7 @@ fn digest(step: &Step, role: Role, own: Own<'_>) -> Digest {
     }
     let (name, kind) = (step.title.as_deref().map(hash_of), kind(role));
     let meant: Vec<_> = fields.iter().map(|field| (field.label, field.meant)).collect();
+    let fields = folded(fields);
     Digest {
         role,
         name,
@@ -229,6 +236,18 @@ fn field(part: &Part, twins: usize, own: Own<'_>) -> Field {
     Field { label: hash_of((&part.label, twins)), meant: form::meaning(&part.value, part.language, own), words }
 }
 
+/// In the order of the labels. Calls are compared with each other pair by pair, so of very many arguments only some are compared
+/// by their words; the others are one part more, whose words they are.
+fn folded(mut fields: Vec<Field>) -> Vec<Field> {
+    fields.sort_by_key(|field| field.label);
+    if fields.len() > MOST_PARTS {
+        let rest = fields.split_off(MOST_PARTS);
+        let each: Vec<u64> = rest.iter().map(|field| hash_of((field.label, field.meant))).collect();
+        fields.push(Field { label: REST, meant: hash_of(&each), words: Words::of(each) });
+    }
+    fields
+}
+
 fn result(step: &Step, parts: &[usize], own: Own<'_>) -> Outcome {
     let parts: Vec<&Part> = parts.iter().filter_map(|at| step.parts.get(*at)).collect();
     let each = |hash: &dyn Fn(&Part) -> u64| -> Vec<(u64, u64)> {
@@ -268,14 +287,24 @@ impl Digest {
             return ALL;
         }
         let (mut sum, mut all) = (0, 0);
-        for field in &self.fields {
-            let twin = other.fields.iter().find(|twin| twin.label == field.label);
-            let weight = twin.map_or(0, Field::weight).max(field.weight());
-            all += weight;
-            sum += weight * twin.map_or(0, |twin| field.alike(twin));
+        let (mut left, mut right) = (self.fields.iter().peekable(), other.fields.iter().peekable());
+        loop {
+            all += match (left.peek(), right.peek()) {
+                (Some(field), Some(twin)) if field.label == twin.label => {
+                    let weight = field.weight().max(twin.weight());
+                    sum += weight * field.alike(twin);
+                    (left.next(), right.next());
+                    weight
+                }
+                (Some(field), twin) if twin.is_none_or(|twin| field.label < twin.label) => {
+                    let weight = field.weight();
+                    left.next();
+                    weight
+                }
+                (_, Some(_)) => right.next().map_or(0, Field::weight),
+                (_, None) => break,
+            };
         }
-        let alone = other.fields.iter().filter(|twin| self.fields.iter().all(|field| field.label != twin.label));
-        all += alone.map(Field::weight).sum::<u32>();
         sum.checked_div(all).unwrap_or(ALL)
     }
 }

@@ -335,3 +335,39 @@ proptest! {
         prop_assert_eq!(folded, alignment.folds.iter().map(ExactSizeIterator::len).sum::<usize>());
     }
 }
+
+/// A call with these arguments.
+fn call(arguments: impl Iterator<Item = (String, String)>) -> Run {
+    let parts = arguments.map(|(label, text)| part(&label, &text)).collect();
+    let step =
+        Step { kind: StepKind::ToolCall, title: Some("put".into()), failed: Some(false), parts, ..Step::default() };
+    Run { steps: vec![step], ..Run::default() }
+}
+
+#[test]
+fn of_very_many_arguments_few_are_looked_at_one_by_one_and_the_others_still_count() {
+    let named = |from: usize, other: usize| {
+        let text = move |at: usize| if at < other { format!("other {at}") } else { format!("text {at}") };
+        digests(&call((from..from + 8_000).map(move |at| (format!("field {at}"), text(at))))).remove(0)
+    };
+    let one = named(0, 0);
+    assert!(one.fields.len() <= 65, "{}", one.fields.len());
+    assert_eq!(one.alike(&named(0, 0)), 1000);
+    let [near, half, apart] = [named(0, 80), named(0, 4_000), named(10_000, 0)].map(|other| one.alike(&other));
+    assert!(near > 900 && near < 1000 && half < near && half > apart && apart < 100, "{near} {half} {apart}");
+    // The same name over and over: the first goes with the first.
+    let twins =
+        |text: &'static str| digests(&call((0..8_000).map(move |_| ("a".to_owned(), text.to_owned())))).remove(0);
+    assert_eq!(twins("x").alike(&twins("x")), 1000);
+    assert!(twins("x").alike(&twins("y")) < 100);
+}
+
+#[test]
+fn parts_of_one_label_are_compared_in_turn_however_many_there_are() {
+    let labels = |all: &[&str]| call(all.iter().map(|label| ((*label).to_owned(), (*label).to_owned())));
+    let told = |left: &[&str], right: &[&str]| -> String {
+        let found = differences((&labels(left), 0), (&labels(right), 0));
+        found.iter().map(|one| format!("{} {:?}; ", one.label, one.change)).collect()
+    };
+    assert_eq!(told(&["a", "b", "a"], &["b", "a", "c"]), "a Same; c Extra; b Same; a Missing; ");
+}

@@ -38,8 +38,18 @@ impl Words {
                 seen.insert(mixed(hash.rotate_left(16) ^ before.wrapping_mul(0x9E37_79B1)));
             }
         }
-        let mut hashes: Vec<u32> = seen.into_iter().collect();
+        Self::kept(seen.into_iter().collect())
+    }
+
+    /// Things that are words here, by their hashes.
+    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+    pub(crate) fn of(things: Vec<u64>) -> Self {
+        Self::kept(things.into_iter().map(|hash| mixed(hash as u32)).collect())
+    }
+
+    fn kept(mut hashes: Vec<u32>) -> Self {
         hashes.sort_unstable();
+        hashes.dedup();
         let cut = hashes.len() > MOST;
         hashes.truncate(MOST);
         Self { hashes: hashes.into(), cut }
