@@ -3,6 +3,7 @@
 use super::leaf::means_same;
 use super::number::Number;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use touchstone_formats::value::Value;
@@ -97,12 +98,26 @@ pub(super) fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
+/// What a key is looked up by. Lists and objects can be keys, too.
+#[derive(PartialEq, Eq, Hash)]
+enum Sought<'a> {
+    Scalar(Identity<'a>),
+    /// By its hash, so that what is found has to be looked at.
+    Other(u64),
+}
+
+impl<'a> Sought<'a> {
+    fn of(key: &'a Value) -> Self {
+        Identity::of(key).map_or_else(|| Self::Other(hash(key)), Self::Scalar)
+    }
+}
+
 /// For each entry of an object, the entry of another one with the same key. The second of a key goes with the second.
 pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<usize>> {
     // Keys are nearly always in the same order, so each search begins where the last one ended.
     let mut taken = vec![false; b.len()];
     let mut next = 0;
-    let mut index: Option<std::collections::HashMap<Identity<'_>, Vec<usize>>> = None;
+    let mut index: Option<HashMap<Sought<'_>, Vec<usize>>> = None;
     let mut found = Vec::with_capacity(a.len());
     for (key, _) in a {
         let here = b.get(next).filter(|(other, _)| !taken[next] && same_key(key, other)).map(|_| next);
@@ -110,20 +125,17 @@ pub(super) fn pairs(a: &[(Value, Value)], b: &[(Value, Value)]) -> Vec<Option<us
             if b.len() <= 16 {
                 return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));
             }
-            let Some(identity) = Identity::of(key) else {
-                return (0..b.len()).find(|at| !taken[*at] && same_key(key, &b[*at].0));
-            };
             let index = index.get_or_insert_with(|| {
-                let mut index = std::collections::HashMap::new();
+                let mut index: HashMap<Sought<'_>, Vec<usize>> = HashMap::with_capacity(b.len());
                 for (at, (key, _)) in b.iter().enumerate().rev() {
-                    if let Some(identity) = Identity::of(key) {
-                        index.entry(identity).or_insert_with(Vec::new).push(at);
-                    }
+                    index.entry(Sought::of(key)).or_default().push(at);
                 }
                 index
             });
-            let places = index.get_mut(&identity)?;
-            std::iter::from_fn(|| places.pop()).find(|at| !taken[*at])
+            let places = index.get_mut(&Sought::of(key))?;
+            while places.pop_if(|at| taken[*at]).is_some() {}
+            let found = places.iter().rposition(|at| !taken[*at] && same_key(key, &b[*at].0))?;
+            Some(places.remove(found))
         };
         let at = here.or_else(far);
         if let Some(at) = at {
@@ -142,4 +154,36 @@ fn same_key(a: &Value, b: &Value) -> bool {
             (None, None) => same(a, b),
             _ => false,
         }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    fn entries(keys: impl Iterator<Item = Value>) -> Vec<(Value, Value)> {
+        keys.map(|key| (key, Value::Null)).collect()
+    }
+
+    fn list(number: usize) -> Value {
+        Value::List(vec![Value::Number(number.to_string()), Value::from("x")])
+    }
+
+    #[test]
+    fn keys_of_any_kind_find_each_other_in_time_that_grows_with_their_number() {
+        let many = 20_000;
+        let (a, b) = (entries((0..many).map(list)), entries((0..many).rev().map(list)));
+        let began = Instant::now();
+        let found = pairs(&a, &b);
+        assert!(began.elapsed() < Duration::from_secs(8), "{:?}", began.elapsed());
+        assert!(found.iter().enumerate().all(|(at, other)| *other == Some(many - 1 - at)));
+    }
+
+    #[test]
+    fn the_second_of_a_key_goes_with_the_second_and_no_entry_goes_twice() {
+        let a = entries([7, 7, 7, 1, 20].map(list).into_iter().chain([Value::from("7")]));
+        let others = (100..120).map(list).chain([Value::Number("7".into())]);
+        let b = entries(others.chain([1, 7, 7].map(list)));
+        assert_eq!(pairs(&a, &b), [Some(22), Some(23), None, Some(21), None, Some(20)]);
+    }
 }
