@@ -58,6 +58,7 @@ impl App {
             key: (!wish.key.is_empty()).then(|| wish.key.clone()),
             tolerance: tolerance.map_err(|why| AppError::new(Code::BadRequest, why))?,
             ignore_order: wish.ignore_order,
+            places_say_nothing: wish.ignore_order,
             ignore: wish.ignore.clone(),
             ..Options::default()
         };

@@ -10,6 +10,8 @@ pub struct Options {
     pub tolerance: Option<Tolerance>,
     /// True when it does not matter in which order rows stand.
     pub ignore_order: bool,
+    /// True when rows find each other by what they hold alone: where a row stands says nothing about which it is.
+    pub places_say_nothing: bool,
     /// Fields that are shown and never count, at any depth.
     pub ignore: Vec<String>,
     /// What a field means that nobody expected.
@@ -26,6 +28,7 @@ impl Default for Options {
             key: None,
             tolerance: None,
             ignore_order: false,
+            places_say_nothing: false,
             ignore: Vec::new(),
             extra_fields: ExtraFields::default(),
             dates: Dates::default(),

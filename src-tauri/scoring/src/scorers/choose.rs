@@ -14,7 +14,7 @@ pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<St
 }
 
 /// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one. Moved rows
-/// are shown, whether they count or not. `key` is what the suite says that tells rows apart.
+/// are shown, whether they count or not; which row belongs to which is as it was scored. `key` is what the suite says that tells rows apart.
 pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     let scorers = read(named).0;
     let rule = scorers.iter().find_map(|scorer| match &scorer.rule {

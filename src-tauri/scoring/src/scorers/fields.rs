@@ -54,6 +54,7 @@ pub(super) fn options(rule: &Fields, key: Option<&str>) -> Options {
         key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or_else(named),
         tolerance: rule.tolerance,
         ignore_order: !rule.ordered,
+        places_say_nothing: !rule.ordered,
         ignore: rule.ignore.clone(),
         extra_fields: if rule.strict { ExtraFields::Wrong } else { ExtraFields::Allowed },
         dates: rule.dates,

@@ -95,6 +95,7 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
     let options = Options {
         key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or(key),
         ignore_order: true,
+        places_say_nothing: true,
         ..Options::default()
     };
     let found = diff(expected, case.answer.unwrap_or(&missing_answer), &options);

@@ -95,6 +95,7 @@ fn options() -> impl Strategy<Value = Options> {
             key,
             tolerance: near.then_some(Tolerance { absolute: Some(0.5), relative: None }),
             ignore_order,
+            places_say_nothing: ignore_order,
             ignore,
             extra_fields: if allowed { ExtraFields::Allowed } else { ExtraFields::Wrong },
             budget,

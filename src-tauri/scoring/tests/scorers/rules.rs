@@ -1,6 +1,7 @@
 //! What each rule says, by example.
 use super::{scored, scorer, told, value};
-use touchstone_scoring::diff::{Dates, ExtraFields};
+use touchstone_formats::value::Value;
+use touchstone_scoring::diff::{Dates, ExtraFields, diff};
 use touchstone_scoring::scorers::{Case, Outcome, comparison, score};
 
 /// Tries cases: scorer, expected, answer, what is told.
@@ -155,6 +156,26 @@ fn what_a_person_is_shown_is_compared_as_it_was_scored() {
     assert_eq!(of("[]").extra_fields, ExtraFields::Allowed, "as the usual scorer says");
     assert_eq!(of("[exact]").extra_fields, ExtraFields::Wrong);
     assert!(["[]", "[fields]", "[exact]"].iter().all(|list| !of(list).ignore_order), "moves are shown");
+}
+
+#[test]
+fn what_a_person_is_shown_is_paired_as_it_was_scored_and_moves_are_shown() {
+    for (expected, answer) in [("[a, b, c]", "[a, x, c]"), ("[a, b, c]", "[c, x, a]"), ("[a, b]", "[x, y]")] {
+        let (left, right) = (value(expected), value(answer));
+        let shown = diff(&left, &right, &comparison(&[], None));
+        let scored = scored("fields", expected, answer);
+        let parts = |text: &str| -> Vec<String> {
+            // How many are right depends on moves.
+            let told = text.split("; ").next().unwrap_or_default().split(", ").skip(1);
+            told.filter(|part| !part.contains("moved")).map(str::to_owned).collect()
+        };
+        assert_eq!(parts(&shown.summary()), parts(&scored.reason));
+    }
+    let (left, right) = (value("[a, b, c]"), value("[c, a, b]"));
+    assert!(diff(&left, &right, &comparison(&[], None)).summary().contains("1 moved"));
+    let ordered = comparison(value("[fields: {ordered: true}]").items(), None);
+    let (left, right) = (value("[a, b, c]"), value("[a, x, c]"));
+    assert!(diff(&left, &right, &ordered).summary().contains("b → x"), "where the order counts, places tell");
 }
 
 #[test]

@@ -72,7 +72,7 @@ fn fill(expected: &[Value], actual: &[Value], matches: &mut [Option<usize>], opt
     let nothing = matches.iter().all(Option::is_none);
     let mut filled = false;
     for (left, right) in gaps(matches, actual.len()) {
-        if !nothing && (left.len() != right.len() || options.ignore_order) {
+        if !nothing && (left.len() != right.len() || options.places_say_nothing) {
             continue;
         }
         for (i, j) in left.into_iter().zip(right) {
