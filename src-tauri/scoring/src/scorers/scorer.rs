@@ -116,6 +116,8 @@ impl Scorer {
         match self.rule {
             // Names of functions became the APIs that are meant.
             Rule::ApiCalls { .. } => 2,
+            // Very long texts have no score.
+            Rule::Text { likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), .. } => 2,
             _ => self.judge().map_or(1, |(judge, ..)| judge.version()),
         }
     }

@@ -3,7 +3,7 @@
 use super::scorer::{Likeness, Scorer};
 use super::words::{self, decimals};
 use super::{Case, Outcome, Scored};
-use crate::text::{Metric, Nltk, StringCheck, fuzzy, measure};
+use crate::text::{Metric, Nltk, StringCheck, Texts, fuzzy, too_long_for_fuzzy};
 use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -17,8 +17,15 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: 
     let Some(Taken { text, from }) = taken(case) else { return super::no_answer() };
     let truth = words_of(expected);
     let measured = match likeness {
+        Likeness::Letters if too_long_for_fuzzy(&text, &truth) => return too_long(scorer),
         Likeness::Letters => None,
-        Likeness::Words(metric) => Some(measure(metric, &text, &truth, nltk)),
+        Likeness::Words(metric) => {
+            let texts = Texts::new(&text, &truth, nltk);
+            if texts.is_too_long(metric) {
+                return too_long(scorer);
+            }
+            Some(texts.measure(metric))
+        }
     };
     let score = measured.map_or_else(|| fuzzy(&text, &truth), |measured| measured.score).clamp(0.0, 1.0);
     let enough = scorer.threshold.unwrap_or(ENOUGH);
@@ -35,6 +42,11 @@ pub(super) fn score(scorer: &Scorer, case: &Case<'_>, likeness: Likeness, nltk: 
         verdict = verdict.with("precision", decimals(overlap.precision, 4)).with("recall", decimals(overlap.recall, 4));
     }
     Outcome::Scored(verdict.with("threshold", decimals(enough, 4)))
+}
+
+/// The time that the order of two texts takes grows with both.
+fn too_long(scorer: &Scorer) -> Outcome {
+    Outcome::Unfit(format!("These texts are too long for `{}`. Choose `text: f1` or `text: rouge2`.", scorer.name()))
 }
 
 /// 1 or 0: whether the answer is the reference (`eq`), is not (`ne`), contains it (`like`), or contains it in any case (`ilike`). Letter

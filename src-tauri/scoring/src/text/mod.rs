@@ -26,7 +26,7 @@ mod wordnet;
 pub use meteor::{Alignment, Weights};
 pub use outcome::{Field, Thresholds, outcome};
 pub use rouge::Overlap;
-pub use similarity::{Similarity, fuzzy};
+pub use similarity::{Similarity, fuzzy, too_long_for_fuzzy};
 pub use string_check::StringCheck;
 pub use texts::{Measured, Texts, measure};
 

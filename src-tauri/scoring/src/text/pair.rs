@@ -138,13 +138,27 @@ impl Runs {
     }
 }
 
-/// The length of the longest list that can be made of both by leaving out items, which are numbers below `kinds`. The cells of the
-/// usual table are bits here, 64 of them in one step.
-pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> usize {
+/// What two lists begin and end with alike, and what is left of them.
+fn trimmed<'l>(left: &'l [u32], right: &'l [u32]) -> (usize, &'l [u32], &'l [u32]) {
     let begin = left.iter().zip(right).take_while(|(left, right)| left == right).count();
     let (left, right) = (&left[begin..], &right[begin..]);
     let end = left.iter().rev().zip(right.iter().rev()).take_while(|(left, right)| left == right).count();
-    let (left, right) = (&left[..left.len() - end], &right[..right.len() - end]);
+    (begin + end, &left[..left.len() - end], &right[..right.len() - end])
+}
+
+/// True when [`common_subsequence`] would take longer than anybody waits for a score: more than a tenth of a second or so.
+pub(super) fn is_too_long(left: &[u32], right: &[u32]) -> bool {
+    let (_, left, right) = trimmed(left, right);
+    (left.len() as u64).saturating_mul(right.len() as u64) > MOST_CELLS
+}
+
+/// Cells of the usual table that are looked at: 65,536 items against as many.
+const MOST_CELLS: u64 = 1 << 32;
+
+/// The length of the longest list that can be made of both by leaving out items, which are numbers below `kinds`. The cells of the
+/// usual table are bits here, 64 of them in one step.
+pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> usize {
+    let (ends, left, right) = trimmed(left, right);
     let places = Places::new(left.iter().copied(), kinds);
     // A zero bit is a place up to which the common list has grown by one.
     let mut grown = vec![u64::MAX; left.len().div_ceil(64)];
@@ -171,7 +185,7 @@ pub(super) fn common_subsequence(left: &[u32], right: &[u32], kinds: usize) -> u
         }
     }
     let zeros: u32 = grown.iter().map(|bits| bits.count_zeros()).sum();
-    begin + end + zeros as usize
+    ends + zeros as usize
 }
 
 /// Takes in an item that stands where `same` has bits.

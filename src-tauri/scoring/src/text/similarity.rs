@@ -1,6 +1,6 @@
 //! **Pure.** How alike two texts are: letter by letter, or by one of the metrics. OpenAI's grader of this name does not say what its
 //! `fuzzy_match` computes; ours is our own choice. What needs a model (`cosine`) is not here.
-use super::pair::{common_subsequence, count, fraction};
+use super::pair::{common_subsequence, count, fraction, is_too_long};
 use super::{Metric, Nltk, measure};
 use foldhash::{HashMap, HashMapExt as _};
 
@@ -37,6 +37,19 @@ pub fn fuzzy(response: &str, truth: &str) -> f64 {
     if response == truth {
         return 1.0;
     }
+    let (response, truth, kinds) = letters(response, truth);
+    let all = response.len() + truth.len();
+    1.0 - fraction(all - 2 * common_subsequence(&response, &truth, kinds), all)
+}
+
+/// True when two texts are too long for [`fuzzy`].
+pub fn too_long_for_fuzzy(response: &str, truth: &str) -> bool {
+    let (response, truth, _) = letters(response, truth);
+    is_too_long(&response, &truth)
+}
+
+/// The letters of both as numbers, and how many kinds there are.
+fn letters(response: &str, truth: &str) -> (Vec<u32>, Vec<u32>, usize) {
     let mut known: HashMap<char, u32> = HashMap::new();
     let mut numbered = |text: &str| -> Vec<u32> {
         let letters = text.chars();
@@ -48,8 +61,7 @@ pub fn fuzzy(response: &str, truth: &str) -> f64 {
             .collect()
     };
     let (response, truth) = (numbered(response), numbered(truth));
-    let all = response.len() + truth.len();
-    1.0 - fraction(all - 2 * common_subsequence(&response, &truth, known.len()), all)
+    (response, truth, known.len())
 }
 
 #[cfg(test)]

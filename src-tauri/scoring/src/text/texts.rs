@@ -1,6 +1,6 @@
 //! **Pure.** Two texts that are measured against each other. Each rule cuts them into words once, whatever is asked afterwards.
 use super::meteor::{self, Aligned, Alignment, Weights};
-use super::pair::{Pair, fraction, shared};
+use super::pair::{Pair, fraction, is_too_long, shared};
 use super::rouge::{self, Overlap};
 use super::{Metric, Nltk, bleu, tokens};
 use std::cell::OnceCell;
@@ -61,6 +61,11 @@ impl<'a> Texts<'a> {
             Metric::RougeL => rouge::by_order(self.plain()),
         };
         Measured { score: overlap.f1, overlap: Some(overlap), comparable: true }
+    }
+
+    /// True when a metric looks at how much of the order of both is the same, and they are too long for that.
+    pub fn is_too_long(&self, metric: Metric) -> bool {
+        metric == Metric::RougeL && is_too_long(&self.plain().response, &self.plain().truth)
     }
 
     fn f1(&self) -> f64 {

@@ -379,6 +379,25 @@ fn texts_are_measured_and_pass_from_one_half_on() {
 }
 
 #[test]
+fn texts_whose_order_would_take_too_long_to_compare_have_no_score_and_say_what_to_do() {
+    let words = |sign: char, many: usize| -> String { (0..many).map(|at| format!("{sign}{at} ")).collect() };
+    let (left, right) = (words('a', 70_000), words('b', 70_000));
+    let tried = |line: &str, expected: &str, answer: &str| {
+        let (expected, answer) = (Value::from(expected), Value::from(answer));
+        score(&scorer(line), &Case { expected: Some(&expected), answer: Some(&answer), ..Case::default() })
+    };
+    for line in ["text: rougeL", "text_similarity: fuzzy", "text_similarity: rouge_l"] {
+        let Outcome::Unfit(why) = tried(line, &left, &right) else { panic!("{line}") };
+        assert!(why.starts_with("These texts are too long for `text") && why.contains("Choose"), "{why}");
+        // What they begin and end with alike costs nothing.
+        let long = left.replace("a35000 ", "other ");
+        let Outcome::Scored(scored) = tried(line, &left, &long) else { panic!("{line}") };
+        assert!(scored.score > Some(0.99), "{scored:?}");
+    }
+    assert!(matches!(tried("text: f1", &left, &right), Outcome::Scored(_)));
+}
+
+#[test]
 fn string_check_asks_what_its_name_says() {
     let cases = [
         ("string_check", "Paris", "1.0000 passed: it is “Paris”"),
