@@ -1,9 +1,12 @@
 //! Rules of scorers that are programs: they run when somebody asks for it and never before, in the sandbox, once for each question.
 //! Set `TOUCHSTONE_WITHOUT_SANDBOX=1` where bubblewrap cannot work: then these tests say so and do nothing.
 use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::app::FileScores;
+use touchstone_engine::error::AppError;
 use touchstone_engine::rows::{FailureClass, RunRow, RunScore, ScoreStanding};
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
+const STRICT: &str = "strict-tool_calling-claude-variation0.yaml";
 const PATH: &str = "plans-tool_calling-claude-variation0.yaml";
 
 /// The share of the expected numbers that are there.
@@ -83,6 +86,46 @@ fn a_program_runs_when_it_is_asked_for_and_its_score_is_kept_until_a_part_of_the
     wait_row(&bench, "the new expected output waits", waits);
     assert_eq!(bench.app().run_scorers("").unwrap(), 1);
     assert_eq!(bench.row(PATH).unwrap().passed, Some(true));
+}
+
+#[test]
+fn what_a_program_said_is_judged_by_the_threshold_that_each_suite_has_now() {
+    let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
+    let with = |threshold: f64| suite(&format!("python: {{path: scorer.py, threshold: {threshold}}}"), "[1, 2, 3, 4]");
+    bench.put("tasks/plans.yaml", with(0.5));
+    bench.write("tasks/strict.yaml", with(0.9));
+    bench.write(&format!("results/{STRICT}"), answers("[1, 2, 3]"));
+    wait_until("the second waits", || bench.row(STRICT).filter(waits));
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1, "it is one question");
+    wait_row(&bench, "the first threshold counts", |row| row.passed == Some(true));
+    let passes = |path: &str| bench.row(path).map(|row| (row.score, row.passed, row.class)).unwrap();
+    assert_eq!(passes(PATH), (Some(0.75), Some(true), None));
+    assert_eq!(passes(STRICT), (Some(0.75), Some(false), Some(FailureClass::WrongAnswer)));
+    assert_eq!((scores(&bench, PATH)[0].passed, scores(&bench, STRICT)[0].passed), (Some(true), Some(false)));
+
+    bench.put("tasks/plans.yaml", with(0.8));
+    let row = wait_row(&bench, "the new threshold counts", |row| row.passed == Some(false));
+    assert_eq!((row.score, row.class), (Some(0.75), Some(FailureClass::WrongAnswer)));
+    assert_eq!(bench.app().run_scorers("").unwrap(), 0, "nothing is asked again");
+}
+
+#[test]
+fn a_program_that_is_asked_for_by_name_says_what_it_said_before_with_the_threshold_that_is_asked_for() {
+    let Some(bench) = bench(SHARE, "[1, 2, 3, 4]", "[1, 2, 3]") else { return };
+    assert_eq!(bench.app().run_scorers("").unwrap(), 1);
+    let asked = |scorer: &str| {
+        let mut found = Vec::new();
+        let each = |file: FileScores| {
+            found.push((file.scores[0].standing, file.scores[0].score, file.scores[0].passed, file.class));
+            Ok::<_, AppError>(())
+        };
+        bench.app().each_scores("", &[scorer.to_owned()], each).unwrap();
+        found
+    };
+    let wrong = Some(FailureClass::WrongAnswer);
+    assert_eq!(asked("python: scorer.py"), [(ScoreStanding::Scored, Some(0.75), Some(false), wrong)]);
+    let kinder = "python: {path: scorer.py, threshold: 0.5}";
+    assert_eq!(asked(kinder), [(ScoreStanding::Scored, Some(0.75), Some(true), None)]);
 }
 
 #[test]

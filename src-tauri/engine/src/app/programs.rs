@@ -15,7 +15,6 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
-use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Larger modules are not run.
@@ -51,7 +50,7 @@ impl App {
             match program(module.as_ref(), awaited) {
                 Ok(Some(program)) => programs.push((awaited, program)),
                 Ok(None) => {}
-                Err(why) => asked.kept.push(kept(awaited.ask, &awaited.scorer, Err(why))),
+                Err(why) => asked.kept.push(kept(awaited.ask, Err(why))),
             }
         }
         runtime.block_on(run(&tool, &limits, programs, &mut asked));
@@ -67,14 +66,14 @@ async fn run(tool: &PythonTool, limits: &PythonLimits, programs: Vec<(&Awaited, 
     let mut running = JoinSet::new();
     for (awaited, program) in programs {
         let (tool, turns, stop, wall) = (tool.clone(), Arc::clone(&turns), stop.clone(), limits.wall);
-        let (name, ask, scorer) = (awaited.program.shown(), awaited.ask, awaited.scorer.clone());
+        let (name, ask) = (awaited.program.shown(), awaited.ask);
         running.spawn(async move {
             let _turn = turns.acquire().await;
             if stop.is_cancelled() {
                 return Ok(None);
             }
             let ended = tool.run(&program, &stop).await.map_err(|failure| failure.message)?;
-            Ok::<_, String>((!stop.is_cancelled()).then(|| kept(ask, &scorer, said(&name, &ended, wall))))
+            Ok::<_, String>((!stop.is_cancelled()).then(|| kept(ask, said(&name, &ended, wall))))
         });
     }
     while let Some(done) = running.join_next().await {
@@ -124,14 +123,13 @@ fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option
 }
 
 /// What is kept of a reply.
-fn kept(ask: i64, scorer: &Scorer, reply: Result<Said, String>) -> Kept {
+fn kept(ask: i64, reply: Result<Said, String>) -> Kept {
     match reply {
         Ok(Said { score, printed }) => {
-            let passed = scorer.passed(score);
             let detail = printed.map(|value| ScoreDetail { name: "printed".to_owned(), value });
             let reason = format!("the program returned {score}");
-            Kept { ask, score: Some(score), passed: Some(passed), reason, detail: detail.into_iter().collect() }
+            Kept { ask, score: Some(score), reason, detail: detail.into_iter().collect() }
         }
-        Err(reason) => Kept { ask, score: None, passed: None, reason, detail: Vec::new() },
+        Err(reason) => Kept { ask, score: None, reason, detail: Vec::new() },
     }
 }

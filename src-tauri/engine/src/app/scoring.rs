@@ -26,7 +26,7 @@ pub struct FileScores {
     pub path: String,
     /// How the run ended.
     pub state: RunState,
-    /// What went wrong, when something did.
+    /// What went wrong, when something did, as the first of the scorers sees it.
     pub class: Option<FailureClass>,
     /// One for each scorer; none when the task is not known, or nothing was expected.
     pub scores: Vec<RunScore>,
@@ -99,19 +99,22 @@ impl App {
                 for row in &page.rows {
                     let known = read::scores(index, &tasks, &row.id)?;
                     let (mut scores, notes) = known.map(|known| (known.scores, known.notes)).unwrap_or_default();
+                    let mut class = row.class;
                     if let Some(asked) = &asked {
-                        scores = read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
+                        let measured = read::measured_by(index, &tasks, &row.id, asked, &mut texts)?;
+                        class = measured.first().map_or(class, |first| first.class);
+                        scores = measured.into_iter().map(|score| score.says).collect();
                     }
                     let nothing = notes.into_iter().next().filter(|_| scores.is_empty());
-                    all.push((scores, nothing));
+                    all.push((scores, class, nothing));
                 }
                 Ok((page, all))
             })?;
             if page.rows.is_empty() {
                 return Ok(page.misread);
             }
-            for (row, (scores, nothing)) in page.rows.into_iter().zip(all) {
-                each(FileScores { path: row.path, state: row.state, class: row.class, scores, nothing })?;
+            for (row, (scores, class, nothing)) in page.rows.into_iter().zip(all) {
+                each(FileScores { path: row.path, state: row.state, class, scores, nothing })?;
             }
             offset += PAGE;
         }

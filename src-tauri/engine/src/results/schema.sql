@@ -89,7 +89,9 @@ CREATE TABLE scores (
   passed   INTEGER,
   reason   TEXT NOT NULL,
   detail   TEXT NOT NULL,                    -- JSON list of {name, value}
+  class    TEXT,                             -- as FailureClass is written: what went wrong, as this scorer sees it
   ask      INTEGER,                          -- of a program: what stands for the program, what was expected and the answer; of a judge: for the judge
+  passes_from REAL,                          -- of a program: the least score that passes
   PRIMARY KEY (run, place)
 ) WITHOUT ROWID;
 CREATE INDEX scores_asked ON scores(ask) WHERE ask IS NOT NULL;
@@ -98,7 +100,6 @@ CREATE INDEX scores_asked ON scores(ask) WHERE ask IS NOT NULL;
 CREATE TABLE kept_scores (
   ask    INTEGER PRIMARY KEY,
   score  REAL,                               -- NULL: the program failed
-  passed INTEGER,
   reason TEXT NOT NULL,
   detail TEXT NOT NULL
 );

@@ -78,7 +78,7 @@ pub enum FailureClass {
     WrongAnswer,
     /// It ended without an answer.
     NoAnswer,
-    /// It ended without an answer after an expected tool was never called.
+    /// An expected tool was never called, and there is no answer, or the calls are what was scored.
     MissingToolCall,
     /// It ended without an answer after a tool failed.
     ToolError,

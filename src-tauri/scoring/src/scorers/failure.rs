@@ -7,7 +7,7 @@ pub enum Failure {
     WrongAnswer,
     /// It ended without an answer, and nothing says why.
     NoAnswer,
-    /// It ended without an answer, and an expected tool was never called.
+    /// An expected tool was never called, and there is no answer, or the calls are what was scored.
     MissingToolCall,
     /// It ended without an answer, and the last call failed, or a tool never worked.
     ToolError,
@@ -46,24 +46,27 @@ pub struct Ending<'a> {
     pub expected_calls: &'a [String],
     /// Tools that were called, in order, and whether the call failed.
     pub calls: &'a [(String, bool)],
-    /// Whether the answer is good enough; none when nobody knows.
+    /// Whether the answer, or what was scored instead, is good enough; none when nobody knows.
     pub passed: Option<bool>,
+    /// True when the calls were scored, and not the answer ([`super::Scorer::reads_calls`]).
+    pub of_calls: bool,
 }
 
 /// What went wrong; none when nothing did, or nobody knows.
 ///
 /// A system error comes first, because nothing that comes of it says anything about the answer. An answer that is not good enough is
-/// wrong, whatever else happened. Without an answer, what can be seen (a tool that failed to the end) comes before what was said, and
+/// wrong, whatever else happened; where calls are scored, nothing is said of the answer but that there is none. Without an answer, what can be seen (a tool that failed to the end) comes before what was said, and
 /// that before what did not happen.
 pub fn failure_class(ending: &Ending<'_>) -> Option<Failure> {
     if ending.stop == Stop::Error {
         return Some(if ending.reason.is_some_and(is_timeout) { Failure::Timeout } else { Failure::SystemError });
     }
-    if ending.passed == Some(true) {
+    if ending.passed == Some(true) && !(ending.of_calls && ending.stop == Stop::NoAnswer) {
         return None;
     }
     if ending.stop == Stop::Answered {
-        return (ending.passed == Some(false)).then_some(Failure::WrongAnswer);
+        let wrong = if ending.of_calls { Failure::MissingToolCall } else { Failure::WrongAnswer };
+        return (ending.passed == Some(false)).then_some(wrong);
     }
     if tools_failed(ending.calls) {
         Some(Failure::ToolError)
@@ -289,6 +292,23 @@ mod tests {
         assert_eq!(failure_class(&Ending { passed: None, ..answered }), None);
         let said = Ending { said_is_answer: true, passed: Some(true), ..ending(Stop::NoAnswer) };
         assert_eq!(failure_class(&said), None);
+    }
+
+    #[test]
+    fn where_calls_are_scored_the_answer_is_neither_wrong_nor_there() {
+        let called = [("tickets".to_owned(), false)];
+        let expected = ["tickets".to_owned()];
+        let of_calls = Ending { of_calls: true, expected_calls: &expected, ..ending(Stop::Answered) };
+        let (passed, failed) = (Some(true), Some(false));
+        for (ending, class) in [
+            (Ending { passed: failed, ..of_calls }, Some(Failure::MissingToolCall)),
+            (Ending { passed, calls: &called, ..of_calls }, None),
+            (Ending { passed: None, ..of_calls }, None),
+            (Ending { passed, calls: &called, stop: Stop::NoAnswer, ..of_calls }, Some(Failure::NoAnswer)),
+            (Ending { passed: failed, stop: Stop::NoAnswer, ..of_calls }, Some(Failure::MissingToolCall)),
+        ] {
+            assert_eq!(failure_class(&ending), class, "{ending:?}");
+        }
     }
 
     #[test]

@@ -167,6 +167,16 @@ impl Scorer {
         Some((judge, option("model"), rules))
     }
 
+    /// From which score of a program or a model on it is good enough: the threshold, and without one 1.
+    pub fn passes_from(&self) -> f64 {
+        self.threshold.unwrap_or(1.0)
+    }
+
+    /// True for scorers of what was done on the way, which say nothing about the answer.
+    pub fn reads_calls(&self) -> bool {
+        matches!(self.rule, Rule::ToolCalls | Rule::ApiCalls { .. } | Rule::Finish(_))
+    }
+
     /// True for scorers of texts, which take the last message when there is no answer.
     pub fn reads_texts(&self) -> bool {
         matches!(self.rule, Rule::Text { .. } | Rule::StringCheck { .. })

@@ -46,8 +46,19 @@ pub(crate) struct Measured {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Score {
     pub(crate) says: RunScore,
-    /// A program or a judge is waited for, and this stands for what it is asked.
-    pub(crate) ask: Option<i64>,
+    /// A program or a judge is waited for.
+    pub(crate) ask: Option<Ask>,
+    /// What went wrong with the run, as this scorer sees it.
+    pub(crate) class: Option<FailureClass>,
+}
+
+/// What a program or a judge is waited for with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Ask {
+    /// Stands for the program, what was expected, and the answer; or for the judge.
+    pub(crate) id: i64,
+    /// From which score on it is good enough, for whoever asks: others may ask the same and want more.
+    pub(crate) passes_from: f64,
 }
 
 /// What a run is measured against.
@@ -105,7 +116,8 @@ pub(crate) fn measure(tasks: &Tasks, place: &Place<'_>, evidence: &Evidence<'_>)
         }
         None => {}
     }
-    measured.class = class(place, evidence, against, measured.scores.first());
+    let of_first = measured.scores.first().map(|first| first.class);
+    measured.class = of_first.unwrap_or_else(|| class(place, evidence, against, None, None));
     measured
 }
 
@@ -119,7 +131,19 @@ pub(crate) fn by(
     against: &Against<'_>,
     answer: Option<&Value>,
 ) -> Score {
-    let standing = |standing, reason: String| Score { says: RunScore { standing, reason, ..blank(scorer) }, ask: None };
+    let (says, ask) = said_by(scorer, place, evidence, against, answer);
+    let class = class(place, evidence, Some(*against), Some(scorer), says.passed);
+    Score { says, ask, class }
+}
+
+fn said_by(
+    scorer: &Scorer,
+    place: &Place<'_>,
+    evidence: &Evidence<'_>,
+    against: &Against<'_>,
+    answer: Option<&Value>,
+) -> (RunScore, Option<Ask>) {
+    let standing = |standing, reason: String| (RunScore { standing, reason, ..blank(scorer) }, None);
     match evidence.state {
         RunState::Error => {
             let why = evidence.reason.map_or_else(String::new, |why| format!(": {why}"));
@@ -148,17 +172,17 @@ pub(crate) fn by(
     };
     let outcome = catch_unwind(AssertUnwindSafe(|| score(scorer, &case)));
     match outcome {
-        Ok(Outcome::Scored(said)) => Score {
-            says: RunScore {
+        Ok(Outcome::Scored(said)) => {
+            let says = RunScore {
                 standing: ScoreStanding::Scored,
                 score: said.score.filter(|score| score.is_finite()).map(|score| score.clamp(0.0, 1.0)),
                 passed: said.passed,
                 reason: said.reason,
                 detail: said.detail.into_iter().map(|(name, value)| ScoreDetail { name, value }).collect(),
                 ..blank(scorer)
-            },
-            ask: None,
-        },
+            };
+            (says, None)
+        }
         Ok(Outcome::NoExpected(why)) => {
             standing(ScoreStanding::NoExpected, against.yardstick.trouble.clone().unwrap_or(why))
         }
@@ -172,19 +196,18 @@ pub(crate) fn by(
 }
 
 /// Scorers that take a program or a model. A run without an answer takes neither.
-fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Against<'_>) -> Score {
+fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Against<'_>) -> (RunScore, Option<Ask>) {
     let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
     if let Need::Model(name) = need
         && (evidence.answer.is_some() || !evidence.said.trim().is_empty())
     {
         return match scorer.judge() {
-            Some(_) => Score {
-                says: standing(ScoreStanding::Waiting, format!("`{}` has to be asked.", scorer.name())),
-                ask: Some(xxh3_64(scorer.identity().as_bytes()).cast_signed()),
-            },
-            None => {
-                Score { says: standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")), ask: None }
+            Some(_) => {
+                let id = xxh3_64(scorer.identity().as_bytes()).cast_signed();
+                let says = standing(ScoreStanding::Waiting, format!("`{}` has to be asked.", scorer.name()));
+                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
             }
+            None => (standing(ScoreStanding::Failed, format!("There is no judge named `{name}`.")), None),
         };
     }
     let Some(answer) = evidence.answer.and_then(|kept| kept.json.as_deref()) else {
@@ -193,26 +216,22 @@ fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Agains
             passed: Some(false),
             ..standing(ScoreStanding::Scored, "no answer".to_owned())
         };
-        return Score { says: none, ask: None };
+        return (none, None);
     };
     match need {
-        Need::Model(_) => Score { says: standing(ScoreStanding::Waiting, String::new()), ask: None },
+        Need::Model(_) => (standing(ScoreStanding::Waiting, String::new()), None),
         Need::Program(_) if against.yardstick.expected.is_none() => {
             let why = against.yardstick.trouble.clone().unwrap_or_else(|| NOTHING_EXPECTED.to_owned());
-            Score { says: standing(ScoreStanding::NoExpected, why), ask: None }
+            (standing(ScoreStanding::NoExpected, why), None)
         }
         Need::Program(path) => match against.panel.programs.get(path) {
-            Some(Ok(hash)) => Score {
-                says: standing(ScoreStanding::Waiting, format!("{path} has to be run.")),
-                ask: Some(ask(*hash, &against.yardstick.expected_text, answer)),
-            },
-            Some(Err(why)) => {
-                Score { says: standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), ask: None }
+            Some(Ok(hash)) => {
+                let id = ask(*hash, &against.yardstick.expected_text, answer);
+                let says = standing(ScoreStanding::Waiting, format!("{path} has to be run."));
+                (says, Some(Ask { id, passes_from: scorer.passes_from() }))
             }
-            None => Score {
-                says: standing(ScoreStanding::Failed, format!("{path} is only run for suites that name it.")),
-                ask: None,
-            },
+            Some(Err(why)) => (standing(ScoreStanding::Failed, format!("{path} could not be read: {why}")), None),
+            None => (standing(ScoreStanding::Failed, format!("{path} is only run for suites that name it.")), None),
         },
     }
 }
@@ -239,11 +258,13 @@ fn expected_calls<'a>(place: &Place<'_>, against: &Against<'a>) -> &'a [String] 
     if place.calls_tools { &against.task.expected_tool_calls } else { &[] }
 }
 
+/// What went wrong with a run, as a scorer sees it; what can be said without one when there is none.
 fn class(
     place: &Place<'_>,
     evidence: &Evidence<'_>,
     against: Option<Against<'_>>,
-    first: Option<&Score>,
+    scorer: Option<&Scorer>,
+    passed: Option<bool>,
 ) -> Option<FailureClass> {
     let stop = match evidence.state {
         RunState::Answered => Stop::Answered,
@@ -255,10 +276,11 @@ fn class(
         stop,
         reason: evidence.reason,
         said: evidence.said,
-        said_is_answer: against.and_then(|against| against.panel.scorers.first()).is_some_and(Scorer::reads_texts),
+        said_is_answer: scorer.is_some_and(Scorer::reads_texts),
         expected_calls: against.as_ref().map_or(&[], |against| expected_calls(place, against)),
         calls: evidence.calls,
-        passed: first.and_then(|first| first.says.passed),
+        passed,
+        of_calls: scorer.is_some_and(Scorer::reads_calls),
     });
     failure.map(|failure| match failure {
         Failure::WrongAnswer => FailureClass::WrongAnswer,

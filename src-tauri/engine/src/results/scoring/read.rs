@@ -1,6 +1,7 @@
 //! Scores of one run, for whoever reads it or asks for a scorer that its suite does not name.
 use super::held::Held;
-use super::measure::{Place, by};
+use super::measure::{Place, Score, by};
+use super::write;
 use crate::results::blob::TextBlob;
 use crate::results::index::{IndexError, Reader};
 use crate::results::record;
@@ -111,23 +112,25 @@ fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {
     })
 }
 
-/// What some scorers say of a run, whether its suite names them or not; nothing where its task is not known. `texts` is kept from
-/// run to run.
+/// What some scorers say of a run, whether its suite names them or not; nothing where its task is not known. Programs say what they
+/// said before. `texts` is kept from run to run.
 pub(crate) fn measured_by(
     index: &Reader<'_>,
     tasks: &Tasks,
     key: &str,
     scorers: &[Scorer],
     texts: &mut Option<TextBlob>,
-) -> Result<Vec<RunScore>, IndexError> {
+) -> Result<Vec<Score>, IndexError> {
     let Some(known) = known(index, key)? else { return Ok(Vec::new()) };
     let place = known.place();
     let Some(against) = place.against(tasks) else { return Ok(Vec::new()) };
     let held = Held::load(index, known.id)?;
     let said = held.said(texts, || index.text())?;
     let answer = held.answer.as_ref().and_then(touchstone_formats::run::Kept::value);
-    let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref()).says;
-    Ok(scorers.iter().map(one).collect())
+    let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref());
+    let mut scores: Vec<Score> = scorers.iter().map(one).collect();
+    write::fill(index, &mut scores)?;
+    Ok(scores)
 }
 
 /// A column that holds a word of the rows' own.

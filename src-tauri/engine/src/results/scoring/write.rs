@@ -1,5 +1,5 @@
 //! What came of measuring, in the index: the columns of its run, a row for each scorer, and what measuring again needs.
-use super::measure::{Measured, Score};
+use super::measure::{Ask, Measured, Score};
 use crate::results::index::IndexError;
 use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -59,27 +59,31 @@ pub(crate) fn word(word: impl Serialize) -> Option<String> {
 
 /// Puts what programs said before in place of waiting for them.
 pub(crate) fn fill_in(sql: &Connection, measured: &mut Measured) -> Result<(), IndexError> {
-    for (at, score) in measured.scores.iter_mut().enumerate() {
+    fill(sql, &mut measured.scores)?;
+    if let Some(first) = measured.scores.first() {
+        measured.class = first.class;
+    }
+    Ok(())
+}
+
+/// The same for the scores alone.
+pub(crate) fn fill(sql: &Connection, scores: &mut [Score]) -> Result<(), IndexError> {
+    for score in scores {
         let Some(ask) = score.ask else { continue };
-        let Some(kept) = kept(sql, ask)? else { continue };
-        kept.fill(score);
-        if at == 0 && score.says.passed == Some(false) {
-            // Programs are only asked about answers.
-            measured.class = Some(FailureClass::WrongAnswer);
+        if let Some(kept) = kept(sql, ask.id)? {
+            kept.fill(score, ask);
         }
     }
     Ok(())
 }
 
-/// What a program said.
+/// What a program said. Whether that is good enough is the business of each that asked.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Kept {
     /// What it was asked.
     pub(crate) ask: i64,
     /// From 0 to 1; none when it failed.
     pub(crate) score: Option<f64>,
-    /// Whether that is good enough.
-    pub(crate) passed: Option<bool>,
     /// Why, as a sentence.
     pub(crate) reason: String,
     /// Numbers behind it.
@@ -91,10 +95,12 @@ impl Kept {
         if self.score.is_some() { ScoreStanding::Scored } else { ScoreStanding::Failed }
     }
 
-    fn fill(&self, score: &mut Score) {
+    fn fill(&self, score: &mut Score, ask: Ask) {
         let says = &mut score.says;
         says.standing = self.standing();
-        (says.score, says.passed) = (self.score, self.passed);
+        (says.score, says.passed) = (self.score, self.score.map(|score| score >= ask.passes_from));
+        // Programs are only asked about answers.
+        score.class = (says.passed == Some(false)).then_some(FailureClass::WrongAnswer);
         says.reason.clone_from(&self.reason);
         says.detail.clone_from(&self.detail);
     }
@@ -102,40 +108,40 @@ impl Kept {
 
 /// Keeps what a program said, and fills it in where it was waited for; returns the keys of the runs that changed.
 pub(crate) fn keep(sql: &Connection, kept: &Kept) -> Result<Vec<String>, IndexError> {
-    const KEEP: &str = "INSERT OR REPLACE INTO kept_scores (ask, score, passed, reason, detail) VALUES (?,?,?,?,?)";
-    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ? WHERE ask = ?";
-    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, class = ? \
-                         WHERE id IN (SELECT run FROM scores WHERE ask = ? AND place = 0)";
-    let Kept { ask, score, passed, reason, detail } = kept;
+    const KEEP: &str = "INSERT OR REPLACE INTO kept_scores (ask, score, reason, detail) VALUES (?,?,?,?)";
+    const FILL: &str = "UPDATE scores SET standing = ?2, score = ?3, passed = ?3 >= passes_from, reason = ?4, detail = ?5, \
+                        class = CASE WHEN ?3 < passes_from THEN ?6 END WHERE ask = ?1";
+    const FIRST: &str = "UPDATE runs SET scoring = s.standing, score = s.score, passed = s.passed, score_reason = s.reason, \
+                         class = s.class FROM scores s WHERE s.run = runs.id AND s.place = 0 AND s.ask = ?";
+    let Kept { ask, score, reason, detail } = kept;
     let detail = serde_json::to_string(detail).unwrap_or_default();
-    sql.prepare_cached(KEEP)?.execute(params![ask, score, passed, reason, detail])?;
-    let standing = word(kept.standing());
-    sql.prepare_cached(FILL)?.execute(params![standing, score, passed, reason, detail, ask])?;
-    let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
-    sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, class, ask])?;
+    sql.prepare_cached(KEEP)?.execute(params![ask, score, reason, detail])?;
+    let (standing, wrong) = (word(kept.standing()), word(FailureClass::WrongAnswer));
+    sql.prepare_cached(FILL)?.execute(params![ask, standing, score, reason, detail, wrong])?;
+    sql.prepare_cached(FIRST)?.execute([ask])?;
     let mut select = sql.prepare_cached("SELECT key FROM runs WHERE id IN (SELECT run FROM scores WHERE ask = ?)")?;
     let keys = select.query_map([ask], |row| row.get(0))?;
     Ok(keys.collect::<Result<_, _>>()?)
 }
 
 fn kept(sql: &Connection, ask: i64) -> Result<Option<Kept>, IndexError> {
-    let mut select = sql.prepare_cached("SELECT score, passed, reason, detail FROM kept_scores WHERE ask = ?")?;
+    let mut select = sql.prepare_cached("SELECT score, reason, detail FROM kept_scores WHERE ask = ?")?;
     let row = select.query_row([ask], |row| {
-        let detail: String = row.get(3)?;
+        let detail: String = row.get(2)?;
         let detail = serde_json::from_str(&detail).unwrap_or_default();
-        Ok(Kept { ask, score: row.get(0)?, passed: row.get(1)?, reason: row.get(2)?, detail })
+        Ok(Kept { ask, score: row.get(0)?, reason: row.get(1)?, detail })
     });
     Ok(row.optional()?)
 }
 
 /// Puts a row for each scorer in place of those that are there.
 pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bool) -> Result<(), IndexError> {
-    const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, ask) \
-                       VALUES (?,?,?,?,?,?,?,?,?,?)";
+    const PUT: &str = "INSERT INTO scores (run, place, scorer, version, standing, score, passed, reason, detail, class, ask, \
+                       passes_from) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)";
     if !fresh {
         sql.prepare_cached("DELETE FROM scores WHERE run = ?")?.execute([run])?;
     }
-    for (place, Score { says, ask }) in scores.iter().enumerate() {
+    for (place, Score { says, ask, class }) in scores.iter().enumerate() {
         let detail = serde_json::to_string(&says.detail).unwrap_or_default();
         let place = i64::try_from(place).unwrap_or(i64::MAX);
         sql.prepare_cached(PUT)?.execute(params![
@@ -148,7 +154,9 @@ pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bo
             says.passed,
             says.reason,
             detail,
-            ask
+            class.and_then(word),
+            ask.map(|ask| ask.id),
+            ask.map(|ask| ask.passes_from)
         ])?;
     }
     Ok(())
