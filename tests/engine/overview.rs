@@ -1,7 +1,8 @@
 //! Rules of the overview on a real folder: it says what list, scores and suites say, and follows the files.
 use crate::bench::{Bench, answered, wait_until};
 use touchstone_engine::rows::{
-    Column, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, Sort, Span,
+    Column, FailureClass, ListRequest, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow,
+    ReportFormat, ReportRequest, Sort, Span, Stats, StatsRequest,
 };
 
 const SUITE: &str = "tool_calling_prompt: How many?\nrepeat: 2\nscorers: [fields, exact]\nvariations:\n- name: few\n  parameters: { n: 1 }\n  expected_output: [{ n: 3, m: 1 }]\n- name: many\n  parameters: { n: 2 }\n  expected_output: [{ n: 3, m: 1 }]\n";
@@ -100,4 +101,72 @@ fn the_overview_follows_runs_and_suites() {
     wait_until("more is expected", || Some(overview(&bench, "", None)).filter(|all| all.missing == Some(9)));
     assert_eq!(overview(&bench, "state:error", None).missing, None);
     assert_eq!(overview(&bench, "model:o1", None).columns.len(), 1);
+}
+
+fn stats(bench: &Bench, scorer: Option<&str>) -> Stats {
+    let scorer = scorer.map(str::to_owned);
+    bench.app().stats(&StatsRequest { filter: String::new(), scorer, baseline: None }).unwrap()
+}
+
+#[test]
+fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
+    let suite = "tool_calling_prompt: How many?\nexpected_tool_calls: [count]\nscorers: [fields: { threshold: 0.5 }, exact, tool_calls]\nvariations:\n- parameters: {}\n  expected_output: [{ n: 3, m: 1 }, { n: 4, m: 1 }]\n";
+    let bench = Bench::new()
+        .file("tasks/plans.yaml", suite)
+        .file("results/plans-tool_calling-claude-variation0.yaml", answers("[{ n: 3, m: 1 }, { n: 4, m: 2 }]"))
+        .file(
+            "results/plans-tool_calling-claude-variation0-run2.yaml",
+            "conversation:\n- user_message: How many?\n- error: no credit\n",
+        )
+        .open();
+    let classes = |scorer: Option<&str>| {
+        let stats = stats(&bench, scorer);
+        let told: Vec<_> = stats.groups[0].classes.iter().map(|one| (one.class, one.runs)).collect();
+        told
+    };
+    let error = (FailureClass::SystemError, 1);
+    assert_eq!(classes(None), [error]);
+    assert_eq!(classes(Some("fields")), [error]);
+    assert_eq!(classes(Some("exact")), [(FailureClass::WrongAnswer, 1), error]);
+    assert_eq!(classes(Some("tool_calls")), [(FailureClass::MissingToolCall, 1), error]);
+    assert_eq!(classes(Some("nobody knows it")), [error]);
+    let request = ReportRequest {
+        format: ReportFormat::Json,
+        filter: String::new(),
+        scorer: Some("exact".to_owned()),
+        baseline: None,
+        title: String::new(),
+        runs: true,
+        theme: None,
+    };
+    assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));
+}
+
+#[test]
+fn statistics_count_the_runs_of_one_variation_together_however_files_name_it() {
+    let suite = "tool_calling_prompt: How many?\nvariations:\n- name: last_10\n  parameters: {}\n  expected_output: [{ n: 3 }]\n";
+    let dir = "results/plans/o1/promptql/retrieval";
+    let mut bench = Bench::new()
+        .file("tasks/plans/task.yaml", suite)
+        .file("results/plans/task-promptql-o1-variation0.yaml", answers("[{ n: 4 }]"));
+    for run in 1..=2 {
+        bench = bench
+            .file(&format!("{dir}/last_10_run_{run}.history"), r#"[{"role": "user", "content": "How many?"}]"#)
+            .file(&format!("{dir}/last_10_run_{run}.result"), r#"[{"n": 3}]"#);
+    }
+    let bench = bench.open();
+    let matrix = overview(&bench, "", None);
+    let cells: Vec<(u32, u32)> = matrix
+        .rows
+        .iter()
+        .filter(|row| row.kind == OverviewKind::Task)
+        .flat_map(|row| cells(row).map(|(_, cell)| (cell.runs, cell.flaky)))
+        .collect();
+    assert_eq!(cells, [(3, 1)]);
+    let stats = stats(&bench, None);
+    assert_eq!((stats.tasks, stats.rows.len()), (1, 1), "{:?}", stats.rows);
+    let cell = stats.rows[0].cells[0].as_ref().unwrap();
+    assert_eq!((cell.runs, cell.flaky), (3, true));
+    let key = &stats.rows[0].key;
+    assert_eq!((key.task.as_deref(), key.variation), (Some("plans/task"), Some(0)));
 }

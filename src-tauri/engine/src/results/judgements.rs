@@ -238,19 +238,16 @@ pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Opt
 
 /// Only rows that wait for a judge have something that stands for the question; how a run ended is decided elsewhere.
 fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
-    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ? \
+    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, class = ? \
                         WHERE run = ? AND place = ? AND ask IS NOT NULL";
-    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ? WHERE id = ?";
+    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, class = ? WHERE id = ?";
     let Says { standing, score, passed, reason, detail } = says;
+    let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
     let place = i64::try_from(at).unwrap_or(i64::MAX);
     let (standing, detail) = (word(standing), serde_json::to_string(detail).unwrap_or_default());
-    let changed = sql.prepare_cached(FILL)?.execute(params![standing, score, passed, reason, detail, run, place])?;
-    if at == 0 && changed > 0 {
-        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, run])?;
-        if says.standing == ScoreStanding::Scored {
-            let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
-            sql.prepare_cached("UPDATE runs SET class = ? WHERE id = ?")?.execute(params![class, run])?;
-        }
+    let filled = params![standing, score, passed, reason, detail, class, run, place];
+    if sql.prepare_cached(FILL)?.execute(filled)? > 0 && at == 0 {
+        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, class, run])?;
     }
     Ok(())
 }

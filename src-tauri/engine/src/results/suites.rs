@@ -55,6 +55,17 @@ impl Task {
         text.map(|text| template::render(text, parameters.unwrap_or_default()).0)
     }
 
+    /// The number of the variation that runs are counted as: their own or, in layouts without numbers, that of the variation with
+    /// their name.
+    pub fn counted_as(&self, number: Option<u32>, name: Option<&str>) -> Option<u32> {
+        let by_name = || {
+            let name = name?;
+            let found = self.suite.variations.iter().position(|variation| variation.label() == name)?;
+            u32::try_from(found).ok()
+        };
+        number.or_else(by_name)
+    }
+
     /// What a variation is called.
     pub fn variation_name(&self, index: usize) -> Option<String> {
         let label = self.suite.variations.get(index)?.label();

@@ -256,12 +256,8 @@ fn chosen(columns: Vec<GatheredColumn>) -> (impl Iterator<Item = Column>, usize,
 
 /// Which variation a run is of.
 fn place(run: &Seen<'_>, suite: Option<&Task>) -> Place {
-    let by_name = || {
-        let name = run.variation_name?;
-        let found = suite?.suite.variations.iter().position(|variation| variation.label() == name)?;
-        u32::try_from(found).ok()
-    };
-    match (run.variation.or_else(by_name), run.variation_name) {
+    let number = suite.map_or(run.variation, |suite| suite.counted_as(run.variation, run.variation_name));
+    match (number, run.variation_name) {
         (Some(number), _) => Place::Numbered(number),
         (None, Some(name)) => Place::Named(name.to_owned()),
         (None, None) => Place::Unknown,

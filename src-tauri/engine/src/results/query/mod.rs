@@ -22,6 +22,7 @@ use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
+use super::suites::Shelf;
 use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, Sort, Span};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -36,6 +37,7 @@ pub const MAX_ROWS: u32 = 500;
 #[derive(Default)]
 pub struct Lists {
     remembered: Mutex<Remembered>,
+    shelf: Arc<Shelf>,
 }
 
 /// The texts of a filter that runs must contain or must not.
@@ -45,6 +47,11 @@ struct Asked {
 }
 
 impl Lists {
+    /// Of a folder with these suites.
+    pub fn new(shelf: &Arc<Shelf>) -> Self {
+        Self { shelf: Arc::clone(shelf), ..Self::default() }
+    }
+
     /// One page.
     pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
         let (filter, misread) = Filter::parse(&request.filter);
@@ -88,7 +95,7 @@ impl Lists {
         let (filter, misread) = Filter::parse(filter);
         let by_path = Sort { column: Column::Path, descending: false };
         let ids = self.ids(index, &Asked::new(filter), by_path)?;
-        Ok((scored::scored(index, &ids, scorer)?, misread))
+        Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
     /// Scorers that occur, those of most runs first.

@@ -3,6 +3,7 @@ use super::row::word;
 use super::run_set::RunSet;
 use crate::results::filter::state_named;
 use crate::results::index::{IndexError, Reader};
+use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
 use rusqlite::Row;
 
@@ -13,11 +14,11 @@ pub struct ScoredRun {
     pub id: String,
     /// File, relative to the output directory.
     pub path: String,
-    /// Task.
+    /// Task: its id when its suite is known, else as the files name it.
     pub task: Option<String>,
-    /// Variation, from 0.
+    /// Variation, from 0; also of files that only name it, when the suite is known.
     pub variation: Option<u32>,
-    /// What the variation is called; layouts without numbers tell variations apart by this.
+    /// What the variation is called; tells variations apart where no number is known.
     pub variation_name: Option<String>,
     /// Repeat, from 1.
     pub repeat: u32,
@@ -53,7 +54,7 @@ pub struct ScoredRun {
     pub passed: Option<bool>,
     /// Why.
     pub score_reason: Option<String>,
-    /// What went wrong.
+    /// What went wrong, as that scorer sees it.
     pub class: Option<FailureClass>,
     /// Of what it was scored against; runs with different ones cannot be compared.
     pub fingerprint: Option<i64>,
@@ -66,19 +67,29 @@ pub struct ScoredRun {
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
      r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason";
 
+/// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever scores.
+const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
+     WHEN r.state <> 'answered' AND r.class <> 'wrong_answer' THEN r.class END";
+
 /// In the order of the ids.
-pub(super) fn scored(index: &Reader<'_>, ids: &[i64], scorer: Option<&str>) -> Result<Vec<ScoredRun>, IndexError> {
+pub(super) fn scored(
+    index: &Reader<'_>,
+    suites: &Tasks,
+    ids: &[i64],
+    scorer: Option<&str>,
+) -> Result<Vec<ScoredRun>, IndexError> {
     let mut wanted = RunSet::default();
     for id in ids {
         wanted.insert(*id);
     }
     // Only fixed fragments are put together here; the name of the scorer is a parameter.
+    let columns = if scorer.is_some() { &COLUMNS.replace("r.class", CLASS) } else { COLUMNS };
     let statement = match scorer {
         None => format!(
-            "SELECT {COLUMNS}, r.scoring, r.scorer, r.score, r.passed, r.score_reason FROM runs r WHERE ?1 IS NULL ORDER BY r.path"
+            "SELECT {columns}, r.scoring, r.scorer, r.score, r.passed, r.score_reason FROM runs r WHERE ?1 IS NULL ORDER BY r.path"
         ),
         Some(_) => format!(
-            "SELECT {COLUMNS}, s.standing, s.scorer, s.score, s.passed, s.reason FROM runs r \
+            "SELECT {columns}, s.standing, s.scorer, s.score, s.passed, s.reason FROM runs r \
              LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1 ORDER BY r.path"
         ),
     };
@@ -87,10 +98,19 @@ pub(super) fn scored(index: &Reader<'_>, ids: &[i64], scorer: Option<&str>) -> R
     let mut runs = Vec::with_capacity(ids.len());
     while let Some(row) = rows.next()? {
         if wanted.contains(row.get(0)?) {
-            runs.push(read(row)?);
+            runs.push(placed(read(row)?, suites));
         }
     }
     Ok(runs)
+}
+
+/// As its suite numbers it: files may name a task, and a variation, in more than one way.
+fn placed(mut run: ScoredRun, suites: &Tasks) -> ScoredRun {
+    if let Some(task) = run.task.as_deref().and_then(|name| suites.get(name)) {
+        run.variation = task.counted_as(run.variation, run.variation_name.as_deref());
+        run.task = Some(task.suite.id.clone());
+    }
+    run
 }
 
 /// Scorers that occur, those of most runs first.
