@@ -273,3 +273,20 @@ fn real_runs_part_where_a_person_would_say() {
     }
     println!("cases: {}", REAL.len());
 }
+
+#[test]
+fn the_heads_compare_answers_by_the_rules_of_the_suite_as_the_diff_does() {
+    let suite = "tool_calling_prompt: How many?\nscorers: [fields: { tolerance: 1 }]\nvariations:\n- parameters: {}\n  expected_output: 5\n";
+    let says = |answer: &str| answered("Done.").replace("answer:\n- n: 3\n", &format!("answer: {answer}\n"));
+    let (five, more) = ("t-tool_calling-claude-variation0.yaml", "t-tool_calling-o1-variation0.yaml");
+    let bench = Bench::new()
+        .file("tasks/t.yaml", suite)
+        .file(&format!("results/{five}"), says("5"))
+        .file(&format!("results/{more}"), says("5.5"))
+        .open();
+    assert_eq!(compare(&bench, &[five, more]).runs[1].answer, DiffKind::Alike);
+    bench.remove("tasks/t.yaml");
+    crate::bench::wait_until("the suite is gone", || {
+        (compare(&bench, &[five, more]).runs[1].answer == DiffKind::Changed).then_some(())
+    });
+}

@@ -2,6 +2,7 @@
 //! different folders. Beside the desk nothing of them is kept but digests, titles and answers.
 use super::desk::Opened;
 use super::pieces::{Budget, short};
+use super::task::{self, Origin};
 use super::{Reading, Unread, count};
 use crate::results::flow::Flow;
 use crate::rows::{
@@ -34,6 +35,8 @@ pub(crate) struct Side {
     digests: Vec<Digest>,
     titles: Vec<String>,
     answer: Option<Value>,
+    /// How its suite has answers compared.
+    options: Options,
 }
 
 impl Reading {
@@ -41,7 +44,9 @@ impl Reading {
     pub(crate) fn side(&self, flow: &Flow, id: &str) -> Result<Side, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let run = &opened.run;
+        let options = task::origin(flow, &row).as_ref().map_or_else(Options::default, Origin::options);
         Ok(Side {
+            options,
             row,
             version: opened.version.clone(),
             fault: (!opened.faults.is_empty()).then(|| short(&opened.faults.join(" "), MAX_TROUBLE)),
@@ -111,7 +116,7 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     let runs = sides.into_iter().enumerate().map(|(at, side)| {
         let among = read.iter().position(|read| *read == at);
         let (answer, answer_summary) = match side.fault {
-            None => answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at)),
+            None => answers(of_first.as_ref(), side.answer.as_ref(), first == Some(at), &side.options),
             Some(_) => (DiffKind::Absent, None),
         };
         let none = || among.is_none().then(|| "Its files tell of no steps.".to_owned());
@@ -180,14 +185,19 @@ fn title(step: &Step) -> String {
 }
 
 /// How an answer relates to that of the first run.
-fn answers(first: Option<&Value>, answer: Option<&Value>, is_first: bool) -> (DiffKind, Option<String>) {
+fn answers(
+    first: Option<&Value>,
+    answer: Option<&Value>,
+    is_first: bool,
+    options: &Options,
+) -> (DiffKind, Option<String>) {
     match (first, answer) {
         (None, None) => (DiffKind::Absent, None),
         (Some(_), None) => (DiffKind::Missing, Some("no answer".to_owned())),
         (None, Some(_)) => (DiffKind::Extra, Some("the first run has no answer".to_owned())),
         (Some(first), Some(answer)) if is_first || first == answer => (DiffKind::Same, None),
         (Some(first), Some(answer)) => {
-            let diff = diff::diff(first, answer, &Options::default());
+            let diff = diff::diff(first, answer, options);
             let kind = if diff.is_equal() { DiffKind::Alike } else { DiffKind::Changed };
             (kind, Some(diff.summary()))
         }
