@@ -55,6 +55,18 @@ fn a_review_of_another_answer_says_so_and_one_that_cannot_be_read_ends_with_one(
 }
 
 #[test]
+fn a_note_alone_leaves_the_verdict_with_the_answer_that_it_was_given_for() {
+    let sandbox = Sandbox::usual("review-note");
+    sandbox.run(&["review", FILE, "right"]);
+    std::fs::write(sandbox.folder.join(FILE), ANSWERED.replace("ticket_id: 7\n", "ticket_id: 8\n")).unwrap();
+    assert_eq!(
+        sandbox.run(&["review", FILE, "--note", "Look again."]).out,
+        "right, said of an earlier answer\nLook again.\n"
+    );
+    assert_eq!(sandbox.run(&["review", FILE, "right"]).out, "right\nLook again.\n", "given anew");
+}
+
+#[test]
 fn what_makes_no_sense_ends_with_two_and_writes_nothing() {
     let sandbox = Sandbox::usual("review-refused");
     for command in [

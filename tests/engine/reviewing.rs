@@ -9,7 +9,7 @@ const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
 
 fn says(verdict: Verdict) -> Review {
-    Review { verdict: Some(verdict), score: None, note: String::new(), at_ms: 0, stale: false }
+    Review { verdict: Some(verdict), score: None, note: String::new(), at_ms: 0, stale: false, answer: None }
 }
 
 fn one_run() -> Bench {
@@ -59,7 +59,7 @@ fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run(
     wait_verdict(&bench, RUN, Some(Verdict::Partly));
     let (read, wrong) = read_back(bench.app(), &id);
     let read = read.unwrap();
-    assert_eq!(Review { at_ms: 0, ..read.clone() }, given);
+    assert_eq!(Review { at_ms: 0, answer: None, ..read.clone() }, given);
     assert!(read.at_ms > 1_700_000_000_000 && wrong.is_none());
     let text = fs::read_to_string(bench.path(FILE)).unwrap();
     assert!(text.starts_with("verdict: partly\nscore: 0.75\nnote: |-\n  Off by one.\n  See row 2.\nat: '2"), "{text}");
@@ -85,6 +85,26 @@ fn what_is_said_twice_is_written_once_and_taking_it_back_moves_it_aside() {
     // One that says nothing is none.
     review(&bench, RUN, Some(&Review { verdict: None, note: " \n".to_owned(), ..given })).unwrap();
     assert!(!bench.path(FILE).exists());
+}
+
+#[test]
+fn a_verdict_is_of_the_answer_that_was_looked_at_and_a_note_leaves_it_there() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let seen = bench.app().open_run(&id).unwrap().answer_mark;
+    bench.put(&format!("results/{RUN}"), answered("Three.").replace("- n: 3", "- n: 4"));
+    wait_until("the other answer is read", || (bench.app().open_run(&id).unwrap().answer_mark != seen).then_some(()));
+    review(&bench, RUN, Some(&Review { answer: Some(seen.clone()), ..says(Verdict::Right) })).unwrap();
+    let read = read_back(bench.app(), &id).0.unwrap();
+    assert!(read.stale, "nobody has seen the answer that is there now");
+    assert_eq!(bench.row(RUN).unwrap().verdict, None);
+    review(&bench, RUN, Some(&Review { note: "And more.".to_owned(), ..read })).unwrap();
+    let read = read_back(bench.app(), &id).0.unwrap();
+    assert_eq!((read.stale, read.answer, read.note.as_str()), (true, Some(seen), "And more."));
+    review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
+    assert!(!read_back(bench.app(), &id).0.unwrap().stale, "said anew of what is there now");
+    let odd = Review { answer: Some("a\nb".to_owned()), ..says(Verdict::Right) };
+    assert_eq!(review(&bench, RUN, Some(&odd)).unwrap_err().code, Code::BadRequest);
 }
 
 #[test]

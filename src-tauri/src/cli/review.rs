@@ -78,13 +78,23 @@ fn folder_of(file: &Path) -> PathBuf {
 }
 
 fn changed(said: Option<rows::Review>, asked: &Review) -> rows::Review {
-    let said = said.unwrap_or(rows::Review { verdict: None, score: None, note: String::new(), at_ms: 0, stale: false });
+    let said = said.unwrap_or(rows::Review {
+        verdict: None,
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: None,
+    });
     let verdict = asked.verdict.map(|word| match word {
         Word::Right => Verdict::Right,
         Word::Partly => Verdict::Partly,
         Word::Wrong => Verdict::Wrong,
     });
+    // What is said of the answer is said of the one that is there now; a note alone is added to what was said before.
+    let anew = verdict.is_some() || asked.score.is_some();
     rows::Review {
+        answer: said.answer.filter(|_| !anew),
         verdict: verdict.or(said.verdict),
         score: asked.score.or(said.score),
         note: asked.note.clone().unwrap_or(said.note),

@@ -40,6 +40,10 @@ tree: TreeBrief | null,
  */
 answer: Answer | null, 
 /**
+ * Names that answer, or that there is none: what a person says of it comes back with this.
+ */
+answer_mark: string, 
+/**
  * The task, when its suite is known.
  */
 task: Task | null, 

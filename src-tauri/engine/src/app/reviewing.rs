@@ -13,6 +13,8 @@ use touchstone_formats::review as said;
 
 /// A longer note is a file that was pasted by accident.
 const LONGEST: usize = 64 << 10;
+/// What names an answer is far shorter.
+const LONGEST_MARK: usize = 100;
 
 /// A run that can be reviewed.
 struct Subject {
@@ -31,7 +33,10 @@ impl App {
             None => take_away(dir, &subject.name).map(drop),
             Some(review) => {
                 check(review)?;
-                let mark = answer_mark(open.reading.answer(&open.flow, id)?.as_ref());
+                let mark = match &review.answer {
+                    Some(mark) => mark.clone(),
+                    None => answer_mark(open.reading.answer(&open.flow, id)?.as_ref()),
+                };
                 rewrite(dir, &subject.name, |old| rewritten(old, review, mark))
             }
         };
@@ -66,6 +71,7 @@ impl App {
             at_ms: said.at_ms().unwrap_or_else(|| stamp.modified_ms()),
             note: said.note,
             stale,
+            answer: said.answer,
         };
         Ok((Some(review), None))
     }
@@ -114,6 +120,9 @@ fn check(review: &Review) -> Result<(), AppError> {
     }
     if review.note.len() > LONGEST {
         return bad("The note is longer than 64 KB. Shorten it.");
+    }
+    if review.answer.as_deref().is_some_and(|mark| mark.len() > LONGEST_MARK || mark.contains(char::is_control)) {
+        return bad("This names no answer.");
     }
     if review.note.contains('\0') {
         return bad("The note holds a NUL character. Remove it.");

@@ -33,6 +33,7 @@ pub(crate) use error::Unread;
 pub(crate) use part_id::PartId;
 
 use crate::results::flow::Flow;
+use crate::results::reviews::answer_mark;
 use crate::results::snippet::{MAX_NEEDLE, Needle};
 use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, TextPiece, TreeView};
 use desk::{Desk, Opened};
@@ -66,6 +67,7 @@ impl Reading {
             steps: view::steps(run, 0, view::MAX_STEPS),
             tree: tried::brief(run),
             answer: view::answer(run),
+            answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
             task: asked.map(|asked| asked.show(flow)),
             facts: view::facts(run),
             files: source::files(flow, &opened.files),

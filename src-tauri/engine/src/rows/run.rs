@@ -21,6 +21,8 @@ pub struct RunView {
     pub tree: Option<TreeBrief>,
     /// The answer; none when there is none, which is not the same as an answer of `null`.
     pub answer: Option<Answer>,
+    /// Names that answer, or that there is none: what a person says of it comes back with this.
+    pub answer_mark: String,
     /// The task, when its suite is known.
     pub task: Option<Task>,
     /// Everything else the file says about the run, key by key, unknown keys included.

@@ -105,6 +105,9 @@ pub struct Review {
     pub at_ms: i64,
     /// True when the answer has changed since; ignored when it comes in.
     pub stale: bool,
+    /// Names the answer that it is said of, as [`super::RunView::answer_mark`] does; none is any, and the one that is there now when it
+    /// comes in. What is only added to keeps the mark that it has.
+    pub answer: Option<String>,
 }
 
 /// What a person says in one word.

@@ -41,6 +41,7 @@ async function open(backend: OneRun, hash = "#/run/r0") {
   await until(() => expect(id("step") ?? id("raw")).toBeDefined());
   return backend;
 }
+const noted = () => one("[data-testid='review'] textarea") as HTMLTextAreaElement;
 const asked = (backend: OneRun, name: string) => backend.calls.filter((call) => call.name === name);
 const kept = (backend: OneRun) => asked(backend, "review_run").map((call) => (call.args as { review: Review | null }).review);
 
@@ -234,7 +235,7 @@ describe("what a person says", () => {
   it("is said by one key, kept at once, and taken back by another", async () => {
     const backend = await open(wrong());
     await press("2");
-    await until(() => expect(kept(backend)).toEqual([{ verdict: "partly", score: null, note: "", at_ms: 0, stale: false }]));
+    await until(() => expect(kept(backend)).toEqual([{ verdict: "partly", score: null, note: "", at_ms: 0, stale: false, answer: "mark1" }]));
     await until(() => expect(said("review")).toContain("✓ saved"));
     expect(button("Partly right", id("review"))?.getAttribute("aria-pressed")).toBe("true");
     await press("2");
@@ -272,7 +273,7 @@ describe("what a person says", () => {
   it("is shown as it is on disk, also when somebody else changes it, but not over what is being typed", async () => {
     const backend = wrong();
     const on = (review: Partial<Review>) => {
-      backend.review = { verdict: null, score: null, note: "", at_ms: 1, stale: false, ...review };
+      backend.review = { verdict: null, score: null, note: "", at_ms: 1, stale: false, answer: null, ...review };
       backend.tell({ kind: "runs", generation: 2, ids: ["r0"], all: false });
     };
     on({ verdict: "wrong", score: 0.25, note: "mine" });
@@ -291,11 +292,80 @@ describe("what a person says", () => {
 
   it("of an earlier answer says so, and saying it again makes it new", async () => {
     const backend = wrong();
-    backend.review = { verdict: "right", score: null, note: "", at_ms: 1, stale: true };
+    backend.review = { verdict: "right", score: null, note: "", at_ms: 1, stale: true, answer: "mark0" };
     await open(backend);
     await until(() => expect(said("review")).toContain("Said of an earlier answer"));
+    await type(noted(), "a note alone");
+    noted().blur();
+    await until(() => expect(kept(backend).at(-1)).toMatchObject({ verdict: "right", note: "a note alone", answer: "mark0" }));
+    await until(() => expect(said("review")).toContain("Said of an earlier answer"));
     await press("1");
-    await until(() => expect(kept(backend)).toHaveLength(1));
+    await until(() => expect(kept(backend).at(-1)).toMatchObject({ verdict: "right", answer: "mark1" }));
+    await until(() => expect(said("review")).not.toContain("Said of an earlier answer"));
+  });
+
+  it("loses nothing that is typed while it is being kept, and is sent one after the other", async () => {
+    const backend = await open(wrong());
+    const good = backend.replies.review_run;
+    const waiting: (() => void)[] = [];
+    backend.replies.review_run = (args) => new Promise((done) => waiting.push(() => void Promise.resolve(good(args)).then(() => done(null))));
+    await type(noted(), "one");
+    await press("3");
+    await until(() => expect(waiting).toHaveLength(1));
+    await type(noted(), "one two");
+    noted().blur();
+    await tick();
+    expect(waiting).toHaveLength(1);
+    waiting[0]?.();
+    await until(() => expect(waiting).toHaveLength(2));
+    expect(noted().value).toBe("one two");
+    expect(said("review")).not.toContain("✓ saved");
+    waiting[1]?.();
+    await until(() => expect(said("review")).toContain("✓ saved"));
+    expect(noted().value).toBe("one two");
+    expect(kept(backend).map((one) => one?.note)).toEqual(["one", "one two"]);
+  });
+
+  it("keeps verdict and note while the number beside them is none, with the number that was kept last", async () => {
+    const backend = wrong();
+    backend.review = { verdict: null, score: 0.25, note: "", at_ms: 1, stale: false, answer: "mark1" };
+    await open(backend);
+    const score = () => one("[data-testid='review'] input") as HTMLInputElement;
+    await until(() => expect(score()?.value).toBe("0.25"));
+    await type(score(), "1.5");
+    await type(noted(), "still kept");
+    noted().blur();
+    await until(() => expect(kept(backend).at(-1)).toMatchObject({ score: 0.25, note: "still kept" }));
+    await until(() => expect(said("review")).toContain("not saved"));
+    expect(score().value).toBe("1.5");
+    await press("3");
+    await until(() => expect(kept(backend).at(-1)).toMatchObject({ verdict: "wrong", score: 0.25, note: "still kept" }));
+    await type(score(), "0.5");
+    score().blur();
+    await until(() => expect(said("review")).toContain("✓ saved"));
+    expect(kept(backend).at(-1)).toMatchObject({ verdict: "wrong", score: 0.5, note: "still kept" });
+  });
+
+  it("that could not be kept is there again when the run is opened again", async () => {
+    const backend = wrong();
+    const good = backend.replies.review_run;
+    backend.replies.review_run = () => Promise.reject({ code: "failed", message: "The disk is full.", hint: null });
+    await open(backend);
+    await type(noted(), "not lost");
+    noted().blur();
+    await until(() => expect(said("review")).toContain("The disk is full."));
+    window.dispatchEvent(new Event("pagehide"));
+    await until(() => expect(kept(backend)).toHaveLength(2));
+    if (page) await unmount(page);
+    page = undefined;
+    document.body.replaceChildren();
+    backend.replies.review_run = good;
+    await open(backend);
+    await until(() => expect(noted()?.value).toBe("not lost"));
+    noted().focus();
+    noted().blur();
+    await until(() => expect(said("review")).toContain("✓ saved"));
+    expect(kept(backend).at(-1)?.note).toBe("not lost");
   });
 
   it("that cannot be kept stays in sight with the sentence and the next step, and is tried again", async () => {

@@ -16,6 +16,15 @@ export function readScore(typed: string): number | null | undefined {
   return score <= 1 ? score : undefined;
 }
 
+interface Said {
+  verdict: Verdict | null;
+  score: number | null;
+  note: string;
+}
+
+/** What could not be kept when its run was left, by run. It is there again when that is opened again. */
+const drafts = new Map<string, { verdict: Verdict | null; score: string; note: string; of: string | null | undefined }>();
+
 export class Reviewing {
   verdict = $state<Verdict | null>(null);
   /** As typed. */
@@ -30,22 +39,43 @@ export class Reviewing {
   /** What is typed for a score is none. */
   readonly bad = $derived(readScore(this.score) === undefined);
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Grows with every change; what was kept is that of `#kept`. */
+  #revision = 0;
+  #kept = 0;
+  /** What is on disk, as far as is known. */
+  #last: Said | undefined;
+  /** The answer that it is said of: null is any, undefined that nothing was said yet. */
+  #of: string | null | undefined;
+  #sending: Promise<void> | undefined;
   #again = false;
 
   constructor(
     /** Keeps it; null takes it away. */
     readonly send: (review: Review | null) => Promise<unknown>,
     readonly onsaved: () => void,
-  ) {}
+    /** The mark of the answer that is shown. */
+    readonly seen: () => string,
+    /** Names the run. */
+    readonly run: string,
+  ) {
+    const draft = drafts.get(run);
+    if (!draft) return;
+    ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
+    this.#of = draft.of;
+    this.#changed();
+  }
 
-  /** What is on disk. It does not take away what is being typed. */
+  /** What is on disk. It does not take away what is not kept yet. */
   take(review: Review | null): void {
-    if (this.state === "unsaved" || this.state === "saving" || this.state === "failed") return;
-    this.verdict = review?.verdict ?? null;
-    if (readScore(this.score) !== (review?.score ?? null)) this.score = review?.score == null ? "" : String(review.score);
-    this.note = review?.note ?? "";
+    if (this.#sending) return;
+    this.#last = { verdict: review?.verdict ?? null, score: review?.score ?? null, note: review?.note ?? "" };
+    if (this.#revision !== this.#kept) return;
+    this.verdict = this.#last.verdict;
+    if (readScore(this.score) !== this.#last.score) this.score = review?.score == null ? "" : String(review.score);
+    this.note = this.#last.note;
     this.at = review?.at_ms ?? 0;
     this.stale = review?.stale ?? false;
+    this.#of = review === null ? undefined : review.answer;
     this.state = review === null ? "nothing" : "saved";
   }
 
@@ -53,48 +83,82 @@ export class Reviewing {
   async say(verdict: Verdict | null): Promise<boolean> {
     if (verdict === this.verdict && !this.stale && this.state !== "failed") return this.state !== "unsaved";
     this.verdict = verdict;
+    if (verdict !== null) this.#of = this.seen();
+    this.#changed();
     await this.save();
     return this.failed === null;
   }
 
-  /** Something was typed. */
-  typed(): void {
-    this.state = "unsaved";
+  /** Something was typed. A score is said of the answer that is shown; a note is added to what was said before. */
+  typed(what: "score" | "note"): void {
+    if (what === "score") this.#of = this.seen();
+    this.#changed();
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
   }
 
   /** Keeps what is not kept yet, as when the page is left. */
   flush(): void {
-    if (this.state === "unsaved") void this.save();
+    if (this.#revision !== this.#kept) void this.save();
   }
 
-  async save(): Promise<void> {
+  /** One after the other: what changes meanwhile is sent when that is kept. */
+  save(): Promise<void> {
     clearTimeout(this.#timer);
-    const score = readScore(this.score);
-    if (score === undefined) {
-      this.state = "unsaved";
-      return;
-    }
-    if (this.state === "saving") {
+    if (this.#sending) {
       this.#again = true;
-      return;
+      return this.#sending;
     }
+    this.#sending = this.#all().finally(() => (this.#sending = undefined));
+    return this.#sending;
+  }
+
+  #changed(): void {
+    if (this.#of === undefined) this.#of = this.seen();
+    this.#revision++;
+    this.state = "unsaved";
+    drafts.set(this.run, { verdict: this.verdict, score: this.score, note: this.note, of: this.#of });
+  }
+
+  async #all(): Promise<void> {
+    let kept: boolean;
+    do {
+      this.#again = false;
+      kept = await this.#keep();
+    } while (this.#again);
+    if (kept) this.onsaved();
+  }
+
+  async #keep(): Promise<boolean> {
+    const revision = this.#revision;
+    const of = this.#of ?? null;
+    const typed = readScore(this.score);
+    // A number that is not finished keeps nothing else from being kept.
+    const said = { verdict: this.verdict, score: typed === undefined ? this.#last?.score : typed, note: this.note };
+    const known = typed === undefined && said.verdict === this.#last?.verdict && said.note === this.#last.note;
+    if (said.score === undefined || known) {
+      this.state = "unsaved";
+      return false;
+    }
+    const last = { ...said, score: said.score };
+    const nothing = last.verdict === null && last.score === null && last.note.trim() === "";
     this.state = "saving";
     this.failed = null;
-    const nothing = this.verdict === null && score === null && this.note.trim() === "";
     try {
-      await this.send(nothing ? null : { verdict: this.verdict, score, note: this.note, at_ms: 0, stale: false });
-      this.at = Date.now();
-      this.stale = false;
-      this.state = nothing ? "nothing" : "saved";
+      await this.send(nothing ? null : { ...last, at_ms: 0, stale: false, answer: of });
     } catch (thrown) {
       this.failed = asAppError(thrown);
       this.state = "failed";
+      return false;
     }
-    if (this.#again) {
-      this.#again = false;
-      await this.save();
-    } else if (this.failed === null) this.onsaved();
+    this.#last = last;
+    this.at = Date.now();
+    this.stale = !nothing && of !== null && of !== this.seen();
+    if (revision === this.#revision && typed !== undefined) {
+      this.#kept = revision;
+      drafts.delete(this.run);
+      this.state = nothing ? "nothing" : "saved";
+    } else this.state = "unsaved";
+    return true;
   }
 }
