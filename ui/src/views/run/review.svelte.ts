@@ -3,6 +3,7 @@ import type { AppError } from "../../generated/AppError";
 import type { Review } from "../../generated/Review";
 import type { Verdict } from "../../generated/Verdict";
 import { asAppError } from "../../live";
+import { drafts } from "./drafts";
 
 const PAUSE_MS = 900;
 
@@ -21,9 +22,6 @@ interface Said {
   score: number | null;
   note: string;
 }
-
-/** What could not be kept when its run was left, by run. It is there again when that is opened again. */
-const drafts = new Map<string, { verdict: Verdict | null; score: string; note: string; of: string | null | undefined }>();
 
 export class Reviewing {
   verdict = $state<Verdict | null>(null);
