@@ -293,7 +293,8 @@ impl Digest {
                 (Some(field), Some(twin)) if field.label == twin.label => {
                     let weight = field.weight().max(twin.weight());
                     sum += weight * field.alike(twin);
-                    (left.next(), right.next());
+                    left.next();
+                    right.next();
                     weight
                 }
                 (Some(field), twin) if twin.is_none_or(|twin| field.label < twin.label) => {

@@ -367,7 +367,7 @@ fn parts_of_one_label_are_compared_in_turn_however_many_there_are() {
     let labels = |all: &[&str]| call(all.iter().map(|label| ((*label).to_owned(), (*label).to_owned())));
     let told = |left: &[&str], right: &[&str]| -> String {
         let found = differences((&labels(left), 0), (&labels(right), 0));
-        found.iter().map(|one| format!("{} {:?}; ", one.label, one.change)).collect()
+        found.iter().map(|one| format!("{} {:?}", one.label, one.change)).collect::<Vec<_>>().join("; ")
     };
-    assert_eq!(told(&["a", "b", "a"], &["b", "a", "c"]), "a Same; c Extra; b Same; a Missing; ");
+    assert_eq!(told(&["a", "b", "a"], &["b", "a", "c"]), "a Same; c Extra; b Same; a Missing");
 }
