@@ -128,9 +128,9 @@ pub(crate) fn measured_by(
     let said = held.said(texts, || index.text())?;
     let answer = held.answer.as_ref().and_then(touchstone_formats::run::Kept::value);
     let one = |scorer| by(scorer, &place, &held.evidence(&said), &against, answer.as_ref());
-    let mut scores: Vec<Score> = scorers.iter().map(one).collect();
-    write::fill(index, &mut scores)?;
-    Ok(scores)
+    let mut measured: Vec<Score> = scorers.iter().map(one).collect();
+    write::fill(index, &mut measured)?;
+    Ok(measured)
 }
 
 /// A column that holds a word of the rows' own.
