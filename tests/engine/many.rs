@@ -201,7 +201,14 @@ fn what_is_found_in_one_of_many_opens_at_its_step() {
 fn a_review_of_one_of_many_is_a_file_of_its_own_and_holds_while_the_others_change() {
     let bench = Bench::new().file(FILE, three()).open();
     let id = bench.row(&path("2")).unwrap().id;
-    let review = Review { verdict: Some(Verdict::Wrong), score: None, note: String::new(), at_ms: 0, stale: false };
+    let review = Review {
+        verdict: Some(Verdict::Wrong),
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: None,
+    };
     bench.app().review_run(&id, Some(&review)).unwrap();
     let verdict = |member: &str| bench.row(&path(member)).and_then(|row| row.verdict);
     wait_until("the verdict is shown", || verdict("2"));

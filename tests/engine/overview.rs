@@ -137,6 +137,7 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
         baseline: None,
         title: String::new(),
         runs: true,
+        published: false,
         theme: None,
     };
     assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));

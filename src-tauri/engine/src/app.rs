@@ -155,11 +155,8 @@ impl App {
         };
         let path = roots.folder.clone();
         let flow = self.start(roots)?;
-        let (lists, reading, catalogs) = (Lists::default(), Reading::default(), Catalogs::default());
+        let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
         let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, catalogs, problem })))?;
-
-        let (lists, reading) = (Lists::new(&flow.shelf), Reading::default());
-        let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, problem })))?;
         if let Some(old) = old {
             old.flow.stop();
         }

@@ -114,10 +114,9 @@ impl Scorer {
     /// Version of the rule. It grows whenever the same answer could get another score.
     pub fn version(&self) -> u32 {
         match self.rule {
-            // Names of functions became the APIs that are meant.
-            Rule::ApiCalls { .. } => 2,
-            // Very long texts have no score.
-            Rule::Text { likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), .. } => 2,
+            // Names of functions became the APIs that are meant; very long texts have no score.
+            Rule::ApiCalls { .. }
+            | Rule::Text { likeness: Likeness::Letters | Likeness::Words(Metric::RougeL), .. } => 2,
             _ => self.judge().map_or(1, |(judge, ..)| judge.version()),
         }
     }
