@@ -7,18 +7,13 @@ let browser;
 before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
-const QUERY = `tool_calling_prompt: Which stars and moons are there?
-api_list:
-- {category_name: Sky, tool_name: Sky_v2, api_name: Stars, api_description: All, required_parameters: [], optional_parameters: [], method: GET}
-- {category_name: Sky, tool_name: Sky_v2, api_name: Moons, api_description: All, required_parameters: [], optional_parameters: [], method: GET}
-relevant APIs: [[Sky_v2, Stars], [Sky_v2, Moons]]
-variations: [{}]
-`;
+const api = (name) => ({ category_name: "Sky", tool_name: "Sky_v2", api_name: name, api_description: "All", required_parameters: [], optional_parameters: [], method: "GET" });
+const QUERY = JSON.stringify([{ query_id: 588, query: "Which stars and moons are there?", api_list: [api("Stars"), api("Moons")], "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]] }]);
 const call = (name) => `- tool_call: {name: ${name}, params: {}, result: ok}\n`;
 const run = (calls, answer) => `conversation:\n- user_message: Which?\n${calls.map(call).join("")}- assistant_message: Done.\n${answer === null ? "" : `answer: ${answer}\n`}`;
 const name = (model) => `results/G1_instruction/588-tool_calling-${model}-variation0.yaml`;
 const FILES = {
-  "tasks/G1_instruction/588.yaml": QUERY,
+  "tasks/G1_instruction.json": QUERY,
   [name("o1")]: run(["stars_for_sky_v2", "moons_for_sky_v2", "Finish"], "Two stars and one moon can be seen."),
   [name("claude")]: run(["stars_for_sky_v2", "weather"], null),
 };

@@ -4,6 +4,12 @@ use crate::sandbox::Sandbox;
 const README: &str = include_str!("../../README.md");
 const MAKEFILE: &str = include_str!("../../Makefile");
 const FILE: &str = "results/tickets-tool_calling-claude-variation0.yaml";
+/// Answers to queries, and the queries.
+const ANSWERS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json"
+);
+const QUERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
 /// What is typed, without the remark behind it.
 fn typed(program: &str) -> Vec<&'static str> {
@@ -33,10 +39,13 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
         let mut words: Vec<String> = words(line).split_off(1);
         let acts = words.first().is_some_and(|word| ["serve", "run", "nudge"].contains(&word.as_str()));
         let nested = words.get(1).filter(|word| words[0] == "stabletoolbench" && *word == "serve").cloned();
+        let scores_answers = words.starts_with(&["stabletoolbench".to_owned(), "score".to_owned()]);
         for word in &mut words {
             match word.as_str() {
                 "FOLDER" => ".".clone_into(word),
+                "FILE" if scores_answers => ANSWERS.clone_into(word),
                 "FILE" => FILE.clone_into(word),
+                "solvable_queries" => QUERIES.clone_into(word),
                 _ => {}
             }
         }

@@ -129,7 +129,6 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
     assert_eq!(classes(Some("fields")), [error]);
     assert_eq!(classes(Some("exact")), [(FailureClass::WrongAnswer, 1), error]);
     assert_eq!(classes(Some("tool_calls")), [(FailureClass::MissingToolCall, 1), error]);
-    assert_eq!(classes(Some("nobody knows it")), [error]);
     let request = ReportRequest {
         format: ReportFormat::Json,
         filter: String::new(),

@@ -6,14 +6,11 @@ use touchstone_engine::rows::{FailureClass, PublishedRequest, Report, ReportForm
 use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
-pub(crate) const QUERY: &str = r#"tool_calling_prompt: Which stars and moons are there?
-api_list:
-- {category_name: Sky, tool_name: Sky_v2, api_name: Stars, api_description: "All of them", required_parameters: [], optional_parameters: [], method: GET}
-- {category_name: Sky, tool_name: Sky_v2, api_name: Moons, api_description: "All of them", required_parameters: [], optional_parameters: [], method: GET}
-relevant APIs: [[Sky_v2, Stars], [Sky_v2, Moons]]
-variations: [{}]
-"#;
-pub(crate) const QUERY_FILE: &str = "tasks/G1_instruction/588.yaml";
+pub(crate) const QUERY: &str = r#"[{"query_id": 588, "query": "Which stars and moons are there?", "api_list": [
+ {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars", "api_description": "All of them", "required_parameters": [], "optional_parameters": [], "method": "GET"},
+ {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons", "api_description": "All of them", "required_parameters": [], "optional_parameters": [], "method": "GET"}],
+ "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]]}]"#;
+pub(crate) const QUERY_FILE: &str = "tasks/G1_instruction.json";
 
 pub(crate) fn run(model: &str) -> String {
     format!("results/G1_instruction/588-tool_calling-{model}-variation0.yaml")
@@ -57,7 +54,7 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
     seed_heuristic v1 1.00 passed: not a judgement: “Two stars and one moon are there to be s…”, finished, API call score 1
     ");
     let (class, said) = told("b");
-    assert_eq!(class, Some(FailureClass::NoAnswer));
+    assert_eq!(class, Some(FailureClass::MissingToolCall));
     insta::assert_snapshot!(said, @r"
     api_calls v2 0.50 failed: 1 of 2 gold APIs called, never called: `Moons`, no API of the query: `weather`
     finish v1 0.00 failed: `Finish` was never called

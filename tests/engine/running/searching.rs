@@ -306,7 +306,9 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     let launched = bench.app().start_launch(&only("*/1")).unwrap();
     ended(&bench, &launched.launch);
     let id = &super::view(&bench, &launched.launch).runs[0].run;
-    assert!(bench.app().nudge_run(id, "And tomorrow?").unwrap_err().message.contains("takes no message"));
+    wait_until("the run is listed", || bench.app().open_run(id).ok());
+    let refused = bench.app().nudge_run(id, "And tomorrow?").unwrap_err().message;
+    assert!(refused.contains("takes no message"), "{refused}");
     let mut file = document(&bench, RUN);
     assert_eq!(file.items().len(), 2);
     file.push("user_message", "And tomorrow?".into());

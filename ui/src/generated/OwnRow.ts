@@ -10,7 +10,7 @@ export type OwnRow = {
  */
 name: string, 
 /**
- * `SoPR`, `SoWR` or `FAC`.
+ * ``SoPR``, `SoWR` or `FAC`.
  */
 metric: string, 
 /**

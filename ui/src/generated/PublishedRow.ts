@@ -18,7 +18,7 @@ standing: string,
  */
 section: string, 
 /**
- * `SoPR`, `SoWR` or `FAC`.
+ * ``SoPR``, `SoWR` or `FAC`.
  */
 metric: string, 
 /**
