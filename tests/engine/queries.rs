@@ -94,6 +94,22 @@ fn a_result_that_names_its_query_by_set_or_id_alone_bears_the_id_of_its_task() {
 }
 
 #[test]
+fn a_query_that_a_sample_repeats_is_found_and_one_that_asks_something_else_is_not() {
+    let run = "results/G1_instruction/101-tool_calling-claude-variation0.yaml";
+    let task = |sample: &str| {
+        let bench = Bench::new()
+            .file("tasks/whole/test_instruction/G1_instruction.json", G1)
+            .file("tasks/sample/test_instruction/G1_instruction.json", sample)
+            .file(run, answered("Fine."))
+            .open();
+        bench.rows().remove(0).task.unwrap()
+    };
+    assert!(task(G1).ends_with("/test_instruction/G1_instruction/101"));
+    let another = r#"[{"query_id": 101, "query": "Something else", "api_list": [], "relevant APIs": []}]"#;
+    assert_eq!(task(another), "G1_instruction/101", "nobody can say which of the two is meant");
+}
+
+#[test]
 fn a_result_that_was_there_before_its_query_finds_it() {
     let bench = Bench::new().answered("results/301-tool_calling-claude-variation0.yaml", "Rain").open();
     assert_eq!(bench.row("301-tool_calling-claude-variation0.yaml").unwrap().task.as_deref(), Some("301"));

@@ -51,11 +51,11 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         Some("yaml" | "yml") => {}
         Some("json") if is_query_set(text) => return FileKind::Suite,
         Some("json") if raw::is_head(&keys) => return FileKind::RawAnswer,
+        Some("json" | "csv" | "tsv") if collection::form_of(head).is_some() => return FileKind::Collection,
         // In JSON other programs use words like `answer` and `error` too.
         Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
             return FileKind::Transcript;
         }
-        Some("json" | "csv" | "tsv") if collection::form_of(head).is_some() => return FileKind::Collection,
         Some("json" | "csv" | "tsv") if let Some(reason) = collection::why_no_runs(head) => {
             return FileKind::Other(reason.to_owned());
         }
@@ -129,6 +129,11 @@ mod tests {
             ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
             ("x.json", "{\"588\": {\"query\": \"x\", \"answer\": {}}}", FileKind::Collection),
             ("x.csv", "query\tquery_id\tis_solved\n", FileKind::Collection),
+            (
+                "x.json",
+                "{\"588\": {\"query\": \"x\", \"available_tools\": [{\"conversation\": {\"type\": \"string\"}}], \"answer\": {}}}",
+                FileKind::Collection,
+            ),
         ] {
             assert_eq!(detect(name, head.as_bytes()), kind, "{name}: {head}");
         }

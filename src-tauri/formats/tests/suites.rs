@@ -236,3 +236,11 @@ fn a_query_set_is_many_tasks() {
     assert!(is_suite(&yaml::read(text).unwrap()) && !is_suite(&yaml::read("[{a: 1}]").unwrap()));
     assert_eq!(suite::read(r#"[{"query": 5}]"#, "t").unwrap_err().kind, ReadErrorKind::NotSuite);
 }
+
+#[test]
+fn a_query_that_stands_twice_in_a_set_is_said() {
+    let set = r#"[{"query_id": 7, "query": "a"}, {"query_id": 7, "query": "b"}, {"query_id": 8, "query": "c"}]"#;
+    let suite = suite::read(set, "G1").unwrap();
+    let said: Vec<&str> = suite.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(said, ["The query 7 stands twice in this set; the last one counts."]);
+}

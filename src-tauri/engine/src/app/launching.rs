@@ -86,6 +86,9 @@ impl App {
             let why = &refused.decision.why;
             return Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {}: {why}", refused.slot.path)));
         }
+        for run in &plan.skipped {
+            lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
+        }
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();

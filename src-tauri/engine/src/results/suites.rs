@@ -114,8 +114,11 @@ impl Tasks {
             }
             if let Some(query) = &task.suite.query {
                 for name in [query.id.clone(), format!("{}/{}", query.set, query.id)] {
-                    let alone = !all.queries.contains_key(&name);
-                    all.queries.insert(name, alone.then(|| Arc::clone(&task)));
+                    let meant = all.queries.entry(name).or_insert_with(|| Some(Arc::clone(&task)));
+                    // Samples repeat queries of the sets they are taken from: the same question by the same name is one query.
+                    if !meant.as_ref().is_some_and(|known| asks_the_same(&known.suite, &task.suite)) {
+                        *meant = None;
+                    }
                 }
             }
             all.by_id.insert(task.suite.id.clone(), task);
@@ -125,6 +128,11 @@ impl Tasks {
         all.by_id.retain(|id, task| task.file.shown() != *id || !written(id));
         all
     }
+}
+
+fn asks_the_same(one: &suite::Task, other: &suite::Task) -> bool {
+    let of = |task: &suite::Task| task.query.as_ref().map(|query| (query.gold.clone(), query.apis.clone()));
+    one.prompts == other.prompts && of(one) == of(other)
 }
 
 /// The suites that were read, shared with whoever shows a run.

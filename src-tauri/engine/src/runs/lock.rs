@@ -120,6 +120,24 @@ pub fn held_by(output_dir: &Path, path: &str) -> Option<String> {
     }
 }
 
+/// Takes away what a process left beside a run when it died, for runs that nobody goes on with because nothing is owed.
+pub fn clear_away(output_dir: &Path, path: &str) {
+    if is_left(output_dir, path) == Some(true) {
+        // Whoever takes it clears away, and gives it back.
+        drop(RunLock::take(output_dir, path));
+    }
+}
+
+/// True for a lock that is signed and that nobody has.
+fn is_left(output_dir: &Path, path: &str) -> Option<bool> {
+    let (folders, name) = name_of(path).ok()?;
+    let folders: Vec<&str> = folders.iter().map(String::as_str).collect();
+    let folder = Folder::find(output_dir, &folders).ok()??;
+    let fd = folder.open(&name, OFlags::RDONLY, Mode::empty()).ok()?;
+    let file = fs::File::from_parts(fd.into(), folder.path.join(&name));
+    Some(file.metadata().ok()?.len() > 0 && file.try_lock_shared().is_ok())
+}
+
 /// Folders and name of the lock file of a run.
 fn name_of(path: &str) -> Result<(Vec<String>, String), DiskError> {
     let (folders, name) = split(path)?;
@@ -168,6 +186,25 @@ mod tests {
         fs::write(dir.path().join(".touchstone/locks/a/b-promptql-o1-variation0.lock"), "process 1 on mars").unwrap();
         assert_eq!(held_by(dir.path(), RUN), None);
         drop(RunLock::take(dir.path(), RUN).unwrap());
+    }
+
+    #[test]
+    fn what_a_dead_process_left_beside_a_finished_run_is_taken_away_and_what_is_in_use_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let temp = dir.path().join(format!(".touchstone-{:016x}-7-1.tmp", xxhash_rust::xxh3::xxh3_64(b"r.yaml")));
+        let left = |text: &str| {
+            drop(RunLock::take(dir.path(), "r.yaml").unwrap());
+            let (folders, name) = name_of("r.yaml").unwrap();
+            fs::write(dir.path().join(folders.join("/")).join(name), text).unwrap();
+            fs::write(&temp, "half").unwrap();
+        };
+        left("process 7 on here\n");
+        clear_away(dir.path(), "r.yaml");
+        assert!(!temp.exists() && held_by(dir.path(), "r.yaml").is_none());
+        let _lock = RunLock::take(dir.path(), "r.yaml").unwrap();
+        fs::write(&temp, "half").unwrap();
+        clear_away(dir.path(), "r.yaml");
+        assert!(temp.exists(), "a run that is being made keeps what it writes");
     }
 
     #[test]

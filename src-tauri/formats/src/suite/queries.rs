@@ -1,8 +1,12 @@
 //! **Pure.** Query sets of `StableToolBench`: one file with many questions, each a task.
-use super::{Prompts, Suite, Task, Variation};
+use super::{Prompts, Suite, Task, Variation, Warning};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::stabletoolbench::query;
+use std::collections::HashSet;
 use std::sync::Arc;
+
+/// Queries that stand twice are not named without end.
+const MOST_WARNINGS: usize = 20;
 
 /// True for the text of a file that may be a query set.
 pub(super) fn looks_like_one(text: &str) -> bool {
@@ -30,5 +34,13 @@ pub(super) fn read(text: &str, file_id: &str) -> Result<Suite, ReadError> {
     if tasks.is_empty() {
         return Err(ReadError::new(ReadErrorKind::NotSuite, "Not a suite: no item of the list has a `query`."));
     }
-    Ok(Suite { tasks, warnings: Vec::new() })
+    let mut seen = HashSet::new();
+    let twice = tasks.iter().filter(|task| !seen.insert(task.id.as_str()));
+    let warnings = twice.map(|task| {
+        let id = task.query.as_ref().map_or("", |query| &query.id);
+        let message = format!("The query {id} stands twice in this set; the last one counts.");
+        Warning { line: None, column: None, excerpt: None, message }
+    });
+    let warnings = warnings.take(MOST_WARNINGS).collect();
+    Ok(Suite { tasks, warnings })
 }
