@@ -20,6 +20,8 @@ pub(super) struct Entry {
     pub(super) repeat: u32,
     /// Where its text stands.
     pub(super) span: Range<usize>,
+    /// Lines before it in the file.
+    pub(super) lines: u32,
     /// Why it cannot be read, when that is known without reading it.
     pub(super) wrong: Option<(ReadErrorKind, String)>,
 }
@@ -66,7 +68,18 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         gathered.entries.truncate(MOST_MEMBERS + 1);
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
+    count_lines(&mut gathered.entries, bytes);
     Found { entries: gathered.entries, columns, metadata }
+}
+
+/// Counts the lines before each member, in one pass: a file where everything is broken asks for them as often as it has members.
+fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
+    let (mut at, mut lines) = (0, 0_u32);
+    for entry in entries {
+        let between = bytes.get(at..entry.span.start).unwrap_or_default();
+        lines = lines.saturating_add(u32::try_from(memchr::memchr_iter(b'\n', between).count()).unwrap_or(u32::MAX));
+        (entry.lines, at) = (lines, at.max(entry.span.start));
+    }
 }
 
 /// The word of the scalar at a place.
@@ -135,7 +148,7 @@ impl Gathered {
         let named = id.as_ref().map(|id| if times > 1 { format!("{id}-run{times}") } else { id.clone() });
         let key = self.key(named);
         let repeat = if self.repeats { times } else { 1 };
-        self.entries.push(Entry { key, id, repeat, span, wrong });
+        self.entries.push(Entry { key, id, repeat, span, lines: 0, wrong });
     }
 
     /// A key that no other member has: the one that is asked for, or one that counts.

@@ -107,7 +107,7 @@ impl<'a> Collection<'a> {
 
     fn read_entry(&self, entry: &Entry) -> Result<Read, ReadError> {
         if let Some((kind, message)) = &entry.wrong {
-            return Err(self.placed(ReadError::new(*kind, message.as_str()), entry));
+            return Err(placed(ReadError::new(*kind, message.as_str()), entry));
         }
         let id = entry.id.as_deref().unwrap_or_default();
         let bytes = self.bytes.get(entry.span.clone()).unwrap_or_default();
@@ -120,18 +120,16 @@ impl<'a> Collection<'a> {
                 _ => Ok(converted(id, &value)),
             }),
         };
-        read.map_err(|error| self.placed(error, entry))
+        read.map_err(|error| placed(error, entry))
     }
+}
 
-    /// Lines of an error are counted from the beginning of the file.
-    fn placed(&self, error: ReadError, entry: &Entry) -> ReadError {
-        let before = self.bytes.get(..entry.span.start).unwrap_or_default();
-        let lines = u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX);
-        let line = error.line.map_or(1, |line| line).saturating_add(lines);
-        // The first line of a member does not begin where the line of the file does.
-        let column = error.column.filter(|_| error.line.is_some_and(|line| line > 1));
-        ReadError { line: Some(line), column, ..error }
-    }
+/// Lines of an error are counted from the beginning of the file.
+fn placed(error: ReadError, entry: &Entry) -> ReadError {
+    let line = error.line.unwrap_or(1).saturating_add(entry.lines);
+    // The first line of a member does not begin where the line of the file does.
+    let column = error.column.filter(|_| error.line.is_some_and(|line| line > 1));
+    ReadError { line: Some(line), column, ..error }
 }
 
 /// A member that was read: its run, and who made it where it says so itself.

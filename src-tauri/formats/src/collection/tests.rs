@@ -124,6 +124,19 @@ fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
 }
 
 #[test]
+fn lines_are_counted_once_however_many_members_are_broken() {
+    let count = 50_000_u32;
+    let entry = |id: u32| format!(" \"{id}\": {{\"query\": oops, \"answer\": \"{}\"}},\n", "x".repeat(150));
+    let text =
+        format!("{{\n \"a\": {{\"query\": \"\", \"answer\": {{}}}},\n{}", (0..count).map(entry).collect::<String>());
+    let begun = std::time::Instant::now();
+    let members = members("x.json", text.as_bytes()).unwrap();
+    let line = |member: &Member| member.outline.as_ref().unwrap_err().line;
+    assert_eq!((members.len(), line(&members[1]), line(&members[49_999])), (50_002, Some(3), Some(50_001)));
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
+
+#[test]
 fn keys_are_never_empty_never_long_and_never_twice() {
     let long = "9".repeat(61);
     let entry = |id: &str| format!("{{\"query_id\": {id}, \"query_text\": \"q\"}}");
