@@ -9,6 +9,9 @@ use crate::node::Node;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+/// Columns of a table after this are not read.
+const MOST_COLUMNS: usize = 1_000;
+
 /// A member that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
@@ -45,6 +48,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         }
         Form::Results => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
+            let mut listed = false;
             for next in root {
                 let (key, span) = match next {
                     Next::Entry { key, value } => (key, value),
@@ -52,7 +56,9 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                 };
                 match text_at(bytes, &key).as_deref() {
                     Some("metadata") => metadata = Some(span),
-                    Some("results") => {
+                    // A list that stands there again would pass the bound.
+                    Some("results") if !listed => {
+                        listed = true;
                         let items = split::list(Cursor::within(bytes, &span)).into_iter().flatten();
                         let id = |_: &_, value: &_| text_at(bytes, &split::value_of(bytes, value, "query_id")?);
                         items.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, id));
@@ -121,10 +127,11 @@ impl Gathered {
     fn add_rows(&mut self, bytes: &[u8]) -> Vec<String> {
         let mut rows = split::rows(bytes);
         let text = |span: &Range<usize>| std::str::from_utf8(&bytes[span.clone()]).ok();
-        let columns = rows.next().and_then(|row| text(&row)).map(split::cells).unwrap_or_default();
+        let cells = |row: &Range<usize>, most| text(row).map(|row| split::cells(row, most)).unwrap_or_default();
+        let columns = rows.next().map(|row| cells(&row, MOST_COLUMNS)).unwrap_or_default();
         let at = columns.iter().position(|name| name == "query_id");
         for row in rows.filter(|row| !bytes[row.clone()].iter().all(u8::is_ascii_whitespace)).take(MOST_MEMBERS + 1) {
-            let mut cells = text(&row).map(split::cells).unwrap_or_default();
+            let mut cells = cells(&row, columns.len());
             let few = cells.len() < columns.len();
             let message = || "The row has fewer cells than the first line has names.".to_owned();
             let wrong = few.then(|| (ReadErrorKind::Syntax, message()));

@@ -112,7 +112,10 @@ impl<'a> Collection<'a> {
         let id = entry.id.as_deref().unwrap_or_default();
         let bytes = self.bytes.get(entry.span.clone()).unwrap_or_default();
         let read = match self.form {
-            Form::PassRateTable => text_of(bytes).map(|row| pass_rate::of_row(id, &self.columns, split::cells(row))),
+            Form::PassRateTable => text_of(bytes).map(|row| {
+                let cells = split::cells(row, self.columns.len());
+                pass_rate::of_row(id, &self.columns, cells)
+            }),
             form => value(bytes).and_then(|value| match form {
                 _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),

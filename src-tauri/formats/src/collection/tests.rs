@@ -137,6 +137,28 @@ fn lines_are_counted_once_however_many_members_are_broken() {
 }
 
 #[test]
+fn no_file_holds_more_members_and_columns_than_are_read() {
+    let item = "{\"query_id\": 1},";
+    let list = |count: usize| format!("\"results\": [{}{{\"query_id\": 2}}]", item.repeat(count));
+    let keys = |text: String| -> (usize, Option<ReadErrorKind>) {
+        let file = Collection::open("x.json", text.as_bytes()).unwrap();
+        let last = file.member(file.len() - 1).unwrap();
+        (file.len(), last.outline.err().map(|error| error.kind))
+    };
+    assert_eq!(keys(format!("{{{}, \"x\": 1, {}}}", list(1), list(3))), (2, None));
+    let two = format!("{{{}, {}}}", list(MOST_MEMBERS), list(MOST_MEMBERS));
+    assert_eq!(keys(two), (MOST_MEMBERS + 1, Some(ReadErrorKind::TooLarge)));
+    let table = format!("query\tquery_id\tis_solved{}\nq\t7\t{{}}\n", "\tmore".repeat(5_000));
+    let row = format!("q\t8\t{{}}{}\n", "\t1".repeat(5_000));
+    let file = format!("{table}{row}");
+    let file = Collection::open("x.csv", file.as_bytes()).unwrap();
+    assert_eq!((file.columns.len(), file.len(), file.key(1)), (1_000, 2, "8"));
+    assert_eq!(file.run(0).unwrap_err().kind, ReadErrorKind::Syntax);
+    let read = file.run(1).unwrap();
+    assert_eq!(read.facts.iter().filter(|(key, _)| key == "more").count(), 997);
+}
+
+#[test]
 fn keys_are_never_empty_never_long_and_never_twice() {
     let long = "9".repeat(61);
     let entry = |id: &str| format!("{{\"query_id\": {id}, \"query_text\": \"q\"}}");
