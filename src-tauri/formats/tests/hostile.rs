@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use edits::Edits;
 use touchstone_formats::benchmark::{self, Parts, python};
 use touchstone_formats::run::Standing;
+use touchstone_formats::stabletoolbench::{Api, Pool, Query, functions};
 use touchstone_formats::value::Value;
 use touchstone_formats::{
     ReadError, ReadErrorKind, answer, json, kind, names, suite, template, transcript, workspace, yaml,
@@ -239,4 +240,29 @@ fn json_as_deep_as_python_writes_it_is_read_on_a_small_stack_and_deeper_is_an_er
     assert_eq!(value.clone(), value);
     assert!(read(&nested(touchstone_formats::json::DEEP / 2 + 1)).is_err());
     assert!(read(&nested(5_000)).is_err());
+}
+
+#[test]
+fn a_query_with_very_many_apis_is_read_in_the_time_of_its_length() {
+    let count = 40_000;
+    let api = |at: usize| format!(r#"{{"category_name": "C{at}", "tool_name": "T", "api_name": "a{at}"}}"#);
+    let gold = |at: usize| format!(r#"["T", "a{at}"]"#);
+    // Each twice.
+    let all = |of: &dyn Fn(usize) -> String| (0..2 * count).map(|at| of(at % count)).collect::<Vec<_>>().join(",");
+    let text = format!(r#"[{{"query": "q", "api_list": [{}], "relevant APIs": [{}]}}]"#, all(&api), all(&gold));
+    let start = Instant::now();
+    let tasks = suite::read(&text, "x").unwrap().tasks;
+    assert_eq!(tasks[0].expected_tool_calls.len(), count);
+    assert_eq!(tasks[0].expected_tool_calls[1], "a1_for_t");
+    let query = Query::of_task(&tasks[0]).unwrap();
+    assert_eq!(tasks[0].query.as_ref().unwrap().shared(), []);
+    let (pool, tools) = (Pool::of_queries([&query]), query.available_tools());
+    assert_eq!((query.apis.len(), pool.tools().len(), pool.api_count()), (2 * count, count, count));
+    assert_eq!((tools.items().len(), tools.items()[0].get("apis").unwrap().items().len()), (count, 2));
+    let one: Query =
+        Query { apis: query.apis.into_iter().map(|api| Api { category: "C".into(), ..api }).collect(), ..query };
+    let pool = Pool::of_queries([&one]);
+    assert_eq!((pool.tools().len(), pool.api_count()), (1, count));
+    assert_eq!(functions::of_query(&one, &pool, false).len(), count + 1);
+    assert!(start.elapsed() < SOON, "took {:?}", start.elapsed());
 }

@@ -2,8 +2,9 @@
 //! looked for in one text of each task; ten thousand of them take a few milliseconds.
 use super::suites::{Task, Tasks};
 use crate::rows::{FacetValue, TaskPage, TaskRequest, TaskRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
+use touchstone_formats::stabletoolbench::Pair;
 use touchstone_formats::suite::Prompts;
 
 /// No page is longer.
@@ -98,10 +99,10 @@ pub(crate) fn row(task: &Task) -> TaskRow {
     let (set, categories, apis, ambiguous) = match &suite.query {
         Some(query) => {
             let shared = query.shared();
-            let is_shared = |pair| shared.iter().any(|(_, pairs)| pairs.contains(&pair));
+            let shared: HashSet<&Pair> = shared.into_iter().flat_map(|(_, pairs)| pairs).collect();
             let categories =
                 query.categories().into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect();
-            (Some(query.set.clone()), categories, query.apis.len(), query.gold.iter().any(is_shared))
+            (Some(query.set.clone()), categories, query.apis.len(), query.gold.iter().any(|pair| shared.contains(pair)))
         }
         None => (suite.id.rsplit_once('/').map(|(folder, _)| folder.to_owned()), suite.tags.clone(), 0, false),
     };

@@ -4,7 +4,7 @@ use super::names;
 use super::pool::{Pool, Tool};
 use super::query::{Api, Pair, Parameter, Query};
 use crate::value::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 /// Characters of a description that are kept.
@@ -109,10 +109,11 @@ pub fn tool_list(query: &Query, pool: &Pool) -> String {
 /// APIs whose functions bear the same name, because only the end of a long name is kept: each name with those that share it.
 pub fn shared<'a>(apis: impl IntoIterator<Item = &'a Pair>) -> Vec<(String, Vec<&'a Pair>)> {
     let mut all: Vec<(String, Vec<&Pair>)> = Vec::new();
-    for pair in apis {
+    let (mut seen, mut places) = (HashSet::new(), HashMap::new());
+    for pair in apis.into_iter().filter(|pair| seen.insert(*pair)) {
         let name = names::function_name(&pair.tool, &pair.api);
-        match all.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, pairs)) if pairs.contains(&pair) => {}
+        let at = *places.entry(name.clone()).or_insert(all.len());
+        match all.get_mut(at) {
             Some((_, pairs)) => pairs.push(pair),
             None => all.push((name, vec![pair])),
         }

@@ -4,7 +4,7 @@ use super::query::{Api, Query, words};
 use crate::error::{ReadError, ReadErrorKind};
 use crate::json;
 use crate::value::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// All tools there are.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +14,10 @@ pub struct Pool {
     by_name: HashMap<String, Vec<usize>>,
     /// For each tool, the places of its APIs by their standard names; the first of a name counts.
     apis: Vec<HashMap<String, usize>>,
+    /// Place of the tool of a standard name in a category.
+    places: HashMap<(String, String), usize>,
+    /// APIs that tools have, by the place of the tool and the name of the API as it is written.
+    known: HashSet<(usize, String)>,
 }
 
 /// A tool.
@@ -83,14 +87,14 @@ impl Pool {
 
     /// The place of a tool, which is made when it is new.
     fn place(&mut self, category: &str, name: &str) -> usize {
-        let places = self.by_name.entry(names::standardize(name)).or_default();
-        let known = places.iter().copied().find(|at| self.tools.get(*at).is_some_and(|tool| tool.category == category));
-        known.unwrap_or_else(|| {
-            places.push(self.tools.len());
+        let (standard, new) = (names::standardize(name), self.tools.len());
+        let at = *self.places.entry((standard.clone(), category.to_owned())).or_insert(new);
+        if at == new {
+            self.by_name.entry(standard).or_default().push(new);
             self.tools.push(Tool { category: category.to_owned(), name: name.to_owned(), ..Tool::default() });
             self.apis.push(HashMap::new());
-            self.tools.len() - 1
-        })
+        }
+        at
     }
 
     fn describe(&mut self, at: usize, description: Option<String>) {
@@ -102,7 +106,7 @@ impl Pool {
     /// Gives a tool an API, unless it has one of that name.
     fn put(&mut self, at: usize, api: &Api) {
         let (Some(tool), Some(places)) = (self.tools.get_mut(at), self.apis.get_mut(at)) else { return };
-        if tool.apis.iter().any(|known| known.name == api.name) {
+        if !self.known.insert((at, api.name.clone())) {
             return;
         }
         places.entry(names::api_name(&api.name)).or_insert(tool.apis.len());

@@ -8,7 +8,7 @@ use crate::json::{Mode, Reader};
 use crate::node::Node;
 use crate::suite::Task;
 use crate::value::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -135,14 +135,9 @@ impl Brief {
 
     /// Names of the functions that are right to call, each once.
     pub fn gold_functions(&self) -> Vec<String> {
-        let mut names: Vec<String> = Vec::with_capacity(self.gold.len());
-        for pair in &self.gold {
-            let name = names::function_name(&pair.tool, &pair.api);
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names
+        let mut seen = HashSet::new();
+        let names = self.gold.iter().map(|pair| names::function_name(&pair.tool, &pair.api));
+        names.filter(|name| seen.insert(name.clone())).collect()
     }
 
     /// APIs whose functions bear the same name, by that name.
@@ -245,10 +240,12 @@ impl Query {
     /// Its tools with their APIs, in the order they come up: `{category, tool_name, apis: [{api_name, api_description}]}`.
     pub fn available_tools(&self) -> Value {
         let mut tools: Vec<(&Api, Vec<Value>)> = Vec::new();
+        let mut places: HashMap<(&str, &str), usize> = HashMap::new();
         for api in &self.apis {
             let said = [("api_name", &api.name), ("api_description", &api.description)];
             let said = Value::Map(said.map(|(key, text)| (key.into(), Value::Text(text.clone()))).into());
-            match tools.iter_mut().find(|(known, _)| known.tool == api.tool && known.category == api.category) {
+            let at = *places.entry((&api.category, &api.tool)).or_insert(tools.len());
+            match tools.get_mut(at) {
                 Some((_, apis)) => apis.push(said),
                 None => tools.push((api, vec![said])),
             }

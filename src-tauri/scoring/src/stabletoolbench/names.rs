@@ -1,5 +1,6 @@
 //! **Pure.** From the name of a function that was called to the API that is meant.
-use touchstone_formats::stabletoolbench::{Pair, Query, names};
+use std::collections::HashSet;
+use touchstone_formats::stabletoolbench::{Api, Pair, Query, names};
 
 /// Providers take names of at most this many characters.
 const LONGEST: usize = 64;
@@ -25,18 +26,12 @@ pub struct Found<'a> {
 impl Offered {
     /// Of a query. What is right to call and not in its list can be called, too.
     pub fn of(query: &Query) -> Self {
-        let mut offered = Self::default();
-        for pair in &query.gold {
-            if !offered.gold.contains(pair) {
-                offered.gold.push(pair.clone());
-            }
-        }
-        for pair in query.apis.iter().map(touchstone_formats::stabletoolbench::Api::pair).chain(query.gold.clone()) {
-            if !offered.apis.contains(&pair) {
-                offered.apis.push(pair);
-            }
-        }
-        offered
+        let each_once = |pairs: &mut dyn Iterator<Item = Pair>| {
+            let mut seen = HashSet::new();
+            pairs.filter(|pair| seen.insert(pair.clone())).collect()
+        };
+        let gold = || query.gold.iter().cloned();
+        Self { apis: each_once(&mut query.apis.iter().map(Api::pair).chain(gold())), gold: each_once(&mut gold()) }
     }
 
     /// The API that a name stands for. The name of the function comes before all other ways to write it.
@@ -82,7 +77,6 @@ pub fn sanitized(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use touchstone_formats::stabletoolbench::Api;
 
     fn offered() -> Offered {
         let long = "Over And Over The Same Long Words In Every Name Of This Tool";
