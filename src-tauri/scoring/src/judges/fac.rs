@@ -9,6 +9,7 @@ pub(super) fn decide(subject: &Subject, _: Rules, heard: &[Said]) -> Step {
         Step::Rule(Ruling { word: word.to_owned(), score, reason: reason.to_owned() })
     };
     match heard {
+        _ if subject.gave_up => ruling("unsolved", "It gave up."),
         _ if subject.answer.trim().is_empty() => ruling("unsolved", "There is no final answer."),
         [] => Step::Ask("answer"),
         [.., last] => ruling(&last.word, &last.reason),

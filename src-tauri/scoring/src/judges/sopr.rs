@@ -71,14 +71,14 @@ fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
         (Rules::Official, _) => return Some("The last tool that was called is not Finish (official rule)."),
         (Rules::Ours, Finish::Missing) => return Some("Finish was never called."),
     }
-    if answer.trim().is_empty() {
-        return Some("There is no final answer.");
-    }
     let says_so = match rules {
         Rules::Official => answer.contains("give_up_and_restart"),
-        Rules::Ours => *gave_up || names_giving_up(answer),
+        Rules::Ours => names_giving_up(answer),
     };
-    says_so.then_some("It gave up.")
+    if *gave_up || says_so {
+        return Some("It gave up.");
+    }
+    answer.trim().is_empty().then_some("There is no final answer.")
 }
 
 /// The answer is the arguments of a call that gives up, and not a text that speaks of it.

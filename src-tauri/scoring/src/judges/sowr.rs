@@ -97,7 +97,8 @@ pub(super) fn decide(subject: &Subject, rules: Rules, heard: &[Said]) -> Step {
     };
     let Some(rival) = &subject.rival else { return ruling(Winner::Tie, "There is nothing to compare with.") };
     let side = |answer: &str, known: Side| if answer.trim().is_empty() { Side::Missing } else { known };
-    if let Some(winner) = known(side(&rival.answer, rival.side), side(&subject.answer, rival.own), rules) {
+    let own = if subject.gave_up { Side::Missing } else { side(&subject.answer, rival.own) };
+    if let Some(winner) = known(side(&rival.answer, rival.side), own, rules) {
         return ruling(winner, "What is known of both decides: a missing answer, or the verdicts of `sopr`.");
     }
     if rival.answer.trim() == subject.answer.trim() {

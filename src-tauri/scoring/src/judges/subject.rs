@@ -9,7 +9,7 @@ use touchstone_formats::value::Value;
 pub struct Subject {
     /// What the person asked for.
     pub query: String,
-    /// The final answer; empty when there is none.
+    /// The final answer; empty when there is none. Where runs end with `Finish` it is what that was called with.
     pub answer: String,
     /// What was done, one step a line, as JSON.
     pub process: Vec<String>,
@@ -61,22 +61,31 @@ impl Subject {
         let calls = || run.steps.iter().filter(|step| step.kind == StepKind::ToolCall);
         let finishing = calls().rfind(|step| is_finish(step));
         let of_benchmark = matches!(run.layout, Layout::RawAnswer | Layout::ConvertedAnswer);
+        // A search of ours: its method stands in its file.
+        let ends_with_it = of_benchmark || run.facts.iter().any(|(key, _)| key == "run.method");
         let finish = match finishing {
             Some(_) if calls().next_back().is_some_and(is_finish) => Finish::Last,
             Some(_) => Finish::Earlier,
-            None if of_benchmark => Finish::Missing,
+            None if ends_with_it => Finish::Missing,
             None => Finish::NotUsed,
         };
         let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(message);
         let asked = asked.or_else(|| {
             run.facts.iter().find(|(key, _)| key == "query").and_then(|(_, v)| v.text().map(str::to_owned))
         });
+        let gave_up = finishing.is_some_and(gives_up);
+        let answer = match finishing {
+            Some(_) if gave_up => String::new(),
+            Some(step) => finished_with(step).unwrap_or_else(|| handed_over(run)),
+            None if ends_with_it => handed_over(run),
+            None => answer(run),
+        };
         Self {
             query: asked.or_else(|| query.map(str::to_owned)).unwrap_or_default(),
-            answer: finishing.and_then(finished_with).unwrap_or_else(|| answer(run)),
+            answer,
             process: process(run),
             finish,
-            gave_up: finishing.is_some_and(gives_up),
+            gave_up,
             rival: None,
         }
     }
@@ -112,6 +121,12 @@ fn gives_up(step: &Step) -> bool {
 
 fn finished_with(step: &Step) -> Option<String> {
     argument(step, "final_answer").map(shown)
+}
+
+/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a thought there, and no answer.
+fn handed_over(run: &Run) -> String {
+    let answer = run.answer.as_ref().filter(|answer| !in_last_message(&answer.source));
+    answer.map(|answer| shown(answer.value.clone())).unwrap_or_default()
 }
 
 /// The last message; an answer that stands elsewhere is added to it.

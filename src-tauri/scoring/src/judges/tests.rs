@@ -62,7 +62,10 @@ fn sopr_asks_nobody_about_runs_without_an_answer() {
         assert_eq!(ruled(next), wanted, "{answer} {finish:?} {rules:?}");
     }
     let gave_up = Subject { gave_up: true, ..subject("no", Finish::Last) };
-    assert_eq!(ruled(played("sopr", &gave_up, Rules::Ours, &[]).1), "unsolved 0");
+    for (judge, rules) in [("sopr", Rules::Ours), ("sopr", Rules::Official), ("fac", Rules::Ours)] {
+        let Next::Ruled(ruling) = played(judge, &gave_up, rules, &[]).1 else { panic!("{judge} asks {rules:?}") };
+        assert_eq!((ruling.word.as_str(), ruling.reason.as_str()), ("unsolved", "It gave up."), "{judge} {rules:?}");
+    }
 }
 
 #[test]
@@ -147,6 +150,30 @@ fn finish_is_found_by_its_name_and_its_arguments_are_the_answer() {
     assert_eq!((last.answer.as_str(), last.finish, last.gave_up), ("Three.", Finish::Last, false));
     let earlier = of(text("- tool_call: { name: x, parameters: {}, result: 1 }\n", "give_up_and_restart"));
     assert_eq!((earlier.finish, earlier.gave_up), (Finish::Earlier, true));
+}
+
+#[test]
+fn where_runs_end_with_finish_what_was_said_last_is_no_answer() {
+    let call =
+        |arguments: &str| format!("- tool_call: {{ name: Finish, parameters: {{ {arguments} }}, result: ok }}\n");
+    let thought = "- assistant_message: \"I nearly have it: <answer>[4]</answer>\"\n";
+    let (search, stored) = ("run: { method: CoT@1 }\n", "answer: Three.\n");
+    let (gives_up, without) = (call("return_type: give_up_and_restart"), call("return_type: give_answer"));
+    for (items, rest, wanted, finish) in [
+        (thought.to_owned(), String::new(), "I nearly have it: <answer>[4]</answer>", Finish::NotUsed),
+        (thought.to_owned(), search.to_owned(), "", Finish::Missing),
+        (thought.to_owned(), format!("{stored}{search}"), "Three.", Finish::Missing),
+        (format!("{thought}{gives_up}"), search.to_owned(), "", Finish::Last),
+        (format!("{gives_up}{thought}"), String::new(), "", Finish::Last),
+        (format!("{without}{thought}"), String::new(), "", Finish::Last),
+        (format!("{without}{thought}"), stored.to_owned(), "Three.", Finish::Last),
+    ] {
+        let text = format!("conversation:\n- user_message: How many?\n{items}{rest}");
+        let subject = Subject::of(&transcript::read(text.as_bytes()).unwrap(), None);
+        assert_eq!((subject.answer.as_str(), subject.finish), (wanted, finish), "{text}");
+        let asks = !wanted.is_empty() && finish != Finish::Missing;
+        assert_eq!(ruled(played("sopr", &subject, Rules::Ours, &[]).1) == "asks", asks, "{text}");
+    }
 }
 
 #[test]
