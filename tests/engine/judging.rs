@@ -6,7 +6,9 @@ use super::{canary, running};
 use fs_err as fs;
 use touchstone_engine::app::App;
 use touchstone_engine::error::AppError;
-use touchstone_engine::rows::{JudgeRequest, JudgingView, LaunchState, RunScore, RunScores, ScoreStanding};
+use touchstone_engine::rows::{
+    FailureClass, JudgeRequest, JudgingView, LaunchState, RunScore, RunScores, ScoreStanding,
+};
 use touchstone_formats::judgement::Sheet;
 
 const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
@@ -187,6 +189,30 @@ fn a_run_that_changed_keeps_what_was_said_of_it_marked_and_not_counted() {
     let bench = bench.close();
     fs::remove_dir_all(bench.cache()).unwrap();
     assert_eq!(scored(&bench.open(), ScoreStanding::Scored).score, Some(1.0));
+}
+
+#[test]
+fn a_judge_that_waits_takes_away_nothing_of_what_went_wrong() {
+    let server = Scripted::sequence([says(UNSOLVED)]);
+    let bench = bench(&server);
+    let class = || bench.row(NAME).unwrap().class;
+    // Verdicts of a run that changed since: the judge waits, and that the run came to no answer is seen without it.
+    bench.put(RUN, "conversation:\n- user_message: How many?\n- tool_call: { id: c, name: query, parameters: {}, error: It broke. }\n- assistant_message: Hm.\n");
+    wait_until("its tool failed", || (class() == Some(FailureClass::ToolError)).then_some(()));
+    let elsewhere = "judgements:\n- { judge: sopr, version: 1, model: local, rules: ours, inputs: other, wanted: 1, rounds: [{ verdict: solved, score: 1 }] }\n";
+    bench.put(FILE, elsewhere);
+    let waiting = wait_until("the verdict is seen", || {
+        scores(&bench).scores.into_iter().next().filter(|score| score.reason.contains("said 1.00 before"))
+    });
+    assert_eq!((waiting.standing, class()), (ScoreStanding::Waiting, Some(FailureClass::ToolError)));
+    // What a verdict added goes when it does not hold any more.
+    bench.put(RUN, super::bench::answered("There are 3."));
+    wait_until("it is answered", || class().is_none().then_some(()));
+    fs::remove_file(bench.path(FILE)).unwrap();
+    judge(bench.app(), &request(1));
+    wait_until("it is wrong", || (class() == Some(FailureClass::WrongAnswer)).then_some(()));
+    bench.put(FILE, elsewhere);
+    wait_until("nobody knows", || class().is_none().then_some(()));
 }
 
 #[test]

@@ -236,18 +236,22 @@ pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Opt
     (inputs != now).then(|| "The run or its task has changed since.".to_owned())
 }
 
-/// Only rows that wait for a judge have something that stands for the question; how a run ended is decided elsewhere.
+/// Only rows that wait for a judge have something that stands for the question. What went wrong on the way was seen without the judge:
+/// a verdict against the run adds that the answer is wrong where nothing else is known, one for it says that nothing went wrong, and
+/// a judge that is waited for says nothing.
 fn put(sql: &Connection, run: i64, at: usize, says: &Says) -> Result<(), IndexError> {
-    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, class = ? \
-                        WHERE run = ? AND place = ? AND ask IS NOT NULL";
-    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, class = ? WHERE id = ?";
+    const FILL: &str = "UPDATE scores SET standing = ?, score = ?, passed = ?, reason = ?, detail = ?, \
+                        class = CASE ?3 WHEN 1 THEN NULL WHEN 0 THEN COALESCE(class, ?6) ELSE NULLIF(class, ?6) END \
+                        WHERE run = ?7 AND place = ?8 AND ask IS NOT NULL";
+    const FIRST: &str = "UPDATE runs SET scoring = ?, score = ?, passed = ?, score_reason = ?, \
+                         class = (SELECT class FROM scores WHERE run = runs.id AND place = 0) WHERE id = ?";
     let Says { standing, score, passed, reason, detail } = says;
-    let class = (*passed == Some(false)).then_some(FailureClass::WrongAnswer).and_then(word);
+    let wrong = word(FailureClass::WrongAnswer);
     let place = i64::try_from(at).unwrap_or(i64::MAX);
     let (standing, detail) = (word(standing), serde_json::to_string(detail).unwrap_or_default());
-    let filled = params![standing, score, passed, reason, detail, class, run, place];
+    let filled = params![standing, score, passed, reason, detail, wrong, run, place];
     if sql.prepare_cached(FILL)?.execute(filled)? > 0 && at == 0 {
-        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, class, run])?;
+        sql.prepare_cached(FIRST)?.execute(params![standing, score, passed, reason, run])?;
     }
     Ok(())
 }
