@@ -245,11 +245,15 @@ fn what_cannot_judge_and_what_cannot_be_judged_is_said_before_anything_is_sent()
         (JudgeRequest { judge: "odd".into(), ..request(1) }, "no judge named `odd`"),
         (JudgeRequest { model: "o1".into(), ..request(1) }, "OPENAI_API_KEY"),
         (JudgeRequest { filter: "model:nobody".into(), ..request(1) }, "nothing to judge"),
+        (JudgeRequest { filter: "staet:answered".into(), ..request(1) }, "`staet:answered` in the filter"),
+        (JudgeRequest { reference: "cost:>x".into(), ..against(1) }, "`cost:>x` in the filter"),
         (request(0), "1 to 20 rounds"),
         (JudgeRequest { max_cost: Some(f64::NAN), ..request(1) }, "budget"),
     ] {
         let why = refused(&bench, &request);
         assert!(why.to_string().contains(wanted), "{why} / {wanted}");
+        let planned = bench.app().plan_judging(&request).map_err(|why| why.to_string());
+        assert!(!wanted.contains("in the filter") || planned.is_err_and(|why| why.contains(wanted)), "{wanted}");
     }
     bench.put("results/count-tool_calling-o1-variation0-run2.yaml", "conversation:\n- user_message: Hm?\n");
     wait_until("the second run is there", || (bench.rows().len() == 2).then_some(()));

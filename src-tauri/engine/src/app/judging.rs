@@ -8,7 +8,7 @@ use crate::error::{AppError, Code};
 use crate::judging::owed::{self, MOST_ROUNDS, Takes, Target, Wish};
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::open::{self, Refused};
-use crate::results::query::{row_by_key, runs_that_pass};
+use crate::results::query::{misread, row_by_key, runs_that_pass};
 use crate::rows::{
     JudgeChoice, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judged, JudgedRound, Judging, RunRow, RunState,
     Trouble,
@@ -112,6 +112,11 @@ impl App {
     fn wish(&self, request: &JudgeRequest) -> Result<(Setup, Model, Wish), AppError> {
         let setup = self.setup()?;
         let bad = |message: String| AppError::new(Code::BadRequest, message);
+        // A slip would let all runs pass, and every one of them is paid for.
+        if let Some(slip) = [&request.filter, &request.reference].into_iter().flat_map(|filter| misread(filter)).next()
+        {
+            return Err(bad(format!("`{}` in the filter is not understood. {}", slip.token, slip.message)));
+        }
         let judge = judges::named(&request.judge).ok_or_else(|| {
             let names: Vec<&str> = judges::all().iter().map(|judge| judge.name).collect();
             bad(format!("There is no judge named `{}`.", request.judge))

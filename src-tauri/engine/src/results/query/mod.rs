@@ -159,7 +159,12 @@ impl Lists {
     }
 }
 
-/// The runs that pass a filter, in no order. What of it is not understood is left out.
+/// What of a filter is not understood.
+pub(crate) fn misread(filter: &str) -> Vec<Misread> {
+    Filter::parse(filter).1
+}
+
+/// The runs that pass a filter, in no order. What of it is not understood is left out, so more may pass than were meant.
 pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
 }
