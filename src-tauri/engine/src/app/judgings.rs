@@ -129,7 +129,7 @@ impl Work {
         (runs, max_cost): (usize, Option<f64>),
         poster: Poster,
     ) -> Self {
-        let progress = Mutex::new(Progress::of(runs));
+        let progress = Mutex::new(Progress::of(runs, wish.rounds));
         let over = Condvar::new();
         Self { id, open, crew, model, wish, began_ms: clock::now_ms(), max_cost, poster, progress, over }
     }

@@ -43,14 +43,15 @@ pub(crate) struct Progress {
     pub(crate) over: bool,
     answered: Vec<Vec<Option<f64>>>,
     without_answer: u64,
+    /// Rounds that were asked for.
     rounds: usize,
     points: Vec<(u32, u32)>,
 }
 
 impl Progress {
-    /// Of so many runs.
-    pub(crate) fn of(total: usize) -> Self {
-        Self { total: total as u64, ..Self::default() }
+    /// Of so many runs, each in so many rounds.
+    pub(crate) fn of(total: usize, rounds: u32) -> Self {
+        Self { total: total as u64, rounds: rounds as usize, ..Self::default() }
     }
 
     /// A reply came, and was paid for.
@@ -65,10 +66,11 @@ impl Progress {
     pub(crate) fn end(&mut self, run: &str, path: &str, end: End) {
         let trouble = |why: String| JudgeSkip { run: run.to_owned(), path: path.to_owned(), why };
         let trouble = match end {
-            End::Judged { rounds, without_answer } => {
+            End::Judged { mut rounds, without_answer } => {
+                // Further ones were said before. Most runs do not have them, and what is not there is no 0.
+                rounds.truncate(self.rounds);
                 self.done += 1;
                 self.unread += u64::from(rounds.iter().any(|round| round.score.is_none()));
-                self.rounds = self.rounds.max(rounds.len());
                 self.points.extend(points(&rounds));
                 if without_answer {
                     self.without_answer += 1;
@@ -124,8 +126,18 @@ mod tests {
     }
 
     #[test]
+    fn rounds_that_were_not_asked_for_count_neither_for_their_run_nor_against_the_others() {
+        let mut progress = Progress::of(2, 1);
+        progress.end("a", "a", judged(&[Some(1.0)], false));
+        // Judged before, in more rounds.
+        progress.end("b", "b", judged(&[Some(1.0), Some(1.0), None], false));
+        let rates = progress.rates().unwrap();
+        assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));
+    }
+
+    #[test]
     fn rates_are_told_with_and_without_the_runs_that_have_no_answer() {
-        let mut progress = Progress::of(6);
+        let mut progress = Progress::of(6, 2);
         assert_eq!(progress.rates(), None);
         progress.end("a", "a", judged(&[Some(1.0), Some(0.5)], false));
         progress.end("b", "b", judged(&[Some(0.0), Some(0.0)], true));
