@@ -63,18 +63,17 @@ pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&st
     };
     let all = sheet.judgements();
     let earlier: Vec<usize> = (0..all.len()).filter(|at| same(&all[*at])).collect();
+    let lacks = |judgement: &Judgement, rounds: u32| judgement.rounds.len() < rounds as usize;
     let last = earlier.last().map(|at| (*at, all[*at].clone()));
     let take = earlier.len();
     match last {
-        Some((place, judgement)) if judgement.rounds.len() < judgement.wanted as usize => {
-            let wanted = if wish.again { judgement.wanted } else { judgement.wanted.max(wish.rounds) };
-            Some(Owed { place, take: take - 1, judgement: Judgement { wanted, ..judgement } })
+        // What was stopped is gone on with, also by those who ask again; never beyond the rounds that are asked for now.
+        Some((place, judgement))
+            if lacks(&judgement, wish.rounds) && (!wish.again || lacks(&judgement, judgement.wanted)) =>
+        {
+            Some(Owed { place, take: take - 1, judgement: Judgement { wanted: wish.rounds, ..judgement } })
         }
-        Some((place, judgement)) if !wish.again => (judgement.rounds.len() < wish.rounds as usize).then(|| Owed {
-            place,
-            take: take - 1,
-            judgement: Judgement { wanted: wish.rounds, ..judgement },
-        }),
+        Some(_) if !wish.again => None,
         _ => Some(Owed {
             place: all.len(),
             take,
@@ -179,6 +178,17 @@ mod tests {
         assert_eq!(sheet.judgements().len(), 2);
         let again = owed(&sheet, &wish(2, true), "x", None).unwrap();
         assert_eq!((again.place, again.mark(0)), (2, "2-0".to_owned()));
+    }
+
+    #[test]
+    fn never_more_rounds_are_owed_than_are_asked_for() {
+        let mut sheet = Sheet::default();
+        // Stopped after two of ten.
+        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
+        assert_eq!(judged(&mut sheet, &wish(1, false), "x", 9), 0);
+        assert_eq!(judged(&mut sheet, &wish(3, false), "x", 9), 1);
+        assert_eq!(judged(&mut sheet, &wish(10, false), "x", 2), 2);
+        assert_eq!((judged(&mut sheet, &wish(4, true), "x", 9), sheet.judgements().len()), (4, 2));
     }
 
     #[test]
