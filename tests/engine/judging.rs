@@ -1,5 +1,6 @@
 //! Runs judged by model: what is asked and kept, what is never bought twice, and what becomes of it in scores.
 use super::bench::{Bench, DEADLINE, wait_until};
+use super::many::{entry, file};
 use super::running::stage::{refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use super::{canary, running};
@@ -381,6 +382,24 @@ fn two_systems_are_compared_pair_by_pair_in_an_order_that_is_kept() {
         "conversation:\n- user_message: How many?\n- assistant_message: Four.\n",
     );
     wait_until("it is stale", || scores(&bench).judged.remove(0).stale);
+}
+
+#[test]
+fn runs_of_files_of_many_are_compared_and_skipped_like_others() {
+    let server = Scripted::always(says(r#"{"reason": "It says more.", "verdict": "first"}"#));
+    let bench = running::folder_of(&workspace(&server, ""), TASK)
+        .file("results/one_cot/G1_instruction.json", file(&[entry(7, "Two.")]))
+        .file("results/two_cot/G1_instruction.json", file(&[entry(7, "Three."), entry(8, "Alone.")]))
+        .open();
+    let of = |path: &str| bench.row(path).unwrap().id;
+    let (own, alone) = (of("two_cot/G1_instruction.json#7"), of("two_cot/G1_instruction.json#8"));
+    let pair = JudgeRequest { filter: "model:two_cot".into(), reference: "model:one_cot".into(), ..against(1) };
+    let plan = bench.app().plan_judging(&pair).unwrap();
+    assert_eq!((plan.runs, plan.skipped_total, plan.skipped[0].run.as_str()), (1, 1, alone.as_str()), "{plan:?}");
+    let view = judge(bench.app(), &pair);
+    assert_eq!((view.done, view.skipped), (1, 1), "{view:?}");
+    let judged = bench.app().run_scores(&own).unwrap().judged.remove(0);
+    assert_eq!((judged.against.as_deref(), judged.stale), (Some("one_cot/G1_instruction.json#7"), None));
 }
 
 #[test]

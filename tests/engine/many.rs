@@ -10,7 +10,7 @@ fn fixture(name: &str) -> String {
 }
 
 /// An entry of a file of converted answers.
-fn entry(id: u32, says: &str) -> String {
+pub(crate) fn entry(id: u32, says: &str) -> String {
     let finish = format!(r#"{{\"return_type\": \"give_answer\", \"final_answer\": \"{says}\"}}"#);
     format!(
         r#""{id}": {{"query": "Question {id}?", "available_tools": [], "answer": {{"method": "CoT@1", "total_steps": 4,
@@ -20,7 +20,8 @@ fn entry(id: u32, says: &str) -> String {
     )
 }
 
-fn file(entries: &[String]) -> String {
+/// A file of such entries.
+pub(crate) fn file(entries: &[String]) -> String {
     format!("{{{}}}", entries.join(",\n"))
 }
 

@@ -2,7 +2,6 @@
 //! `judging::owed`; the asking is in `judgings`.
 use super::judgings::Work;
 use super::keys::no_model;
-use super::launching::id_of;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::judging::owed::{self, MOST_ROUNDS, Takes, Target, Wish};
@@ -16,6 +15,7 @@ use crate::rows::{
 use crate::runs::launch::Teller;
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Price, Provider};
+use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Sheet};
@@ -148,8 +148,8 @@ impl App {
         let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
         let judged = |judgement: &Judgement| {
             let mut subject = own.clone();
-            subject.rival =
-                judgement.against.as_deref().and_then(|path| rival(&open, &own, id_of(path).as_str(), None));
+            let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
+            subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
             shown(judgement, &inputs_mark(&subject))
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
@@ -160,6 +160,15 @@ impl App {
 fn cannot_judge(model: &Model) -> Option<String> {
     let replays = model.provider == Provider::Replay;
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
+}
+
+/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not follow from their paths.
+fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
+    let select = |sql: &rusqlite::Connection| {
+        let mut select = sql.prepare_cached("SELECT key FROM runs WHERE path = ?")?;
+        Ok(select.query_row([path], |row| row.get(0)).optional()?)
+    };
+    open.ask(|index| select(index)).ok().flatten()
 }
 
 /// The runs that a request means.
@@ -365,7 +374,7 @@ impl Sum {
     fn skip(&mut self, target: &Target, why: String) {
         self.skipped_total += 1;
         if self.skipped.len() < SHOWN {
-            self.skipped.push(JudgeSkip { run: id_of(&target.path), path: target.path.clone(), why });
+            self.skipped.push(JudgeSkip { run: target.id.clone(), path: target.path.clone(), why });
         }
     }
 
