@@ -418,6 +418,15 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
     let view = judge(same.app(), &against(3));
     assert_eq!((view.calls, view.rates.unwrap().pairs.unwrap().tie), (0, 1.0));
     assert_eq!(server.seen().len(), 2);
+    // All runs of the task are the reference: each is compared with the other one, and with itself never.
+    let all = JudgeRequest { reference: "task:count".into(), filter: String::new(), ..against(3) };
+    assert_eq!(same.app().plan_judging(&all).unwrap().skipped_total, 1);
+    same.put(
+        "results/count-tool_calling-gemini-variation0.yaml",
+        "conversation:\n- user_message: How many?\n- assistant_message: Five.\n",
+    );
+    wait_until("the third system is there", || (same.rows().len() == 4).then_some(()));
+    assert!(refused(&same, &all).message.contains("could be compared with"), "{all:?}");
     for (request, wanted) in [
         (JudgeRequest { reference: String::new(), ..against(1) }, "compares runs with others"),
         (JudgeRequest { reference: "model:claude".into(), ..request(1) }, "judges single runs"),

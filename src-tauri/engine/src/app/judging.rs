@@ -231,13 +231,28 @@ fn rivals(
     let place = |row: &RunRow| -> Option<Place> {
         Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
     };
-    let reference: HashMap<Place, RunRow> =
-        passing(open, &request.reference)?.into_iter().filter_map(|row| Some((place(&row)?, row))).collect();
-    let pair = |row: RunRow| {
-        let other = reference.get(&place(&row)?).filter(|other| other.id != row.id)?;
-        Some((row.id, target(other.clone())))
-    };
-    Ok(rows(open, request)?.into_iter().filter_map(pair).collect())
+    let mut reference: HashMap<Place, Vec<RunRow>> = HashMap::new();
+    for row in passing(open, &request.reference)? {
+        if let Some(place) = place(&row) {
+            reference.entry(place).or_default().push(row);
+        }
+    }
+    let mut rivals = HashMap::new();
+    for row in rows(open, request)? {
+        let there = place(&row).and_then(|place| reference.get(&place));
+        // A run is not compared with itself.
+        let mut others: Vec<&RunRow> = there.into_iter().flatten().filter(|other| other.id != row.id).collect();
+        others.sort_by(|a, b| a.path.cmp(&b.path));
+        match others.as_slice() {
+            [] => {}
+            [other] => drop(rivals.insert(row.id, target((*other).clone()))),
+            [first, second, ..] => {
+                let message = format!("{} could be compared with {} and with {}.", row.path, first.path, second.path);
+                return bad(message, "Narrow the reference down to one run of each task, variation and repeat.");
+            }
+        }
+    }
+    Ok(rivals)
 }
 
 /// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it cannot be read.
