@@ -63,6 +63,38 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
 }
 
 #[test]
+fn what_was_said_against_another_run_is_not_told_as_the_verdict_on_this_pair() {
+    let server =
+        Scripted::sequence(["first", "first", "second"].map(|word| says(&format!(r#"{{"verdict": "{word}"}}"#))));
+    let sandbox = folder("judge-pairs", &server);
+    for (model, words) in [("claude", "Two."), ("gemini", "Four.")] {
+        let run = format!("conversation:\n- user_message: How many?\n- assistant_message: {words}\n");
+        let path = sandbox.folder.join(format!("results/count-tool_calling-{model}-variation0.yaml"));
+        std::fs::write(path, run).unwrap();
+    }
+    let pair = |reference: &str, more: &[&str]| {
+        let asked = [
+            "score",
+            ".",
+            "--judge",
+            "sowr",
+            "--judge-model",
+            "local",
+            "--rounds",
+            "1",
+            "--json",
+            "--filter",
+            "model:o1",
+        ];
+        sandbox.run(&[asked.as_slice(), &["--reference", reference], more].concat())
+    };
+    assert_eq!(pair("model:claude", &[]).json().len(), 1);
+    // Nothing may be asked any more: there is no verdict on this pair.
+    let other = pair("model:gemini", &["--max-cost", "0"]);
+    assert_eq!((other.json().len(), server.seen().len()), (0, 1), "{other:?}");
+}
+
+#[test]
 fn replies_that_cannot_be_read_end_with_one_and_a_model_that_cannot_judge_with_two() {
     let server = Scripted::always(says("hm"));
     let sandbox = folder("judge-unread", &server);

@@ -119,6 +119,8 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
 fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let sort = Sort { column: Column::Path, descending: false };
+    // What was said against another run is no verdict on this pair.
+    let rivals = app.compared_with(request)?;
     let mut offset = 0;
     loop {
         let list = ListRequest { filter: request.filter.clone(), sort, span: Span { offset, limit: PAGE } };
@@ -131,6 +133,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
             let of_it = |judged: &&Judged| {
                 (judged.judge == request.judge && judged.model == request.model)
                     && (judged.official == request.official && judged.stale.is_none())
+                    && judged.against.as_ref() == rivals.get(&row.id)
             };
             if let Some(judged) = app.run_scores(&row.id)?.judged.iter().find(of_it) {
                 verdict(&mut out, &row, judged, json)?;

@@ -69,6 +69,12 @@ impl App {
         Ok(sum.plan(model.price))
     }
 
+    /// The path of the run that each run is compared with, by its id.
+    pub fn compared_with(&self, request: &JudgeRequest) -> Result<HashMap<String, String>, AppError> {
+        let (_, _, wish) = self.wish(request)?;
+        Ok(wish.rivals.iter().map(|(id, other)| (id.clone(), other.path.clone())).collect())
+    }
+
     /// Begins what a request comes to.
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
         let open = self.opened()?;
