@@ -248,6 +248,7 @@ fn what_cannot_judge_and_what_cannot_be_judged_is_said_before_anything_is_sent()
         (JudgeRequest { filter: "model:nobody".into(), ..request(1) }, "nothing to judge"),
         (JudgeRequest { filter: "staet:answered".into(), ..request(1) }, "`staet:answered` in the filter"),
         (JudgeRequest { reference: "cost:>x".into(), ..against(1) }, "`cost:>x` in the filter"),
+        (JudgeRequest { judge: "fac".into(), official: true, ..request(1) }, "no official rules"),
         (request(0), "1 to 20 rounds"),
         (JudgeRequest { max_cost: Some(f64::NAN), ..request(1) }, "budget"),
     ] {

@@ -136,6 +136,11 @@ impl App {
         if !(1..=MOST_ROUNDS).contains(&rounds) {
             return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
         }
+        if request.official && !judge.official {
+            let why =
+                format!("`{}` has no official rules: it would say the same, and be paid for once more.", judge.name);
+            return Err(bad(why).hint("Leave the official rules out."));
+        }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
         let rivals = Arc::new(rivals(judge, self.opened()?.as_ref(), request)?);
         let wish = Wish { judge, model: model.name.clone(), rules, rounds, again: request.again, rivals };

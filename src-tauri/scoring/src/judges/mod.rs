@@ -55,6 +55,8 @@ pub struct Judge {
     pub questions: u32,
     /// It compares a run with another.
     pub pairs: bool,
+    /// The rules of the published scripts decide something else than ours.
+    pub official: bool,
     prompt: LazyLock<Prompt>,
     /// What it may say.
     words: &'static [&'static str],
@@ -86,6 +88,7 @@ static JUDGES: [Judge; 3] = [
         rounds: 3,
         questions: 2,
         pairs: false,
+        official: true,
         prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sopr.md"))),
         words: &sopr::WORDS,
         decide: sopr::decide,
@@ -96,6 +99,7 @@ static JUDGES: [Judge; 3] = [
         rounds: 1,
         questions: 1,
         pairs: false,
+        official: false,
         prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/fac.md"))),
         words: &fac::WORDS,
         decide: fac::decide,
@@ -106,6 +110,7 @@ static JUDGES: [Judge; 3] = [
         rounds: 3,
         questions: 1,
         pairs: true,
+        official: true,
         prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sowr.md"))),
         words: &sowr::WORDS,
         decide: sowr::decide,

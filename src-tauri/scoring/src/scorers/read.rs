@@ -307,10 +307,15 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
             "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
         ));
     }
-    if let Some(rules) = given.word("rules")?
-        && Rules::of(&rules).is_none()
-    {
-        return Err(given.bad("rules", &rules, "Write `ours` or `official`."));
+    if let Some(rules) = given.word("rules")? {
+        let only_ours = judges::named(&name).is_some_and(|judge| !judge.official);
+        match Rules::of(&rules) {
+            None => return Err(given.bad("rules", &rules, "Write `ours` or `official`.")),
+            Some(Rules::Official) if only_ours => {
+                return Err(given.bad("rules", &rules, "This judge has no official ones: leave them out."));
+            }
+            Some(_) => {}
+        }
     }
     Ok((format!("judge:{name}"), Rule::Judge { name }))
 }
