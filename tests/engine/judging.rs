@@ -237,6 +237,18 @@ fn the_budget_stops_before_the_next_question_and_says_so() {
 }
 
 #[test]
+fn what_was_paid_for_replies_that_never_came_whole_is_told_too() {
+    // A completion without a choice: two dollars for nothing.
+    let shapeless =
+        serde_json::json!({ "model": "any-1", "usage": { "prompt_tokens": 1_000_000, "completion_tokens": 500_000 } });
+    let server = Scripted::always(Reply::json(&shapeless));
+    let bench = bench(&server);
+    let view = judge(bench.app(), &request(1));
+    assert_eq!((view.failed, view.calls, view.tokens, view.unpriced), (1, 0, 1_500_000, false), "{view:?}");
+    assert!((view.cost - 2.0).abs() < 1e-9, "{view:?}");
+}
+
+#[test]
 fn what_cannot_judge_and_what_cannot_be_judged_is_said_before_anything_is_sent() {
     let server = Scripted::always(says(SOLVED));
     let bench = bench(&server);

@@ -166,11 +166,13 @@ impl Work {
         self.poster.post(Stale::Judgings);
     }
 
-    /// Notes why it stops by itself: the budget is spent, a key is wrong, replies cannot be kept.
+    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept), and what was paid for nothing.
     fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
         while let Ok(event) = events.try_recv() {
-            if let What::Stopping { why } = event.what {
-                self.lock().why = Some(why);
+            match event.what {
+                What::Stopping { why } => self.lock().why = Some(why),
+                What::Lost { usage, cost, .. } => self.lock().lost(usage.total(), cost),
+                _ => {}
             }
         }
     }

@@ -57,6 +57,11 @@ impl Progress {
     /// A reply came, and was paid for.
     pub(crate) fn paid(&mut self, tokens: Option<u64>, cost: Option<f64>) {
         self.calls += 1;
+        self.lost(tokens, cost);
+    }
+
+    /// An attempt brought no reply and was paid for.
+    pub(crate) fn lost(&mut self, tokens: Option<u64>, cost: Option<f64>) {
         self.tokens += tokens.unwrap_or(0);
         self.cost += cost.unwrap_or(0.0);
         self.unpriced |= cost.is_none();

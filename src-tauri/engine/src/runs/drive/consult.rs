@@ -88,15 +88,12 @@ impl Errand<'_> {
             Stop::Refused(words) => words,
             _ => None,
         };
-        let (usage, journaled) = (reply.usage, bought.journaled);
-        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
-        let tokens = [usage.output, usage.cache_read, usage.cache_write].into_iter().fold(usage.input, sum);
         Ok(Heard {
             text: reply.text.or(refused).unwrap_or_default(),
             model_id: reply.model_id,
-            tokens,
+            tokens: reply.usage.total(),
             cost,
-            journaled,
+            journaled: bought.journaled,
         })
     }
 

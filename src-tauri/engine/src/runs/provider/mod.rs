@@ -137,6 +137,13 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// In and out, whatever was cached; what nobody says stays unknown.
+    #[must_use]
+    pub fn total(&self) -> Option<u64> {
+        let sum = |a: Option<u64>, b: Option<u64>| a.map_or(b, |a| Some(a.saturating_add(b.unwrap_or(0))));
+        [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, sum)
+    }
+
     /// Both together; what neither says stays unknown.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
