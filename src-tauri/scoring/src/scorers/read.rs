@@ -312,7 +312,9 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
         match Rules::of(&rules) {
             None => return Err(given.bad("rules", &rules, "Write `ours` or `official`.")),
             Some(Rules::Official) if only_ours => {
-                return Err(given.bad("rules", &rules, "This judge has no official ones: leave them out."));
+                return Err(format!(
+                    "`judge:{name}` has no official rules, so it is left out. Leave `rules: official` out of it."
+                ));
             }
             Some(_) => {}
         }

@@ -105,6 +105,10 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
     `threshold: 80` of `fields` cannot be read, so the scorer is left out. Write a number from 0 to 1.
     `cutoff: 1.5` of `similar_list` cannot be read, so the scorer is left out. Write a whole number from 0.
     ");
+    insta::assert_snapshot!(told("[judge: {name: fac, rules: official}, judge: {name: sopr, rules: official}]"), @r"
+    judge:sopr
+    `judge:fac` has no official rules, so it is left out. Leave `rules: official` out of it.
+    ");
     insta::assert_snapshot!(told("[python, judge, 5, [exact], exact: 3, string_check: same, text: {metric: f1, nltk: 2}]"), @r"
 
     `python` needs a module, so it is left out. Write its path beside the suite: `python: scorer.py`.
