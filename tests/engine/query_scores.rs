@@ -166,6 +166,34 @@ fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so
 }
 
 #[test]
+fn a_run_that_is_gone_leaves_the_others_in_the_result_file() {
+    let bench = two_systems();
+    bench.remove(&run("a"));
+    let (report, file) = result_file(&bench, None, Some("tool_calling/a/G1_instruction"));
+    assert_eq!((report.runs, file.evaluations().count(), file.summary().total_evaluations), (1, 1, Some(1)));
+    assert_eq!(file.evaluations().next().unwrap().api_call_score, Some(0.5));
+}
+
+#[test]
+fn runs_of_one_file_each_keep_what_they_did() {
+    let answer = |id: u32, call: &str| {
+        format!(
+            r#""{id}": {{"query": "Which?", "available_tools": [], "answer": {{"method": "m", "final_answer": "Stars {id}.", "answer_details": [
+            {{"role": "tool", "message": {{"name": "{call}", "arguments": "{{}}", "response": ""}}, "next": []}}]}}}}"#
+        )
+    };
+    let more = QUERY.replace("\"query_id\": 588", "\"query_id\": 589");
+    let queries = format!("{},{}", QUERY.trim_end_matches(']'), more.trim_start_matches('['));
+    let answers = format!("{{{},{}}}", answer(588, "stars_for_sky_v2"), answer(589, "moons_for_sky_v2"));
+    let bench = Bench::new().file(QUERY_FILE, queries).file("results/m/G1_instruction.json", answers).open();
+    let (report, file) = result_file(&bench, None, None);
+    assert_eq!(report.runs, 2, "{:?}", report.notes);
+    let told: Vec<_> = file.evaluations().map(|one| (one.query_id, one.final_answer.unwrap())).collect();
+    assert_eq!(told, [("588", "Stars 588."), ("589", "Stars 589.")].map(|(id, text)| (id.to_owned(), text.to_owned())));
+    assert!(report.text.contains("stars_for_sky_v2") && report.text.contains("moons_for_sky_v2"), "{}", report.text);
+}
+
+#[test]
 fn answers_of_the_original_are_scored_from_their_own_files() {
     let root = beside_the_project("../shared/golden/stabletoolbench");
     let Ok(text) = fs::read_to_string(root.join("api_scores.jsonl")) else {

@@ -3,6 +3,7 @@ use super::App;
 use super::reporting::cut_for_preview;
 use crate::clock;
 use crate::error::AppError;
+use crate::reading::Reading;
 use crate::reports::page::Table;
 use crate::reports::queries::{self, Given, QueryRun};
 use crate::reports::{result_file, tables};
@@ -10,7 +11,6 @@ use crate::results::index::{IndexError, Reader};
 use crate::results::query::{Lists, ScoredRun};
 use crate::results::suites::Tasks;
 use crate::rows::{Misread, Published, PublishedRequest, Report, ReportRequest};
-use std::collections::BTreeMap;
 use touchstone_formats::stabletoolbench::Query;
 
 /// Whose scores say whether an answer solves its query.
@@ -85,29 +85,38 @@ impl App {
         let (runs, misread) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let files = result_file::files(&runs);
-        let named = |key: &&result_file::Key<'_>| request.baseline.as_ref().is_some_and(|name| key.label() == *name);
-        let key = files.keys().find(named).or_else(|| files.keys().next()).copied();
-        let (key, chosen) = key.and_then(|key| Some((key, files.get(&key)?.clone()))).unwrap_or_default();
-        let mut told = Vec::with_capacity(chosen.len());
-        for one in &chosen {
+        let names = result_file::named(&files);
+        let asked = request.baseline.as_deref();
+        if let Some(name) = asked.filter(|_| whole) {
+            super::stats::known_baseline(names.iter().map(|one| one.label.clone()), name)?;
+        }
+        let named = names.iter().find(|one| asked == Some(&*one.label)).or(names.first());
+        let key = named.map(|one| one.key).unwrap_or_default();
+        let of_file = files.get(&key).map_or(&[][..], Vec::as_slice);
+        let ids: Vec<&str> = of_file.iter().map(|one| one.run.id.as_str()).collect();
+        let (mut chosen, mut told, mut unread) = (Vec::new(), Vec::new(), Vec::new());
+        for (one, run) in of_file.iter().zip(Reading::all(&open.flow, &ids)) {
             let task = one.run.task.as_deref().and_then(|task| tasks.get(task));
-            told.push((
-                task.and_then(|task| Query::of_task(&task.suite)),
-                open.reading.whole(&open.flow, &one.run.id)?,
-            ));
+            match run {
+                Ok(run) => {
+                    chosen.push(*one);
+                    told.push((task.and_then(|task| Query::of_task(&task.suite)), run));
+                }
+                Err(why) => unread.push(format!("Left out, because it cannot be read: {}. {why}", one.run.path)),
+            }
         }
         let file = result_file::write(key, &clock::to_the_second(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let notes = misread.iter().map(|one| format!("{}: {}", one.token, one.message));
-        let notes = notes.chain(note.take()).chain(about(&runs, &chosen, &files)).collect();
+        let notes = notes.chain(note.take()).chain(about(&runs, &chosen, names.len())).chain(some(unread)).collect();
         Ok(Report {
             bytes,
             cut,
             text,
-            file_name: key.file_name(queries::counted(&chosen).queries),
+            file_name: named.map_or_else(|| key.file_name(0), |one| one.file_name.clone()),
             media_type: "application/json".to_owned(),
-            baselines: files.keys().map(|key| key.label()).collect(),
+            baselines: names.iter().map(|one| one.label.clone()).collect(),
             scorers: scorers.into_iter().filter(|name| sopr_by(Some(name)).1.is_none()).collect(),
             queries: !runs.is_empty(),
             runs: chosen.len() as u64,
@@ -117,20 +126,24 @@ impl App {
     }
 }
 
+/// The first of many notes, and how many more there are.
+fn some(mut notes: Vec<String>) -> Vec<String> {
+    const SHOWN: usize = 20;
+    let more = notes.len().saturating_sub(SHOWN);
+    notes.truncate(SHOWN);
+    notes.extend((more > 0).then(|| format!("And {more} more that cannot be read.")));
+    notes
+}
+
 /// What a reader of a result file should know.
-fn about(
-    runs: &[QueryRun],
-    chosen: &[&QueryRun],
-    files: &BTreeMap<result_file::Key<'_>, Vec<&QueryRun>>,
-) -> Vec<String> {
+fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize) -> Vec<String> {
     let mut notes = Vec::new();
     if runs.is_empty() {
         notes.push("No run is one of a query of StableToolBench, so there is nothing to write.".to_owned());
     }
-    if files.len() > 1 {
+    if files > 1 {
         notes.push(format!(
-            "The runs make {} files, one for each system, model and test set. This is one of them.",
-            files.len()
+            "The runs make {files} files, one for each system, model and test set. This is one of them."
         ));
     }
     let left_out = runs.iter().filter(|run| !run.is_evaluation()).count();

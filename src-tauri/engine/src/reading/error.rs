@@ -53,6 +53,9 @@ pub(crate) enum Unread {
         /// As it was named.
         name: String,
     },
+    /// What its files say cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
     /// A file that cannot be read.
     #[error("{file} cannot be read: {why}.")]
     File {
@@ -96,6 +99,7 @@ impl From<Unread> for AppError {
             Unread::GivenNoAnswer { .. } => AppError::new(Code::BadRequest, message)
                 .hint("Give a run that ended with an answer, or the answer itself."),
             Unread::NoAnswer => AppError::new(Code::NotFound, message).hint("Choose a run that ended with an answer."),
+            Unread::Unreadable(_) => AppError::new(Code::Failed, message).hint("Open the run to see why."),
             Unread::File { .. } => AppError::new(Code::Failed, message).hint("Check that it is a file you may read."),
             Unread::Index(error) => error.into(),
         }

@@ -82,9 +82,9 @@ impl Reading {
         Ok(opened.run.answer.as_ref().map(|answer| answer.value.clone()))
     }
 
-    /// The run itself, as the files are now.
-    pub(crate) fn whole(&self, flow: &Flow, id: &str) -> Result<Run, Unread> {
-        Ok(self.look(flow, id)?.1.run.clone())
+    /// Runs themselves, as the files are now, in the order of their ids.
+    pub(crate) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
+        source::all(flow, ids)
     }
 
     /// What judges are shown of a run as it is now.

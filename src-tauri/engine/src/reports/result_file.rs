@@ -2,7 +2,7 @@
 //! document. What is not known is left out, and never 0.
 use super::queries::{Given, QueryRun, counted};
 use crate::rows::RunState;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use touchstone_formats::json;
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
@@ -37,6 +37,35 @@ impl Key<'_> {
         let set = if self.set.is_empty() { String::new() } else { format!("_{}", plain(self.set)) };
         format!("{}{count}{set}.json", plain(&self.framework()))
     }
+}
+
+/// A file among others: no two are chosen by the same words, and no two have the same name.
+pub(crate) struct Named<'a> {
+    pub(crate) key: Key<'a>,
+    pub(crate) label: String,
+    pub(crate) file_name: String,
+}
+
+/// How files are chosen and called.
+pub(crate) fn named<'a>(files: &BTreeMap<Key<'a>, Vec<&QueryRun>>) -> Vec<Named<'a>> {
+    let (mut labels, mut names) = (HashSet::new(), HashSet::new());
+    let of = |(key, runs): (&Key<'a>, &Vec<&QueryRun>)| {
+        let (label, name) = (key.label(), key.file_name(counted(runs).queries));
+        let stem = name.strip_suffix(".json").unwrap_or(&name);
+        Named {
+            key: *key,
+            label: counted_on(&label, |label| labels.insert(label.to_owned())),
+            // Some systems of files tell no capitals.
+            file_name: counted_on(stem, |stem| names.insert(stem.to_lowercase())) + ".json",
+        }
+    };
+    files.iter().map(of).collect()
+}
+
+/// The word itself where it is free, else with a number.
+fn counted_on(word: &str, mut is_free: impl FnMut(&str) -> bool) -> String {
+    let counted = (2_u64..).map(|number| format!("{word}-{number}"));
+    std::iter::once(word.to_owned()).chain(counted).find(|word| is_free(word)).unwrap_or_default()
 }
 
 /// A word that may stand in the name of a file on any system.
@@ -145,6 +174,26 @@ fn status(score: f64) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_two_files_are_chosen_or_called_the_same() {
+        let long = "x".repeat(90);
+        let key = |system, model, set| (Key { system, model, set }, Vec::new());
+        let files = [
+            key("s", "a-b", "G"),
+            key("s", "a/b", "G"),
+            key("s", "A/b", "G"),
+            key("s", "", "t"),
+            key("s", "t", ""),
+            key(&long, "1", ""),
+            key(&long, "2", ""),
+        ];
+        let told = named(&files.into());
+        let unique = |word: fn(&Named<'_>) -> String| told.iter().map(word).collect::<HashSet<_>>().len();
+        assert_eq!((unique(|one| one.label.clone()), unique(|one| one.file_name.to_lowercase())), (7, 7));
+        assert!(told.iter().any(|one| one.label == "s/t-2"));
+        assert!(told.iter().any(|one| one.file_name == "s-a-b_0queries_G-2.json"));
+    }
 
     #[test]
     fn files_are_named_by_system_queries_and_set() {
