@@ -144,3 +144,31 @@ fn score_says_which_apis_an_answer_called_and_which_query_nobody_knows() {
     let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "."]);
     assert_eq!((ran.status, ran.err.contains("no query set")), (2, true), "{}", ran.err);
 }
+
+#[test]
+fn a_result_file_is_the_one_that_was_named_and_no_other() {
+    let ran = "conversation:\n- user_message: Which?\n- tool_call: {name: stars_for_sky_v2, params: {}, result: ok}\n- assistant_message: Done.\n";
+    let files = [
+        ("tasks/G1_instruction.json", SET),
+        ("results/G1_instruction/588-tool_calling-a-variation0.yaml", ran),
+        ("results/G1_instruction/588-tool_calling-b-variation0.yaml", ran),
+    ];
+    let sandbox = Sandbox::with("toolbench-result-files", &files);
+    let report = |more: &[&str]| sandbox.run(&[&["report", ".", "--format", "stabletoolbench"], more].concat());
+    let printed = report(&["--out", "-"]);
+    assert_eq!((printed.status, printed.out.as_str()), (2, ""), "{}", printed.err);
+    assert!(printed.err.contains("2 files") && printed.err.contains("--baseline"), "{}", printed.err);
+    let unknown = report(&["--out", "-", "--baseline", "tool_calling/z/G1_instruction"]);
+    assert_eq!((unknown.status, unknown.out.as_str()), (2, ""), "{}", unknown.err);
+    assert!(unknown.err.contains("tool_calling/b/G1_instruction"), "{}", unknown.err);
+    let named = report(&["--out", "-", "--baseline", "tool_calling/b/G1_instruction"]);
+    assert_eq!(named.status, 0, "{}", named.err);
+    let file: Value = serde_json::from_str(&named.out).unwrap();
+    assert_eq!(file["metadata"]["config"]["model"], "b");
+    let both = report(&["--out", "made"]);
+    assert_eq!((both.status, both.out.lines().count()), (0, 2), "{}", both.err);
+    for model in ["a", "b"] {
+        let said = format!("tool_calling-{model}_1queries_G1_instruction.json: Without a SoPR score: 1 of 1.");
+        assert!(both.err.contains(&said), "{}", both.err);
+    }
+}

@@ -4,12 +4,14 @@ use crate::Surroundings;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::{
+    collections::HashSet,
     io::{self, Write as _},
     path::PathBuf,
 };
 use touchstone_engine::{
+    app::App,
     error::{AppError, Code},
-    rows::{ReportFormat, ReportRequest},
+    rows::{self, ReportFormat, ReportRequest},
 };
 
 /// What `report` takes.
@@ -84,7 +86,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         fs_make(&asked.out)?;
     }
     let mut written = Vec::new();
-    let (mut whole, mut first) = (true, true);
+    let (mut whole, mut told) = (true, HashSet::new());
     for format in &asked.format {
         let lists = matches!(format, Format::Csv | Format::Jsonl | Format::Junit);
         let request = ReportRequest {
@@ -97,24 +99,14 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             published: asked.published,
             theme: None,
         };
-        let report = app.make_report(&request, true)?;
-        if first {
-            whole = report.misread.is_empty();
-            for note in &report.notes {
-                let _ = writeln!(io::stderr(), "{}", one_line(note));
-            }
-            first = false;
+        let reports = made(&app, &request, printed)?;
+        for report in &reports {
+            whole &= report.misread.is_empty();
+            say(report, reports.len() > 1, &mut told);
         }
         if printed {
-            io::stdout().lock().write_all(report.text.as_bytes())?;
+            io::stdout().lock().write_all(reports[0].text.as_bytes())?;
             continue;
-        }
-        let mut reports = vec![report];
-        if *format == Format::Stabletoolbench && asked.baseline.is_none() {
-            // One file for each system, model and test set.
-            for name in reports[0].baselines.clone().into_iter().skip(1) {
-                reports.push(app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?);
-            }
         }
         for report in reports {
             let path = asked.out.join(&report.file_name);
@@ -131,6 +123,41 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         }
     }
     Ok(if whole { Ended::Well } else { Ended::WithFailures })
+}
+
+/// The reports of one format: one, or a result file for each system, model and test set unless one is named.
+fn made(app: &App, request: &ReportRequest, printed: bool) -> Result<Vec<rows::Report>, AppError> {
+    let first = app.make_report(request, true)?;
+    if request.format != ReportFormat::StableToolBench || request.baseline.is_some() {
+        return Ok(vec![first]);
+    }
+    if printed && first.baselines.len() > 1 {
+        return Err(one_of(&first.baselines));
+    }
+    let others: Vec<String> = first.baselines.iter().skip(1).cloned().collect();
+    let mut reports = vec![first];
+    for name in others {
+        reports.push(app.make_report(&ReportRequest { baseline: Some(name), ..request.clone() }, true)?);
+    }
+    Ok(reports)
+}
+
+/// Says what a reader of a report should know, once; of which file, where there are several.
+fn say(report: &rows::Report, several: bool, told: &mut HashSet<String>) {
+    let of = if several { format!("{}: ", report.file_name) } else { String::new() };
+    for note in report.notes.iter().map(|note| format!("{of}{note}")) {
+        if told.insert(note.clone()) {
+            let _ = writeln!(io::stderr(), "{}", one_line(&note));
+        }
+    }
+}
+
+/// Which of several files is to be printed.
+fn one_of(names: &[String]) -> AppError {
+    let why = format!("The runs make {} files, and only one can be printed.", names.len());
+    let first = names.first().map_or("", String::as_str);
+    AppError::new(Code::BadRequest, why)
+        .hint(format!("Name one with --baseline, such as {first}, or a directory with --out to write all of them."))
 }
 
 fn fs_make(dir: &std::path::Path) -> Result<(), AppError> {
