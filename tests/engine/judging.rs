@@ -20,7 +20,7 @@ const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
 const UNSOLVED: &str = r#"{"reason": "Wrong.", "verdict": "unsolved"}"#;
 const UNSURE: &str = r#"{"reason": "Who knows.", "verdict": "unsure"}"#;
 
-fn workspace(server: &Scripted, more: &str) -> String {
+pub(super) fn workspace(server: &Scripted, more: &str) -> String {
     let url = server.url("/v1");
     format!(
         "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: 2 }}\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1.0, output: 2.0 }}{more} }}\n  old: {{ provider: replay }}\n"
@@ -36,11 +36,11 @@ fn bench(server: &Scripted) -> Bench {
         .open()
 }
 
-fn request(rounds: u32) -> JudgeRequest {
+pub(super) fn request(rounds: u32) -> JudgeRequest {
     JudgeRequest { judge: "sopr".into(), model: "local".into(), rounds: Some(rounds), ..JudgeRequest::default() }
 }
 
-fn judge(app: &App, request: &JudgeRequest) -> JudgingView {
+pub(super) fn judge(app: &App, request: &JudgeRequest) -> JudgingView {
     let id = app.start_judging(request).unwrap().judging;
     assert!(app.wait_judging(&id, DEADLINE).unwrap(), "the judging did not end");
     app.judging(&id).unwrap()

@@ -1,5 +1,8 @@
 //! Rules of scores of queries of `StableToolBench`: what was called and whether it was finished, whatever was expected.
-use crate::bench::{Bench, beside_the_project};
+use crate::bench::{Bench, beside_the_project, wait_until};
+use crate::judging;
+use crate::running::stage::says;
+use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_engine::app::answers::score_answers;
 use touchstone_engine::rows::{FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, ScoreStanding};
@@ -37,8 +40,9 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
     let told = |model: &str| {
         let row = bench.row(run(model).trim_start_matches("results/")).unwrap();
         let said = bench.app().run_scores(&row.id).unwrap();
-        assert_eq!((said.scores.len(), said.notes.as_slice()), (3, &[][..]), "{said:?}");
-        let scores = said.scores;
+        assert_eq!((said.scores.len(), said.notes.as_slice()), (5, &[][..]), "{said:?}");
+        let (scores, judges) = said.scores.split_at(3);
+        assert!(judges.iter().all(|judge| judge.standing == ScoreStanding::Waiting), "whatever is not judged waits");
         assert!(scores.iter().all(|score| score.standing == ScoreStanding::Scored), "{scores:?}");
         let line = |score: &touchstone_engine::rows::RunScore| {
             let verdict = if score.passed == Some(true) { "passed" } else { "failed" };
@@ -155,7 +159,7 @@ const API_LIST: &str = r#"[{"category_name": "Sky", "tool_name": "Sky_v2", "api_
 fn a_result_file_has_what_stands_in_for_a_judge_when_it_is_asked_for_and_says_so() {
     let bench = two_systems();
     let (report, file) = result_file(&bench, Some("seed_heuristic"), Some("tool_calling/b/G1_instruction"));
-    assert_eq!(report.scorers, ["seed_heuristic"]);
+    assert_eq!(report.scorers, ["judge:sopr", "seed_heuristic"]);
     let one = file.evaluations().next().unwrap();
     assert_eq!((one.sopr_score, one.answer_status.as_deref()), (Some(0.0), Some("Unsolved")));
     assert_eq!(one.evaluation_method.as_deref(), Some("heuristic"));
@@ -252,4 +256,30 @@ fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_ask
         let whole = report(format, true).text;
         assert!(whole.contains("ToolLLaMA v2 CoT") && whole.contains("27.42") && whole.contains("25.9"), "{format:?}");
     }
+}
+
+#[test]
+fn what_judges_said_of_a_query_stands_in_the_figures_and_in_the_result_file() {
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let both = [("stars_for_sky_v2", ""), ("moons_for_sky_v2", ""), ("Finish", "return_type: give_answer")];
+    let bench = Bench::new()
+        .file("touchstone.yaml", judging::workspace(&server, ""))
+        .file(QUERY_FILE, QUERY)
+        .file(&run("a"), transcript(&both, Some("Two stars and one moon are there.")))
+        .file(&run("a").replace(".yaml", "-run2.yaml"), transcript(&both[..1], None).replace("Done.", "''"))
+        .open();
+    let view = judging::judge(bench.app(), &judging::request(1));
+    assert_eq!((view.done, view.failed), (2, 0), "{view:?}");
+    let own = wait_until("both runs are judged", || {
+        let told = bench.app().published(&PublishedRequest::default()).unwrap();
+        told.own.into_iter().find(|row| row.metric == "SoPR" && row.all.n == 2)
+    });
+    assert_eq!(own.scorer, "judge:sopr");
+    let (_, file) = result_file(&bench, None, None);
+    let scores: Vec<_> = file.evaluations().map(|one| (one.sopr_score, one.answer_status)).collect();
+    assert_eq!(scores[0], (Some(1.0), Some("Solved".to_owned())));
+    assert_eq!(scores[1].0, Some(0.0), "a run without an answer was judged, too");
+    assert_eq!(file.summary().average_sopr_score, Some(0.5));
+    let first = bench.row(run("a").trim_start_matches("results/")).unwrap();
+    assert_eq!(first.scorer.as_deref(), Some("api_calls"), "what needs no judge comes first");
 }

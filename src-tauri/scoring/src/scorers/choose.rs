@@ -41,12 +41,16 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
     vec![scorer]
 }
 
-/// The scorers of queries of `StableToolBench`. What a judge says comes on top, for it costs money.
+/// The scorers of queries of `StableToolBench`. Judges cost money, so what they say is waited for until somebody asks them; the first
+/// scorer has its say without them.
 pub fn of_queries() -> Vec<Scorer> {
+    let judge = |name: &str| Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned() });
     vec![
         Scorer::plain("api_calls", Rule::ApiCalls { seed: false }),
         Scorer::plain("finish", Rule::Finish(FinishRule::default())),
         Scorer::plain("seed_heuristic", Rule::SeedHeuristic { seed: false }),
+        judge("sopr"),
+        judge("fac"),
     ]
 }
 

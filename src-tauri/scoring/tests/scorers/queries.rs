@@ -106,7 +106,7 @@ fn the_heuristic_says_that_it_is_no_judgement() {
 fn other_tasks_have_no_apis_to_call_and_no_finish() {
     assert_eq!(
         of_queries().iter().map(touchstone_scoring::scorers::Scorer::name).collect::<Vec<_>>(),
-        ["api_calls", "finish", "seed_heuristic"]
+        ["api_calls", "finish", "seed_heuristic", "judge:sopr", "judge:fac"]
     );
     for line in ["finish", "seed_heuristic"] {
         let outcome = score(&scorer(line), &Case::default());

@@ -195,11 +195,12 @@ fn said_by(
     }
 }
 
-/// Scorers that take a program or a model. A run without an answer takes neither.
+/// Scorers that take a program or a model. A run without an answer takes neither, unless it is one of a query: those of a judge that was
+/// never asked would have a score, and only those.
 fn needs(scorer: &Scorer, need: &Need, evidence: &Evidence<'_>, against: &Against<'_>) -> (RunScore, Option<Ask>) {
     let standing = |standing, reason: String| RunScore { standing, reason, ..blank(scorer) };
     if let Need::Model(name) = need
-        && (evidence.answer.is_some() || !evidence.said.trim().is_empty())
+        && (evidence.answer.is_some() || !evidence.said.trim().is_empty() || against.yardstick.offered.is_some())
     {
         return match scorer.judge() {
             Some(_) => {
