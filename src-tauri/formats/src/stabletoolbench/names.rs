@@ -4,6 +4,8 @@
 const LONGEST: usize = 64;
 /// The tool that calls an API of a pool that is too large to be offered whole: `name` is the function that is meant.
 pub const CALL: &str = "call_api";
+/// The tool that finds functions of such a pool. It is no API.
+pub const SEARCH: &str = "search_apis";
 /// Words that are no name of a function by themselves.
 const RESERVED: [&str; 7] = ["from", "class", "return", "false", "true", "id", "and"];
 

@@ -2,6 +2,7 @@
 use super::finish::is_finish;
 use super::names::Offered;
 use touchstone_formats::stabletoolbench::Pair;
+use touchstone_formats::stabletoolbench::names::SEARCH;
 
 /// What stands in place of a name when the model made one up that is no function.
 const MADE_UP: &str = "invalid_hallucination_function_name";
@@ -35,13 +36,13 @@ pub struct ApiCalls {
 }
 
 impl ApiCalls {
-    /// Counts calls. `Finish`, and the mark of a name that was made up, are no calls of APIs.
+    /// Counts calls. `Finish`, looking for functions, and the mark of a name that was made up, are no calls of APIs.
     pub fn count<'a>(offered: &Offered, calls: impl IntoIterator<Item = Called<'a>>) -> Self {
         let is_gold = |pair: &Pair| offered.gold.contains(pair);
         let (mut called, mut others, mut counts): (Vec<Pair>, Vec<Pair>, Self) = Default::default();
         for call in calls {
             match call {
-                Called::Name(name) if is_finish(name) || name == MADE_UP || name.is_empty() => {}
+                Called::Name(name) if is_finish(name) || [MADE_UP, SEARCH, ""].contains(&name) => {}
                 Called::Name(name) => match offered.find(name) {
                     Some(found) => {
                         counts.ambiguous |= !found.others.is_empty()
@@ -120,7 +121,7 @@ mod tests {
 
     #[test]
     fn hits_missing_extra_and_unknown_are_told_apart() {
-        let calls = named(&["stars_for_sky", "moons_for_sky", "stars_for_sky", "weather", "Finish", MADE_UP]);
+        let calls = named(&["stars_for_sky", "moons_for_sky", "stars_for_sky", "weather", "Finish", SEARCH, MADE_UP]);
         let counts = ApiCalls::count(&offered(), calls);
         let apis = |pairs: &[Pair]| pairs.iter().map(|pair| pair.api.clone()).collect::<Vec<_>>();
         assert_eq!(apis(&counts.hits), ["Stars"]);

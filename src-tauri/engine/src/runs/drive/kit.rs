@@ -6,13 +6,13 @@ use crate::runs::tools::{Called, ToolFailure, Unusable};
 use crate::runs::way::{Offering, Way};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::functions::Function;
-use touchstone_formats::stabletoolbench::{Pool, Query};
+use touchstone_formats::stabletoolbench::{Pool, Query, names};
 use touchstone_formats::value::Value;
 
 /// Finds functions by what they do.
-pub const SEARCH_APIS: &str = "search_apis";
+pub const SEARCH_APIS: &str = names::SEARCH;
 /// Calls one of them.
-pub const CALL_API: &str = "call_api";
+pub const CALL_API: &str = names::CALL;
 /// Functions that a search brings, when nobody says how many, and at most.
 const FOUND: usize = 5;
 const MOST_FOUND: usize = 20;
