@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 
 use touchstone_formats::json;
 use touchstone_formats::run::{Run, StepKind, TreeKind};
+use touchstone_formats::stabletoolbench::ResultFile;
 use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
 use touchstone_formats::stabletoolbench::answers::{converted, details, raw};
+use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, Summary};
 use touchstone_formats::transcript;
 use touchstone_formats::value::Value;
 
@@ -240,6 +242,43 @@ answer: { km: 5 }
         ("way_for_map", r#"{"to":"B","n":2}"#, Some(r#"{"error": "", "response": 5}"#))
     );
     assert_eq!(answer.get("total_steps"), Some(&Value::Number("5".to_owned())));
+}
+
+#[test]
+fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function_that_is_meant() {
+    let run = transcript::read(
+        br#"conversation:
+- user_message: How far is B?
+- tool_call: { id: c1, name: search_apis, params: { query: ways }, result: way_for_map }
+- tool_call: { id: c2, name: call_api, params: { name: way_for_map, arguments: { to: B } }, result: 5 km }
+- tool_call: { id: c3, name: call_api, params: { name: way_for_map, arguments: '{"to": "C"}' }, result: 6 km }
+- tool_call: { id: c4, name: call_api, params: { to: B }, result: which? }
+"#,
+    )
+    .unwrap();
+    let entry = convert::of_run(&run, "M", None).unwrap();
+    let calls = details::calls(entry.get("answer").unwrap().get("answer_details").unwrap());
+    let told: Vec<(&str, &str)> = calls.iter().map(|(call, _)| (&*call.name, &*call.arguments)).collect();
+    assert_eq!(
+        told,
+        [
+            ("search_apis", r#"{"query":"ways"}"#),
+            ("way_for_map", r#"{"to":"B"}"#),
+            ("way_for_map", r#"{"to": "C"}"#),
+            ("call_api", r#"{"to":"B"}"#)
+        ]
+    );
+}
+
+#[test]
+fn what_was_done_in_a_hundred_steps_is_read_back_from_the_result_file_that_was_written() {
+    let step = "- tool_call: { id: c, name: way_for_map, params: { to: B }, result: 5 km }\n";
+    let text = format!("conversation:\n- user_message: How far is B?\n{}", step.repeat(100));
+    let entry = convert::of_run(&transcript::read(text.as_bytes()).unwrap(), "M", None).unwrap();
+    let details = entry.get("answer").unwrap().get("answer_details").unwrap().clone();
+    let one = Evaluation { query_id: "1".to_owned(), answer_details: details, ..Evaluation::default() };
+    let file = ResultFile::new(&Metadata::default(), &Summary::default(), std::slice::from_ref(&one));
+    assert_eq!(ResultFile::read(file.write().as_bytes()).unwrap().evaluations().next(), Some(one));
 }
 
 #[test]

@@ -239,7 +239,7 @@ fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {
         AppError::new(Code::BadRequest, message).hint("Name raw answers, converted answers or result files.")
     };
     let text = std::str::from_utf8(&bytes).map_err(|_| unread("it holds bytes that are no UTF-8 text.".to_owned()))?;
-    let root = json::read(text).map_err(|why| unread(why.to_string()))?;
+    let root = json::read_python(text).map_err(|why| unread(why.to_string()))?;
     if root.get("answer_generation").is_some() {
         let made = convert::raw(&bytes, "", convert::Faults::Mended).map_err(|why| unread(why.to_string()))?;
         return Ok(vec![of_entry(convert::id(name.trim_end_matches(".json")), &made.entry)]);

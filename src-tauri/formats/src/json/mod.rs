@@ -40,7 +40,7 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
 }
 
 /// The same with what only Python writes: `NaN`, `Infinity`.
-pub(crate) fn read_python(text: &str) -> Result<Value, ReadError> {
+pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
     read(Mode::Strict).or_else(|error| read(Mode::Lenient).map_err(|_| error))
 }

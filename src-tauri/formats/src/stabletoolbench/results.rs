@@ -101,7 +101,8 @@ const OUTSIDE_CONFIG: [&str; 5] = ["framework", "agent_name", "config", "overall
 impl ResultFile {
     /// Reads a file of either shape.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
-        let root = json::read(text_of(bytes)?)?;
+        // What was done is a chain, each step inside the one before.
+        let root = json::read_python(text_of(bytes)?)?;
         let fits = root.get("metadata").is_some_and(|it| matches!(it, Value::Map(_)))
             && root.get("results").is_some_and(|it| matches!(it, Value::List(_)));
         if fits {
