@@ -121,7 +121,7 @@ pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<An
         .map(|one| Evaluation {
             query: &one.query_id,
             api_calls: one.api_call_score,
-            finished: one.finish.ours,
+            finished: Some(one.finish.ours),
             answered: one.answered,
             ..Evaluation::default()
         })

@@ -50,7 +50,7 @@ impl QueryRun {
             query: &self.query,
             sopr: score,
             api_calls: given(&self.run).map(|given| given.score),
-            finished: self.finished == Some(true),
+            finished: self.finished,
             answered: self.run.state == RunState::Answered,
             seconds: self.run.seconds,
         }

@@ -52,7 +52,7 @@ fn sums(summaries: &[QuerySummary]) -> Table {
             "API call score",
             "Finished",
             "Solved",
-            "SoPR, missing as 0",
+            "SoPR of judged",
             "SoPR of answers",
             "Left out",
         ]),

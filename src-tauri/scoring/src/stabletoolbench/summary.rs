@@ -12,8 +12,8 @@ pub struct Evaluation<'a> {
     pub sopr: Option<f64>,
     /// The share of gold APIs that were called; none when there are none.
     pub api_calls: Option<f64>,
-    /// It was finished.
-    pub finished: bool,
+    /// It was finished; none when nobody can say.
+    pub finished: Option<bool>,
     /// There is an answer.
     pub answered: bool,
     /// Seconds; none when nobody says.
@@ -37,7 +37,7 @@ pub struct Summary {
     pub unsure: Option<Passes>,
     /// Those with one of 0.
     pub unsolved: Option<Passes>,
-    /// Those that were finished, of all.
+    /// Those that were finished, of those of which that is known.
     pub finished: Option<Passes>,
     /// The mean of the `SoPR` scores there are.
     pub sopr: Option<Estimate>,
@@ -71,7 +71,7 @@ impl Summary {
             solved: judged(1.0),
             unsure: judged(0.5),
             unsolved: judged(0.0),
-            finished: passes(all().map(|one| (one.query, one.finished))),
+            finished: passes(all().filter_map(|one| Some((one.query, one.finished?)))),
             sopr: mean(|one| one.sopr),
             sopr_of_answered: mean(|one| one.sopr.filter(|_| one.answered)),
             api_calls: mean(|one| one.api_calls),
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     fn one(query: &str, sopr: Option<f64>, api_calls: f64, finished: bool, answered: bool) -> Evaluation<'_> {
-        Evaluation { query, sopr, api_calls: Some(api_calls), finished, answered, seconds: None }
+        Evaluation { query, sopr, api_calls: Some(api_calls), finished: Some(finished), answered, seconds: None }
     }
 
     #[test]
@@ -123,6 +123,9 @@ mod tests {
         let summary = Summary::of(&rows);
         assert_eq!(summary.solved.map(|it| (it.passed, it.of)), Some((1, 1)));
         assert_eq!((summary.sopr.map(|it| it.value), summary.all_judged()), (Some(1.0), false));
+        let unknown = [Evaluation { finished: None, ..rows[0] }, rows[1]];
+        let finished = Summary::of(&unknown).finished;
+        assert_eq!(finished.map(|it| (it.passed, it.of)), Some((1, 1)), "nor is what nobody says of the end a no");
         let nothing = Summary::of(&[]);
         assert_eq!((nothing.solved, nothing.sopr, nothing.seconds, nothing.all_judged()), (None, None, None, true));
         assert_eq!(Summary::of(&rows[..1]).sopr, None);
