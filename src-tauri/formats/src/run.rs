@@ -1,6 +1,7 @@
 //! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
 //! shown is decided elsewhere.
 use crate::json;
+use crate::stabletoolbench::Pair;
 use crate::value::Value;
 
 /// A run as its files tell it.
@@ -18,6 +19,8 @@ pub struct Run {
     pub notes: Vec<String>,
     /// Everything that was tried, when the run went more than one way; the steps tell the way that counts.
     pub tree: Option<Tree>,
+    /// The file says what came of the run, and not what was done.
+    pub untold: bool,
 }
 
 /// What a run tried, as a tree. Parents stand before their children.
@@ -222,10 +225,23 @@ pub struct Outline {
     pub answer: Option<Kept>,
     /// Tool calls in order: the name, and whether the call failed. One without a name has an empty one.
     pub calls: Vec<(String, bool)>,
+    /// What the calls do not say.
+    pub told: Told,
     /// Where the last message of the model stands in `text`: its beginning and its end, in bytes.
     pub said: Option<(u32, u32)>,
     /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
     pub items: Vec<TextItem>,
+}
+
+/// What is known of what a run did beside its calls.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Told {
+    /// The file does not say what was called: nothing was not called either.
+    pub untold: bool,
+    /// APIs that were called, where the file names them instead of functions.
+    pub apis: Option<Vec<Pair>>,
+    /// Whether the last call of `Finish` gave up; none when nobody says.
+    pub gave_up: Option<bool>,
 }
 
 impl Outline {

@@ -271,6 +271,23 @@ fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function
 }
 
 #[test]
+fn outlines_say_what_finish_handed_over_which_apis_are_named_and_that_nothing_is_told() {
+    let own = |params: &str| {
+        let call = format!("- tool_call: {{ id: c, name: Finish, params: {params}, result: '' }}\n");
+        let text = format!("conversation:\n- user_message: How far?\n{call}answer: x\n");
+        transcript::outline(text.as_bytes()).unwrap().told.gave_up
+    };
+    let texts = ["{ return_type: give_answer }", "{ return_type: give_up_and_restart }", "{ final_answer: x }"];
+    assert_eq!(texts.map(own), [Some(false), Some(true), None]);
+    let converted = |text: &str| converted::outline("1", &json::read(text).unwrap()).told;
+    let named = converted(r#"{"answer": {"final_answer": "x", "called_apis": [["Sky", "Stars"]]}}"#);
+    assert_eq!((named.apis.map(|apis| apis[0].api.clone()).as_deref(), named.untold), (Some("Stars"), false));
+    assert!(converted(r#"{"answer": {"final_answer": "x"}}"#).untold);
+    let asked = r#"{"answer": {"answer_details": [{"role": "user", "message": "", "next": []}]}}"#;
+    assert!(!converted(asked).untold, "that nothing was called is told");
+}
+
+#[test]
 fn what_was_done_in_a_hundred_steps_is_read_back_from_the_result_file_that_was_written() {
     let step = "- tool_call: { id: c, name: way_for_map, params: { to: B }, result: 5 km }\n";
     let text = format!("conversation:\n- user_message: How far is B?\n{}", step.repeat(100));

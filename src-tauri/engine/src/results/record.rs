@@ -81,6 +81,7 @@ fn place_row(unit: &UnitId, row: &Row, tasks: &Tasks, models: &[String]) -> Plac
         answer: outline.answer.as_ref(),
         said: outline.said(),
         calls: &outline.calls,
+        told: Some(&outline.told),
     };
     let measured = measure(tasks, &place, &evidence);
     let (missing, name) = from_suite(tasks, &place, &outline.tools);

@@ -111,7 +111,8 @@ CREATE TABLE answers (
   calls    TEXT NOT NULL,                    -- JSON list of [name, failed], in order
   said_at  INTEGER NOT NULL,                 -- the last message of the assistant: its place in the text of the run
   said_len INTEGER NOT NULL,
-  answer   TEXT                              -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
+  answer   TEXT,                             -- JSON with numbers as written; NULL when there is none, or it is larger than is kept
+  told     TEXT NOT NULL                     -- JSON of what the calls do not say
 );
 
 -- The files of what people and judges say of runs, as they were read; 'verdict' and 'review_score' in runs repeat what still holds.

@@ -8,7 +8,7 @@ use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
 use crate::run::{Answer, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
-use crate::stabletoolbench::names;
+use crate::stabletoolbench::{Pair, answers, names};
 use crate::stamp;
 
 /// An outline that is being collected.
@@ -35,6 +35,8 @@ pub(crate) struct OutlineBuilder {
     last_tool: Option<usize>,
     /// While the parts of a call come that names the function it stands for: its place among the calls.
     stands_for_another: Option<usize>,
+    /// While the parts of a call of `Finish` come.
+    in_finish: bool,
     answered: bool,
     started: Option<f64>,
     finished: Option<f64>,
@@ -125,6 +127,20 @@ impl OutlineBuilder {
         }
     }
 
+    /// What a call of `Finish` hands over, as far as this part of it says.
+    fn ends(&mut self, label: &str, said: &str) {
+        let gave_up = match label {
+            "return_type" => answers::finish::returned(said),
+            "params" | "arguments" => match answers::finish::arguments(said) {
+                answers::Finish::Answer(_) => Some(false),
+                answers::Finish::GaveUp => Some(true),
+                answers::Finish::Nothing => None,
+            },
+            _ => None,
+        };
+        self.outline.told.gave_up = gave_up.or(self.outline.told.gave_up);
+    }
+
     fn tool(&mut self, name: &str) {
         if !self.tools.contains(name) {
             self.tools.insert(name.to_owned());
@@ -145,6 +161,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
         }
         let stands_for_another = head.kind == StepKind::ToolCall && head.title == Some(names::CALL);
         self.stands_for_another = stands_for_another.then_some(self.outline.calls.len());
+        self.in_finish = head.kind == StepKind::ToolCall && head.title == Some(answers::FINISH);
+        if self.in_finish {
+            self.outline.told.gave_up = None;
+        }
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
             self.outline.failed_calls += u32::from(head.failed == Some(true));
@@ -177,6 +197,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
         }
         if let Some(call) = self.stands_for_another.filter(|_| label == "name") {
             self.means(call, value.word().unwrap_or_default());
+        }
+        if self.in_finish {
+            self.ends(label, value.word().unwrap_or_default());
         }
         if self.in_error && self.error.is_none() {
             self.error = reason::of(value).or_else(|| self.reason_at(start));
@@ -257,6 +280,12 @@ pub(crate) fn of_run(run: &Run) -> Outline {
             }
         }
     }
+    let apis = |key: &str| run.facts.iter().find(|(known, _)| known == key);
+    let apis = ["called_apis", "system_answer.called_apis"].into_iter().find_map(apis);
+    let apis = apis.filter(|_| matches!(run.layout, Layout::ConvertedAnswer | Layout::PassRate | Layout::ResultFile));
+    let apis = apis.map(|(_, apis)| apis.items().iter().filter_map(Pair::read).collect::<Vec<_>>());
+    builder.outline.told.untold = run.untold && apis.is_none();
+    builder.outline.told.apis = apis;
     for (key, value) in &run.facts {
         builder.fact(key, value);
     }

@@ -24,6 +24,7 @@ pub use scorer::{Better, Need, Scorer};
 
 use crate::stabletoolbench::Offered;
 use scorer::Rule;
+use touchstone_formats::run::Told;
 use touchstone_formats::value::Value;
 
 /// What is scored.
@@ -39,6 +40,8 @@ pub struct Case<'a> {
     pub expected_calls: &'a [String],
     /// Tools that were called, in order, and whether the call failed.
     pub calls: &'a [(String, bool)],
+    /// What the calls do not say; none when they say it all.
+    pub told: Option<&'a Told>,
     /// What a query of `StableToolBench` offers; none for other tasks.
     pub offered: Option<&'a Offered>,
     /// Key of the answer that tells its rows apart, when the suite names it.

@@ -11,9 +11,13 @@ use touchstone_formats::value::Value;
 /// Most names in a sentence.
 const MOST: usize = 5;
 const NO_QUERY: &str = "The task is not a query of StableToolBench.";
+const UNTOLD: &str = "The file does not say what was called.";
 
 /// The share of the gold APIs that were called.
 pub(super) fn api_calls(scorer: &Scorer, case: &Case<'_>, offered: &Offered, seed: bool) -> Outcome {
+    if case.told.is_some_and(|told| told.untold) {
+        return Outcome::NoExpected(UNTOLD.to_owned());
+    }
     if seed {
         let score = as_the_original(case, offered);
         let reason = format!(
@@ -64,6 +68,9 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
     if case.offered.is_none() {
         return Outcome::NoExpected(NO_QUERY.to_owned());
     }
+    if no_calls_are_told(case) {
+        return Outcome::NoExpected(UNTOLD.to_owned());
+    }
     let finish = finished(case);
     let holds = finish.holds(rule);
     let score = if holds { 1.0 } else { 0.0 };
@@ -73,8 +80,9 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
         FinishRule::Official => "`Finish` is not the last tool call",
         _ if !finish.called => "`Finish` was never called",
         FinishRule::Document => "`Finish` was called",
-        FinishRule::Ours if holds => "`Finish` was called with an answer",
-        FinishRule::Ours => "`Finish` was called, and no answer came of it",
+        FinishRule::Ours if !holds => "`Finish` was called to give up",
+        FinishRule::Ours if finish.returned.is_none() => "`Finish` was called, and nobody says what it handed over",
+        FinishRule::Ours => "`Finish` was called with an answer",
     };
     let yes = |yes: bool| if yes { "yes" } else { "no" };
     let verdict = Scored::new(score, scorer.passes(score, holds), reason)
@@ -87,6 +95,9 @@ pub(super) fn finish(scorer: &Scorer, case: &Case<'_>, rule: FinishRule) -> Outc
 /// What the document falls back on without a judge.
 pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome {
     let Some(offered) = case.offered else { return Outcome::NoExpected(NO_QUERY.to_owned()) };
+    if no_calls_are_told(case) {
+        return Outcome::NoExpected(UNTOLD.to_owned());
+    }
     let (finished, api_calls) = if seed {
         (finished(case).holds(FinishRule::Seed), as_the_original(case, offered))
     } else {
@@ -111,17 +122,25 @@ pub(super) fn heuristic(scorer: &Scorer, case: &Case<'_>, seed: bool) -> Outcome
 }
 
 fn counted(case: &Case<'_>, offered: &Offered) -> ApiCalls {
-    ApiCalls::count(offered, case.calls.iter().map(|(name, _)| Called::Name(name)))
+    match case.told.and_then(|told| told.apis.as_ref()) {
+        Some(apis) => ApiCalls::count(offered, apis.iter().map(Called::Pair)),
+        None => ApiCalls::count(offered, case.calls.iter().map(|(name, _)| Called::Name(name))),
+    }
 }
 
 fn as_the_original(case: &Case<'_>, offered: &Offered) -> f64 {
     literal(offered, case.calls.iter().map(|(name, _)| name.as_str()))
 }
 
-/// What a call of `Finish` handed over is the answer of the run, so without one it gave up.
+/// Whoever names APIs alone does not say whether `Finish` was among the calls.
+fn no_calls_are_told(case: &Case<'_>) -> bool {
+    case.told.is_some_and(|told| told.untold || (told.apis.is_some() && case.calls.is_empty()))
+}
+
+/// By what the last call of `Finish` handed over, whatever the answer is taken from.
 fn finished(case: &Case<'_>) -> Finish {
-    let returned = if case.answer.is_some() { Returned::Answer } else { Returned::GaveUp };
-    Finish::of(case.calls.iter().map(|(name, _)| (name.as_str(), Some(returned))))
+    let returned = case.told.and_then(|told| told.gave_up).map(Returned::of);
+    Finish::of(case.calls.iter().map(|(name, _)| (name.as_str(), returned)))
 }
 
 fn final_answer(case: &Case<'_>) -> String {

@@ -72,13 +72,14 @@ impl FinishRule {
 }
 
 impl Returned {
+    /// Of whether it gave up.
+    pub fn of(gave_up: bool) -> Self {
+        if gave_up { Self::GaveUp } else { Self::Answer }
+    }
+
     /// From `return_type`.
     pub fn read(return_type: &str) -> Option<Self> {
-        match return_type {
-            "give_answer" => Some(Self::Answer),
-            kind if kind.starts_with("give_up") => Some(Self::GaveUp),
-            _ => None,
-        }
+        answers::finish::returned(return_type).map(Self::of)
     }
 }
 

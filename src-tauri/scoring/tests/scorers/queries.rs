@@ -1,5 +1,6 @@
 //! The scorers of queries of `StableToolBench`.
 use super::{scorer, told};
+use touchstone_formats::run::Told;
 use touchstone_formats::stabletoolbench::{Api, Query, names};
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{Case, Outcome, of_queries, score};
@@ -64,9 +65,9 @@ fn finish_is_told_by_the_rule_that_is_named() {
         }
     }
     insta::assert_snapshot!(found.join("\n"), @r"
-    finish, a Finish with an answer: 1.0000 passed: `Finish` was called with an answer
-    finish, Finish: 0.0000 failed: `Finish` was called, and no answer came of it
-    finish, Finish a with an answer: 1.0000 passed: `Finish` was called with an answer
+    finish, a Finish with an answer: 1.0000 passed: `Finish` was called, and nobody says what it handed over
+    finish, Finish: 1.0000 passed: `Finish` was called, and nobody says what it handed over
+    finish, Finish a with an answer: 1.0000 passed: `Finish` was called, and nobody says what it handed over
     finish, a with an answer: 0.0000 failed: `Finish` was never called
     finish: official, a Finish with an answer: 1.0000 passed: `Finish` is the last tool call
     finish: official, Finish: 1.0000 passed: `Finish` is the last tool call
@@ -84,6 +85,36 @@ fn finish_is_told_by_the_rule_that_is_named() {
 }
 
 #[test]
+fn an_answer_that_was_handed_over_is_finished_and_one_that_gave_up_is_not_whatever_is_taken_for_the_answer() {
+    let (offered, answer, calls) = (offered(), Value::from("x"), [("Finish".to_owned(), false)]);
+    for (gave_up, answer, score_of) in
+        [(Some(true), Some(&answer), 0.0), (Some(false), None, 1.0), (None, None, 1.0), (None, Some(&answer), 1.0)]
+    {
+        let told = Told { gave_up, ..Told::default() };
+        let case = Case { offered: Some(&offered), calls: &calls, answer, told: Some(&told), ..Case::default() };
+        let Outcome::Scored(scored) = score(&scorer("finish"), &case) else { panic!("{gave_up:?}") };
+        assert_eq!(scored.score, Some(score_of), "{gave_up:?}, {answer:?}");
+    }
+}
+
+#[test]
+fn apis_that_a_file_names_count_as_they_are_named_and_where_nothing_is_told_there_is_no_score() {
+    let offered = offered();
+    let of = |line: &str, told: &Told| {
+        let outcome = score(&scorer(line), &Case { offered: Some(&offered), told: Some(told), ..Case::default() });
+        if let Outcome::Scored(scored) = outcome { scored.score } else { None }
+    };
+    let named = Told { apis: Some(vec![offered.apis[3].clone(), offered.apis[0].clone()]), ..Told::default() };
+    assert_eq!(of("api_calls", &named), Some(2.0 / 3.0), "the second of two that share a name");
+    assert_eq!((of("finish", &named), of("seed_heuristic", &named)), (None, None));
+    let untold = Told { untold: true, ..Told::default() };
+    for line in ["api_calls", "api_calls: seed", "finish", "seed_heuristic"] {
+        assert_eq!(of(line, &untold), None, "{line}");
+    }
+    assert_eq!(of("api_calls", &Told::default()), Some(0.0), "nothing was called");
+}
+
+#[test]
 fn the_heuristic_says_that_it_is_no_judgement() {
     let long = "All that you asked for is in this answer, word by word, and more.";
     let found: Vec<String> = [
@@ -97,7 +128,7 @@ fn the_heuristic_says_that_it_is_no_judgement() {
     insta::assert_snapshot!(found.join("\n"), @r"
     0.5000 failed: not a judgement: “All that you asked for is in this answer…”, finished, API call score 0.3333 [status: Unsure; finished: yes; API call score: 0.3333; length: 65]
     0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API call score 0.3333 [status: Unsure; finished: no; API call score: 0.3333; length: 65]
-    0.0000 failed: not a judgement: there is no answer [status: Unsolved; finished: no; API call score: 0; length: 0]
+    0.0000 failed: not a judgement: there is no answer [status: Unsolved; finished: yes; API call score: 0; length: 0]
     0.5000 failed: not a judgement: “All that you asked for is in this answer…”, not finished, API call score 0 [status: Unsure; finished: no; API call score: 0; length: 65]
     ");
 }

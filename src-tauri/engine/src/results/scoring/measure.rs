@@ -4,7 +4,7 @@ use super::yardstick::{Panel, Yardstick};
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use touchstone_formats::run::Kept;
+use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 use touchstone_scoring::scorers::{Case, Ending, Failure, Need, Outcome, Scorer, Stop, failure_class, score};
@@ -28,6 +28,7 @@ pub(crate) struct Evidence<'a> {
     pub(crate) answer: Option<&'a Kept>,
     pub(crate) said: &'a str,
     pub(crate) calls: &'a [(String, bool)],
+    pub(crate) told: Option<&'a Told>,
 }
 
 /// What came of it.
@@ -166,6 +167,7 @@ fn said_by(
         said: evidence.said,
         expected_calls: expected_calls(place, against),
         calls: evidence.calls,
+        told: evidence.told,
         // A run of a system without tools is not expected to call any.
         offered: against.yardstick.offered.as_ref().filter(|_| place.calls_tools),
         key: against.task.artifact_key.as_deref(),

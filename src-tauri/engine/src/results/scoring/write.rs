@@ -1,10 +1,11 @@
 //! What came of measuring, in the index: the columns of its run, a row for each scorer, and what measuring again needs.
+use super::held;
 use super::measure::{Ask, Measured, Score};
 use crate::results::index::IndexError;
 use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
-use touchstone_formats::run::Outline;
+use touchstone_formats::run::{Outline, Told};
 
 /// The columns of `runs` that measuring fills.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -164,7 +165,8 @@ pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bo
 
 /// Puts what measuring again needs of a run in place of what was there.
 pub(crate) fn put_answer(sql: &Connection, run: i64, outline: Option<&Outline>, fresh: bool) -> Result<(), IndexError> {
-    let kept = outline.filter(|o| o.answer.is_some() || o.said.is_some() || !o.calls.is_empty());
+    let kept =
+        outline.filter(|o| o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default());
     let Some(outline) = kept else {
         if !fresh {
             sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;
@@ -172,10 +174,11 @@ pub(crate) fn put_answer(sql: &Connection, run: i64, outline: Option<&Outline>, 
         return Ok(());
     };
     let calls = serde_json::to_string(&outline.calls).unwrap_or_default();
+    let told = held::told_as_text(&outline.told);
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
     sql.prepare_cached(
-        "INSERT OR REPLACE INTO answers (run, lenient, calls, said_at, said_len, answer) VALUES (?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO answers (run, lenient, calls, said_at, said_len, answer, told) VALUES (?,?,?,?,?,?,?)",
     )?
     .execute(params![
         run,
@@ -183,7 +186,8 @@ pub(crate) fn put_answer(sql: &Connection, run: i64, outline: Option<&Outline>, 
         calls,
         from,
         to - from,
-        answer.and_then(|kept| kept.json.as_deref())
+        answer.and_then(|kept| kept.json.as_deref()),
+        told
     ])?;
     Ok(())
 }

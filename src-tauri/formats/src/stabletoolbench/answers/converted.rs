@@ -14,7 +14,7 @@ pub fn run(id: &str, entry: &Value) -> Run {
     let answer = entry.get("answer").filter(|answer| matches!(answer, Value::Map(_))).unwrap_or(entry);
     let nodes = details::nodes(answer.get("answer_details").unwrap_or(&Value::Null));
     let (mut tree, path, asked) = tree(&nodes);
-    let mut run = Run { layout: Layout::ConvertedAnswer, ..Run::default() };
+    let mut run = Run { layout: Layout::ConvertedAnswer, untold: nodes.is_empty(), ..Run::default() };
     let mut telling = Telling::default();
     let query = entry.get("query").and_then(Value::text).unwrap_or_default();
     if let Some(system) = asked.0 {

@@ -21,6 +21,12 @@ pub fn arguments(text: &str) -> Finish {
     }
 }
 
+/// Whether a `return_type` gives up; none for words that are none.
+pub fn returned(return_type: &str) -> Option<bool> {
+    let gives_up = return_type.starts_with("give_up");
+    (gives_up || return_type == "give_answer").then_some(gives_up)
+}
+
 /// Reads a `final_answer` of a file: the arguments of `Finish`, or the answer itself as some programs write it. Nothing when empty.
 pub fn final_answer(value: &Value) -> Finish {
     match value {
