@@ -142,8 +142,8 @@ fn no_file_holds_more_members_and_columns_than_are_read() {
     let list = |count: usize| format!("\"results\": [{}{{\"query_id\": 2}}]", item.repeat(count));
     let keys = |text: String| -> (usize, Option<ReadErrorKind>) {
         let file = Collection::open("x.json", text.as_bytes()).unwrap();
-        let last = file.member(file.len() - 1).unwrap();
-        (file.len(), last.outline.err().map(|error| error.kind))
+        let final_one = file.member(file.len() - 1).unwrap();
+        (file.len(), final_one.outline.err().map(|error| error.kind))
     };
     assert_eq!(keys(format!("{{{}, \"x\": 1, {}}}", list(1), list(3))), (2, None));
     let two = format!("{{{}, {}}}", list(MOST_MEMBERS), list(MOST_MEMBERS));

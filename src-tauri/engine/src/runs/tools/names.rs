@@ -1,5 +1,5 @@
 //! **Pure.** Names of tools as providers take them: letters, digits, `_` and `-`, at most 64. Two tools never get the same.
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use xxhash_rust::xxh3::xxh3_64;
 
 const LONGEST: usize = 64;
@@ -19,13 +19,13 @@ pub(super) fn offered(own: &[&str], prefix: &str) -> Vec<Named> {
     let whole = |name: &str| format!("{prefix}{name}");
     let mut taken: BTreeSet<String> = own.iter().map(|name| whole(name)).filter(|name| is_valid(name)).collect();
     let mut named: Vec<Named> = Vec::new();
+    let mut known: HashMap<&str, String> = HashMap::new();
     for own in own {
-        let known = named.iter().find(|other| other.own == *own).map(|other| other.offered.clone());
-        let offered = known.unwrap_or_else(|| {
+        let offered = known.entry(own).or_insert_with(|| {
             let name = whole(own);
             if is_valid(&name) { name } else { marked(&name, &mut taken) }
         });
-        named.push(Named { own: (*own).to_owned(), offered });
+        named.push(Named { own: (*own).to_owned(), offered: offered.clone() });
     }
     named
 }

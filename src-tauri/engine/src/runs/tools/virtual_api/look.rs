@@ -17,7 +17,13 @@ const MOST: usize = 100_000;
 pub async fn look(settings: &VirtualSettings, setup: &Setup) -> Result<String, Unusable> {
     let mut said = vec![cache(settings.cache.as_deref())?];
     if let Some(dir) = &settings.tools_folder {
-        let pool = pool::load(dir)?;
+        let dir = dir.clone();
+        let broken = |why: tokio::task::JoinError| Unusable {
+            message: format!("The folder of tools could not be read: {why}."),
+            fix: None,
+        };
+        // A large folder takes its time, in which others go on.
+        let pool = tokio::task::spawn_blocking(move || pool::load(&dir)).await.map_err(broken)??;
         said.push(format!("{} tools with {} APIs are known.", pool.tools().len(), pool.api_count()));
     }
     said.push(simulator(settings.simulator.as_deref(), setup).await?);
