@@ -26,6 +26,11 @@ impl App {
         if let Some(key) = setup.promptql_key() {
             wanted.entry(key).or_default().push("promptql".to_owned());
         }
+        for tool in &setup.tools {
+            if let Some(key) = tool.key() {
+                wanted.entry(key).or_default().push(tool.name.clone());
+            }
+        }
         let can_store = self.inner.keys.can_store().is_ok();
         let state = |(name, used_by): (String, Vec<String>)| {
             let source = match self.inner.keys.source(&name) {
@@ -131,7 +136,7 @@ impl App {
         if self.keys()?.iter().any(|key| key.name == name) {
             return Ok(());
         }
-        Err(AppError::new(Code::NotFound, format!("No model of this folder uses a key named {name}.")))
+        Err(AppError::new(Code::NotFound, format!("Nothing in this folder uses a key named {name}.")))
     }
 }
 
@@ -147,7 +152,12 @@ pub(super) struct Known {
 impl Known {
     /// What takes all of it that is secret out of texts.
     pub(super) fn redactor(&self) -> Redactor {
-        let keys = self.keys.values().map(ApiKey::reveal);
+        self.redactor_with([])
+    }
+
+    /// The same, with more keys.
+    pub(super) fn redactor_with<'a>(&'a self, more: impl IntoIterator<Item = &'a ApiKey>) -> Redactor {
+        let keys = self.keys.values().chain(more).map(ApiKey::reveal);
         Redactor::new(keys.chain(self.hidden.iter().map(|secret| secret.as_str())))
     }
 }

@@ -50,6 +50,15 @@ pub struct ToolEntry {
     pub settings: Value,
 }
 
+impl ToolEntry {
+    /// Name of the key that goes into a header of its requests.
+    pub fn key(&self) -> Option<String> {
+        self.settings.get("url").filter(|_| self.kind == "virtual")?;
+        let named = self.settings.get("toolbench_key_env").and_then(Value::text);
+        Some(named.unwrap_or(virtual_api::USUAL_KEY).to_owned())
+    }
+}
+
 /// Bounds of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
@@ -128,11 +137,7 @@ impl Setup {
     /// Names of the keys that go into a header.
     pub fn keys(&self) -> BTreeSet<String> {
         let of_models = self.models.iter().filter_map(|model| model.key.clone());
-        let of_tools = self.tools.iter().filter(|tool| tool.kind == "virtual").filter_map(|tool| {
-            tool.settings.get("url")?;
-            let named = tool.settings.get("toolbench_key_env").and_then(Value::text);
-            Some(named.unwrap_or(virtual_api::USUAL_KEY).to_owned())
-        });
+        let of_tools = self.tools.iter().filter_map(ToolEntry::key);
         of_models.chain(self.promptql_key()).chain(of_tools).collect()
     }
 
