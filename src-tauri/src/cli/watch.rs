@@ -130,6 +130,7 @@ fn draw(bar: &ProgressBar, event: &RunEvent) {
         What::Retrying { wait_ms, why, .. } => {
             bar.set_message(format!("{path} waits {} s: {}", wait_ms / 1000, one_line(why)));
         }
+        What::Noted { note } => say(bar, &one_line(note)),
         What::Stopping { why } => say(bar, &one_line(why)),
         What::Asking { turn } => bar.set_message(format!("{path} turn {turn}")),
         _ => {}

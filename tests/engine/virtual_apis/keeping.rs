@@ -1,6 +1,6 @@
 //! The cache on disk: found again in every layout, never destroyed, nothing lost.
-use super::{KEPT, Stage, call, echo, said};
-use crate::scripted::Scripted;
+use super::{KEPT, KEY, Stage, call, echo, said};
+use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
-use touchstone_engine::runs::tools::virtual_api::Origin;
+use touchstone_engine::runs::tools::virtual_api::{Order, Origin, Save};
 use touchstone_formats::stabletoolbench::cache_file::KeyForm;
 
 #[tokio::test]
@@ -207,4 +207,57 @@ async fn a_reply_that_cannot_be_kept_is_given_and_that_is_said() {
     assert_eq!(reply.from, Origin::Simulated);
     assert!(reply.notes.iter().any(|note| note.contains("could not be kept")), "{:?}", reply.notes);
     assert_eq!(stage.read("Weather").as_deref(), Some("mine"));
+}
+
+#[tokio::test]
+async fn a_key_that_comes_back_or_is_sent_along_stands_in_no_file_and_in_no_note() {
+    let mine = "caller-canary-987654321";
+    let real = Scripted::start(move |seen| {
+        let body = seen.json();
+        match body["tool_input"]["how"].as_str() {
+            Some("told") => Reply::json(
+                &json!({ "error": "", "response": format!("{KEY} and {mine}"), "sent": body["tool_input"] }),
+            ),
+            _ => Reply::new(200).text("text/plain", &format!("not for {KEY}")),
+        }
+    });
+    let url = real.url("/rapidapi");
+    let stage = Stage::new();
+    let log = stage.home.path().join("calls.jsonl");
+    let stage = stage.set(|settings| {
+        settings.order = Order::Real;
+        settings.url = Some(url);
+        settings.log = Some(log.clone());
+    });
+    let apis = stage.open();
+    let asked = async |how: &str| {
+        let input = json!({ "how": how, "token": KEY }).to_string();
+        let body = json!({ "category": "Weather", "tool_name": "River Gauge", "api_name": "Level of gauge", "tool_input": input,
+            "strip": "", "toolbench_key": mine });
+        let asked = touchstone_formats::stabletoolbench::request::read(body.to_string().as_bytes()).unwrap();
+        apis.answer(asked, &CancellationToken::new()).await.unwrap()
+    };
+    let first = asked("told").await;
+    assert_eq!(said(&first)["response"], "[redacted] and [redacted]");
+    assert_eq!(real.seen()[0].json()["tool_input"]["token"], KEY, "the API itself gets what it is called with");
+    let again = asked("told").await;
+    assert_eq!((again.from, said(&again)), (Origin::Hit(KeyForm::Python), said(&first)));
+    let odd = asked("odd").await;
+    assert_eq!(odd.from, Origin::Failed);
+    let kept = stage.read(KEPT).unwrap();
+    assert!(kept.contains("[redacted] and [redacted]"), "{kept}");
+    for text in [kept, fs::read_to_string(&log).unwrap(), format!("{odd:?}")] {
+        assert!(!text.contains("canary"), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_simulator_that_could_not_be_asked_leaves_nothing_in_the_cache_though_failures_are_kept() {
+    let model = Scripted::always(Reply::json(&json!({ "error": { "message": "no such key" } })).status(401));
+    let stage = Stage::new().simulated_by(&model).set(|settings| settings.save = Save::All);
+    let apis = stage.open();
+    for _ in 0..2 {
+        assert_eq!(call(&apis, "{}").await.from, Origin::Failed);
+    }
+    assert_eq!((model.seen().len(), stage.kept(KEPT).len()), (2, 0));
 }

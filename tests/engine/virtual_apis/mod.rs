@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_engine::runs::http::client::Client;
 use touchstone_engine::runs::http::keys::ApiKey;
 use touchstone_engine::runs::http::limiter::Limiters;
+use touchstone_engine::runs::http::redact::Redactor;
 use touchstone_engine::runs::setup::Setup;
 use touchstone_engine::runs::tools::pool;
 use touchstone_engine::runs::tools::virtual_api::{self, VirtualApis, VirtualSettings, Wires};
@@ -60,7 +61,13 @@ impl Stage {
     fn open(&self) -> VirtualApis {
         let setup = Setup::of(&workspace::read(&self.models).unwrap());
         let key = |name: &str| (name == "TOOLBENCH_KEY").then(|| ApiKey::new(KEY).unwrap());
-        let wires = Wires { client: Client::default(), limiters: Arc::new(Limiters::default()), keys: Arc::new(key) };
+        let wires = Wires {
+            client: Client::default(),
+            limiters: Arc::new(Limiters::default()),
+            keys: Arc::new(key),
+            redactor: Redactor::new([KEY]),
+            payer: None,
+        };
         VirtualApis::open(self.settings.clone(), &setup, Arc::clone(&self.pool), wires).unwrap()
     }
 
@@ -96,8 +103,12 @@ fn said(reply: &virtual_api::Reply) -> Value {
 
 /// What a model says, as a completion.
 fn completion(text: &str) -> Reply {
-    Reply::json(&json!({ "id": "c", "model": "stub", "choices": [{ "index": 0, "finish_reason": "stop",
-        "message": { "role": "assistant", "content": text } }], "usage": { "prompt_tokens": 1, "completion_tokens": 1 } }))
+    Reply::json(&chat(text))
+}
+
+fn chat(text: &str) -> Value {
+    json!({ "id": "c", "model": "stub", "choices": [{ "index": 0, "finish_reason": "stop",
+        "message": { "role": "assistant", "content": text } }], "usage": { "prompt_tokens": 1, "completion_tokens": 1 } })
 }
 
 /// A model that answers with the last line of what it is asked, as if that were the API's reply.

@@ -1,5 +1,5 @@
 //! Who is asked, and with what.
-use super::{KEPT, KEY, Stage, call, completion, echo, said};
+use super::{KEPT, KEY, Stage, call, chat, completion, echo, said};
 use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
@@ -77,6 +77,19 @@ async fn the_second_try_counts_when_the_first_said_nothing() {
     let model = Scripted::sequence([completion("nope"), completion(r#"{"error":"","response":"b "c"}"#)]);
     let reply = call(&Stage::new().simulated_by(&model).open(), "{}").await;
     assert_eq!((reply.from, said(&reply)), (Origin::Simulated, json!({"error": "", "response": "b \"c\"}"})));
+}
+
+#[tokio::test]
+async fn what_was_cut_is_no_reply_however_well_its_beginning_reads() {
+    let mut cut = chat(r#"{"error":"","response":"the first ha"}"#);
+    cut["choices"][0]["finish_reason"] = json!("length");
+    for (order, said_first) in [(Order::Mirror, false), (Order::MainMirror, true)] {
+        let model = Scripted::sequence([Reply::json(&cut), completion(r#"{"error":"","response":"whole"}"#)]);
+        let stage = Stage::new().with_tools().simulated_by(&model).set(|settings| settings.order = order);
+        let reply = call(&stage.open(), r#"{"id":"G-1"}"#).await;
+        let expected = if said_first { "the first ha" } else { "whole" };
+        assert_eq!(said(&reply)["response"], expected, "{order:?}");
+    }
 }
 
 #[tokio::test]

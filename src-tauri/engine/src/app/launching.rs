@@ -1,5 +1,6 @@
 //! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person becomes jobs; what is owed is decided
 //! in `runs::plan`, and which runs a request means is gathered in `wishes`.
+use super::keys::Known;
 use super::launches::unfinished;
 use super::wishes::{Wished, wished};
 use super::{App, OpenFolder};
@@ -9,13 +10,12 @@ use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
-use crate::runs::drive::{Around, Crew, Job, Purse, Toolbox};
-use crate::runs::http::keys::ApiKey;
+use crate::runs::drive::{Account, Around, Crew, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
-use crate::runs::setup::{MOST_AT_ONCE, Setup};
+use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use crate::runs::spec::Provider;
-use crate::runs::tools::virtual_api::Wires;
+use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
@@ -146,6 +146,7 @@ impl App {
     /// Moves what is owed but cannot be made here to what is skipped, with the reason.
     fn refuse_unready(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         let mut keys: HashMap<(String, String), Option<String>> = HashMap::new();
+        let mute = if plan.owed.is_empty() { Vec::new() } else { self.mute(open, setup) };
         let (mut owed, mut refused) = (Vec::new(), Vec::new());
         for planned in std::mem::take(&mut plan.owed) {
             let at = &planned.slot.at;
@@ -157,13 +158,32 @@ impl App {
                 let known = keys.entry((at.system.clone(), at.model.clone()));
                 known.or_insert_with(|| self.unready(open, setup, at)).clone()
             };
-            match why {
+            let uses = |tool: &str| {
+                planned.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
+            };
+            let silent = || mute.iter().find(|(tool, _)| at.system != "promptql" && !replayed && uses(tool));
+            match why.or_else(|| silent().map(|(_, why)| why.clone())) {
                 None => owed.push(planned),
                 Some(why) => refused.push(Planned { decision: Decision::refused(why), ..planned }),
             }
         }
         plan.owed = owed;
         plan.skipped.append(&mut refused);
+    }
+
+    /// Tools of virtual APIs whose simulator could not be asked, with the reason.
+    fn mute(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, String)> {
+        let why = |tool: &ToolEntry| {
+            let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
+            let settings = read.ok().filter(|settings| settings.order != Order::Real)?;
+            let name = settings.simulator?;
+            let why = self.no_key(setup.model(&name)?.key.as_deref()?)?;
+            Some((
+                tool.name.clone(),
+                format!("The simulator `{name}` of the tool `{}` cannot be asked. {why}", tool.name),
+            ))
+        };
+        setup.tools.iter().filter(|tool| tool.kind == "virtual").filter_map(why).collect()
     }
 
     /// Begins these runs, on the runtime of launches.
@@ -201,20 +221,22 @@ impl App {
     }
 
     /// What virtual APIs need, when there are any.
-    fn around(&self, open: &OpenFolder, setup: &Setup, keys: &HashMap<String, ApiKey>) -> Option<Around> {
+    fn around(&self, open: &OpenFolder, setup: &Setup, known: &Known, account: Account) -> Option<Around> {
         let apis = || setup.tools.iter().filter(|tool| tool.kind == "virtual");
         apis().next()?;
         let need_queries = apis().any(|tool| tool.settings.get("tools_folder").is_none());
         let tasks = open.flow.shelf.tasks();
         let queries: Vec<Query> =
             tasks.all().filter(|_| need_queries).filter_map(|task| Query::of_task(&task.suite)).collect();
-        let keys = keys.clone();
+        let keys = known.keys.clone();
         Some(Around {
             queries: Arc::new(Pool::of_queries(&queries)),
             wires: Wires {
                 client: self.inner.launches.client().clone(),
                 limiters: self.inner.launches.limiters(),
                 keys: Arc::new(move |name| keys.get(name).cloned()),
+                redactor: known.redactor(),
+                payer: Some(Arc::new(account)),
             },
         })
     }
@@ -223,6 +245,7 @@ impl App {
         let base = open.flow.roots.folder.clone();
         let known = self.known_secrets(&setup);
         let redactor = known.redactor();
+        let (purse, stops) = (Arc::new(Purse::new(setup.rules.max_cost)), Stops::default());
         let with_python = jobs.iter().any(|job| job.slot.at.system == "tool_calling_python");
         let with_tools = jobs.iter().any(|job| job.slot.at.system != "promptql");
         let cache = with_python.then_some(self.inner.config.cache_dir.as_path());
@@ -232,7 +255,8 @@ impl App {
                     |job: &Job| job.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|tool| tool == name));
                 jobs.iter().any(|job| job.slot.at.system != "promptql" && uses(job))
             };
-            let around = self.around(open, &setup, &known.keys);
+            let account = Account::new(Arc::clone(&purse), teller.clone(), stops.clone(), redactor.clone());
+            let around = self.around(open, &setup, &known, account);
             Toolbox::open(&setup, &base, &known.secrets, wanted, cache, around.as_ref()).await
         } else {
             Toolbox::default()
@@ -247,8 +271,8 @@ impl App {
             redactor,
             toolbox,
             teller,
-            stops: Stops::default(),
-            purse: Purse::new(setup.rules.max_cost),
+            stops,
+            purse,
             setup,
         }
     }

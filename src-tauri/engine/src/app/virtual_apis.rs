@@ -82,7 +82,9 @@ impl App {
         let wires = Wires {
             client: self.inner.launches.client().clone(),
             limiters: self.inner.launches.limiters(),
+            redactor: self.known_secrets(&setup).redactor_with(keys.values()),
             keys: Arc::new(move |name| keys.get(name).cloned()),
+            payer: None,
         };
         let mut told = told(&settings, &pool);
         told.extend(notes);

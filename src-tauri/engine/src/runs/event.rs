@@ -57,6 +57,19 @@ pub enum What {
         /// Dollars; none when they are not known.
         cost: Option<f64>,
     },
+    /// A reply of a model that stands in for an API was bought. It serves every run that asks for the same.
+    Simulated {
+        /// Tokens.
+        #[serde(flatten)]
+        usage: Usage,
+        /// Dollars; none when the price is not known.
+        cost: Option<f64>,
+    },
+    /// Something about the tools that the person should know.
+    Noted {
+        /// A sentence.
+        note: String,
+    },
     /// A request did not work and is sent again.
     Retrying {
         /// Which attempt comes next, from 2.

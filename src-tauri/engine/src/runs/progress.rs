@@ -85,6 +85,11 @@ impl Progress {
             (What::Began { .. }, _) => self.began_ms = event.at_ms,
             (What::Finished, _) => self.ended_ms = Some(event.at_ms),
             (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
+            (What::Simulated { usage, cost }, _) => {
+                self.tokens = sum(self.tokens, tokens(usage));
+                self.cost += cost.unwrap_or(0.0);
+                self.unpriced += u64::from(cost.is_none());
+            }
             (what, Some(path)) => {
                 if let What::Replied { usage, cost, journaled: false, .. } | What::Lost { usage, cost, .. } = what {
                     self.tokens = sum(self.tokens, tokens(usage));
@@ -165,7 +170,11 @@ impl RunProgress {
                 self.ended_ms = Some(at_ms);
                 self.doing.clone_from(why);
             }
-            What::Began { .. } | What::Stopping { .. } | What::Finished => {}
+            What::Began { .. }
+            | What::Simulated { .. }
+            | What::Noted { .. }
+            | What::Stopping { .. }
+            | What::Finished => {}
         }
     }
 }

@@ -208,5 +208,5 @@ pub(super) fn error(fault: &Fault) -> Value {
 
 /// True when every other run would fail the same.
 pub(super) fn concerns_all(fault: &Fault) -> bool {
-    matches!(fault.kind, FaultKind::Exhausted | FaultKind::Key)
+    fault.kind.concerns_all()
 }

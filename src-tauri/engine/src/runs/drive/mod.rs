@@ -1,5 +1,6 @@
 //! Making one run: takes its lock, looks again what is owed, and does exactly that. Owns nothing of what a conversation or a reply
 //! means; `converse` and `promptql` do.
+mod account;
 mod ask;
 mod clean;
 mod consult;
@@ -11,6 +12,7 @@ mod prompt;
 mod promptql;
 mod toolbox;
 
+pub use account::Account;
 pub use consult::{Errand, Heard, Unheard};
 pub use toolbox::{Around, Toolbox};
 
@@ -72,7 +74,7 @@ pub struct Crew {
     /// How it is stopped.
     pub stops: Stops,
     /// What was spent, against the most that may be.
-    pub purse: Purse,
+    pub purse: Arc<Purse>,
 }
 
 /// One run that is owed.

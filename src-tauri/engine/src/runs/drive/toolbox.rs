@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::{OnceCell, Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
+use touchstone_formats::stabletoolbench::python_json::{Layout, Py};
 use touchstone_formats::stabletoolbench::{Pool, functions};
 use touchstone_formats::value::Value;
 
@@ -296,6 +297,12 @@ impl Virtual {
         };
         let reply = self.apis.call(&entry.category, &entry.tool, &entry.api, &input, "truncate", stop).await;
         let Some(reply) = reply else { return Some(Err(ToolFailure::new("The call was stopped."))) };
+        if reply.status != 200 {
+            // As the client of the original words a server that broke off.
+            let error = format!("request invalid, data error. status_code={}", reply.status);
+            let entries = vec![("error".into(), error.as_str().into()), ("response".into(), "".into())];
+            return Some(Ok(Value::Text(observe::cut(Py::Map(entries).dumps(Layout::Python), kit.observation))));
+        }
         // What an API says went wrong is a reply like any other, and the model is shown the same as by the original.
         Some(Ok(Value::Text(observe::cut(reply.observation(), kit.observation))))
     }

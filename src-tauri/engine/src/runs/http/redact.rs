@@ -20,6 +20,7 @@ const SHORTEST: usize = 8;
 pub(crate) const MARK: &str = "[redacted]";
 
 /// Cleans text of secrets.
+#[derive(Clone)]
 pub struct Redactor {
     known: Option<AhoCorasick>,
 }

@@ -184,6 +184,13 @@ pub enum FaultKind {
     Key,
 }
 
+impl FaultKind {
+    /// True when every other question would fail the same.
+    pub fn concerns_all(self) -> bool {
+        matches!(self, Self::Exhausted | Self::Key)
+    }
+}
+
 /// The request of a question. What recordings answer is never sent, but it is hashed, so it is a request too, to nowhere.
 pub fn encode(ask: &Ask) -> HttpRequest {
     match ask.model.provider {

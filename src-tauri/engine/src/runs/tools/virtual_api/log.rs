@@ -46,7 +46,7 @@ impl Log {
         Ok(Self { file: Mutex::new(file) })
     }
 
-    pub(super) fn end(&self, line: Line, reply: &Reply) {
+    pub(super) fn end(&self, line: Line, reply: &Reply, redactor: &Redactor) {
         let time = jiff::Timestamp::from_millisecond(clock::now_ms()).unwrap_or_default().to_string();
         let mut entries = vec![
             ("time".into(), time.as_str().into()),
@@ -59,7 +59,7 @@ impl Log {
             entries.push(("notes".into(), Py::List(notes)));
         }
         let text = Py::Map(entries).dumps(Layout::Wire);
-        let text = Redactor::new([line.key.as_str()]).clean(&text).into_owned();
+        let text = Redactor::new([line.key.as_str()]).clean(&redactor.known(&text)).into_owned();
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
             tracing::warn!(%error, "a call could not be written to the log");

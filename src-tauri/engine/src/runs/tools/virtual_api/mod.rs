@@ -7,14 +7,14 @@ mod real;
 mod settings;
 mod simulator;
 mod store;
+mod wires;
 
 pub use look::look;
 pub use settings::{Order, Save, Shorten, Style, USUAL_KEY, VirtualSettings};
+pub use wires::{Keys, Payer, Wires};
 
 use super::Unusable;
-use crate::runs::http::client::Client;
-use crate::runs::http::keys::ApiKey;
-use crate::runs::http::limiter::Limiters;
+use crate::runs::http::redact::{MARK, Redactor};
 use crate::runs::setup::Setup;
 use flights::Flights;
 use log::{Line, Log};
@@ -22,7 +22,7 @@ use real::Real;
 use simulator::{Simulated, Simulator};
 use std::borrow::Cow;
 use std::sync::Arc;
-use store::Store;
+use store::{Store, succeeds};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, Place};
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
@@ -33,20 +33,6 @@ use touchstone_formats::value::Value;
 
 /// What is said when a simulator made nothing of use.
 const FAILED: &str = "Failed to generate fake response";
-
-/// What calls are sent with.
-#[derive(Clone)]
-pub struct Wires {
-    /// Connections.
-    pub client: Client,
-    /// How many requests each provider takes.
-    pub limiters: Arc<Limiters>,
-    /// Keys by name.
-    pub keys: Arc<Keys>,
-}
-
-/// The key of a name; none when it is not set.
-pub type Keys = dyn Fn(&str) -> Option<ApiKey> + Send + Sync;
 
 /// Where a reply is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,6 +152,8 @@ struct Inside {
     real: Option<Real>,
     flights: Flights,
     log: Option<Log>,
+    redactor: Redactor,
+    payer: Option<Arc<dyn Payer>>,
 }
 
 /// Who is asked.
@@ -181,6 +169,8 @@ enum Made {
     Good(Reply),
     /// A reply that is taken when there is no better one, and why it is none.
     Poor(Option<Reply>, Option<String>),
+    /// Nobody could be asked, which may be otherwise soon: never kept.
+    Unasked(Reply, String),
     /// Where an original server breaks off.
     BrokeOff,
 }
@@ -198,7 +188,6 @@ struct Call {
 
 impl VirtualApis {
     /// Opens them. Nothing is sent yet. `pool` has the definitions of the APIs.
-    #[expect(clippy::needless_pass_by_value, reason = "the wires are theirs from then on")]
     pub fn open(settings: VirtualSettings, setup: &Setup, pool: Arc<Pool>, wires: Wires) -> Result<Self, Unusable> {
         let simulator =
             settings.simulator.as_deref().map(|name| Simulator::open(name, &settings, setup, wires.clone()));
@@ -207,7 +196,9 @@ impl VirtualApis {
         let store = settings.cache.clone().filter(|_| cached).map(Store::new);
         let log = settings.log.as_deref().map(Log::open).transpose()?;
         let (simulator, real) = (simulator.transpose()?, real.transpose()?);
-        let inside = Inside { settings, pool, store, simulator, real, flights: Flights::default(), log };
+        let (redactor, payer) = (wires.redactor, wires.payer);
+        let inside =
+            Inside { settings, pool, store, simulator, real, flights: Flights::default(), log, redactor, payer };
         let closing = CancellationToken::new();
         Ok(Self { inside: Arc::new(inside), closing: closing.clone(), _closed: closing.drop_guard() })
     }
@@ -231,10 +222,17 @@ impl VirtualApis {
 
     /// Answers a request. None when it was stopped.
     pub async fn answer(&self, asked: Request, stop: &CancellationToken) -> Option<Reply> {
-        let Some(log) = &self.inside.log else { return self.reply(asked, stop).await };
-        let line = Line::begin(&asked);
-        let reply = self.reply(asked, stop).await?;
-        log.end(line, &reply);
+        let (line, key) = (self.inside.log.as_ref().map(|log| (log, Line::begin(&asked))), asked.key.clone());
+        let mut reply = self.reply(asked, stop).await?;
+        for note in &mut reply.notes {
+            *note = self.inside.plain(note, &key);
+        }
+        if let Some((log, line)) = line {
+            log.end(line, &reply, &self.inside.redactor);
+        }
+        if let Some(payer) = &self.inside.payer {
+            reply.notes.iter().for_each(|note| payer.hears(note));
+        }
         Some(reply)
     }
 
@@ -259,9 +257,14 @@ impl VirtualApis {
             // These servers know no other.
             keys.truncate(1);
         }
+        // A secret among the arguments is looked up and kept without it; replies that are there under the whole key are still found.
+        let hidden = keys.iter().map(|(form, key)| (*form, self.inside.known(key, &asked.key)));
+        let mut all: Vec<_> =
+            hidden.zip(&keys).filter(|(hidden, key)| hidden != *key).map(|(hidden, _)| hidden).collect();
+        all.append(&mut keys);
         let call = Arc::new(Call {
             place: Place::of(&asked.category, &asked.tool, &asked.api),
-            keys,
+            keys: all,
             category: asked.category,
             tool: asked.tool,
             api: asked.api,
@@ -301,7 +304,7 @@ impl Inside {
         {
             return hit.with(notes);
         }
-        let (mut last, mut reason) = (None, None);
+        let (mut last, mut reason, mut lasts) = (None, None, true);
         for step in self.steps() {
             let made = match step {
                 Step::Real => self.asked_real(call, stop).await,
@@ -314,12 +317,18 @@ impl Inside {
                     reason = why.or(reason);
                     last = reply.or(last);
                 }
+                Made::Unasked(reply, why) => {
+                    notes.push(why.clone());
+                    (reason, last, lasts) = (Some(why), Some(reply), false);
+                }
                 Made::BrokeOff => return Reply::broken_off(),
             }
         }
         match last {
             // What failed is kept only where that is asked for.
-            Some(reply) if reply.from != Origin::Real => self.kept(call, reply, notes).await,
+            Some(reply) if reply.from != Origin::Real && lasts && !stop.is_cancelled() => {
+                self.kept(call, reply, notes).await
+            }
             Some(reply) => reply.with(notes),
             None => self.unanswered(reason).with(notes),
         }
@@ -342,23 +351,45 @@ impl Inside {
 
     async fn asked_real(&self, call: &Call, stop: &CancellationToken) -> Made {
         let Some(real) = &self.real else { return Made::Poor(None, None) };
-        match real.ask(call, stop).await {
+        let asked = real.ask(call, stop).await.map(|reply| self.cleaned(reply, call));
+        match asked {
             Ok(reply) if check::accepts(&reply, self.settings.check) => Made::Good(Reply::new(Origin::Real, reply)),
             Ok(reply) => Made::Poor(Some(Reply::new(Origin::Real, reply)), None),
             Err(real::NoReply::BreaksOff(_)) if self.settings.order.is_compat() => Made::BrokeOff,
-            Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => Made::Poor(None, Some(why)),
+            Err(real::NoReply::BreaksOff(why) | real::NoReply::Status(why)) => {
+                Made::Poor(None, Some(self.plain(&why, &call.key)))
+            }
         }
     }
 
     async fn simulated(&self, call: &Call, stop: &CancellationToken) -> Made {
         let Some(simulator) = &self.simulator else { return Made::Poor(None, None) };
         let examples = self.examples(call, simulator).await;
-        let failed = || Some(Reply::of(Origin::Failed, FAILED, ""));
+        let failed = || Reply::of(Origin::Failed, FAILED, "");
         match simulator.ask(call, &self.pool, &examples, stop).await {
-            Simulated::Reply(reply) => Made::Good(Reply::new(Origin::Simulated, reply)),
+            Simulated::Reply(reply) => Made::Good(Reply::new(Origin::Simulated, self.cleaned(reply, call))),
+            Simulated::Spent(why) => Made::Unasked(Reply::of(Origin::Failed, &why, ""), why),
             Simulated::BreaksOff(_) if self.settings.order.is_compat() => Made::BrokeOff,
-            Simulated::BreaksOff(why) | Simulated::Nothing(why) => Made::Poor(failed(), Some(why)),
+            Simulated::BreaksOff(why) => Made::Unasked(failed(), self.plain(&why, &call.key)),
+            Simulated::Nothing(why) => Made::Poor(Some(failed()), Some(why)),
         }
+    }
+
+    /// A reply without the secrets that are known: it is kept and shown.
+    fn cleaned(&self, reply: Py, call: &Call) -> Py {
+        let text = reply.dumps(Layout::Wire);
+        let clean = self.known(&text, &call.key);
+        if clean == text { reply } else { python_json::read(&clean).unwrap_or_else(|_| MARK.into()) }
+    }
+
+    /// Text of a call without the secrets that are known; `key` came with the call.
+    fn known(&self, text: &str, key: &str) -> String {
+        Redactor::new([key]).known(&self.redactor.known(text)).into_owned()
+    }
+
+    /// A message without secrets and without what looks like one.
+    fn plain(&self, text: &str, key: &str) -> String {
+        self.redactor.clean(&self.known(text, key)).into_owned()
     }
 
     /// Models read it, so nothing of this machine is in it.
@@ -412,11 +443,4 @@ impl Inside {
         }
         Reply { body: Body::Made(Arc::new(Py::Map(entries))), ..reply }
     }
-}
-
-/// True for a reply that says no error and something else.
-fn succeeds(reply: &Py) -> bool {
-    let error = reply.get("error").and_then(Py::text);
-    let response = reply.get("response").is_some_and(|response| !response.str().is_empty());
-    error.as_deref() == Some("") && response
 }

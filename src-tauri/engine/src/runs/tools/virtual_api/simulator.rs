@@ -2,7 +2,7 @@
 use super::{Call, Order, Style, VirtualSettings, Wires};
 use crate::runs::http::persist::{Failed, Sending};
 use crate::runs::http::retry::Rules;
-use crate::runs::provider::{self, Ask, HttpRequest};
+use crate::runs::provider::{self, Ask, HttpReply, HttpRequest, Stop, Usage};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
@@ -48,6 +48,8 @@ pub(super) enum Simulated {
     Reply(Py),
     /// Words that mean nothing.
     Nothing(String),
+    /// Nothing may be bought any more.
+    Spent(String),
     /// The model could not be asked, or said what the original breaks off at.
     BreaksOff(String),
 }
@@ -98,6 +100,9 @@ impl Simulator {
         // The servers that this order follows ask once.
         let tries = if matches!(self.order, Order::MainMirror | Order::MainMirrorCache) { 1 } else { TRIES };
         for turn in 0..tries {
+            if let Some(why) = self.wires.payer.as_ref().and_then(|payer| payer.refuses()) {
+                return Simulated::Spent(why);
+            }
             let text = match self.said(system, &words, turn, stop).await {
                 Ok(text) => text,
                 Err(why) => return Simulated::BreaksOff(format!("The simulator could not be asked: {why}")),
@@ -145,12 +150,37 @@ impl Simulator {
         };
         // What is bought is kept in the cache, before anybody hears of it.
         let kept = |_| async { Ok(()) };
-        let reply = sending.persist(|reply| provider::decode(self.model.provider, reply), kept, |_| {}).await;
+        let decode = |reply: &HttpReply| provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(reply));
+        let reply = sending.persist(decode, kept, |_| {}).await;
         match reply {
-            Ok(reply) => Ok(reply.text.unwrap_or_default()),
-            Err(Failed::Fault { fault, .. }) => Err(fault.message),
+            Ok(reply) => {
+                self.pay(reply.usage);
+                // What was cut is no whole reply, however well its beginning reads.
+                let cut = reply.stop == Stop::Length && !self.order.is_compat();
+                Ok(reply.text.filter(|_| !cut).unwrap_or_default())
+            }
+            Err(Failed::Fault { fault, .. }) => {
+                if let Some(payer) = self.wires.payer.as_ref().filter(|_| fault.kind.concerns_all()) {
+                    payer.stops(&fault.message);
+                }
+                Err(fault.message)
+            }
             Err(Failed::Stopped) => Err("it was stopped.".to_owned()),
             Err(Failed::NotKept { why, .. }) => Err(why.to_string()),
+        }
+    }
+
+    /// A reply that cannot be read may have cost something all the same.
+    fn lost(&self, reply: &HttpReply) {
+        if (200..300).contains(&reply.status) && !provider::is_free(reply) {
+            self.pay(provider::usage_of(self.model.provider, reply).unwrap_or_default());
+        }
+    }
+
+    fn pay(&self, usage: Usage) {
+        if let Some(payer) = &self.wires.payer {
+            let cost = provider::price::cost(&usage, self.model.price.as_ref());
+            payer.pays(usage, cost);
         }
     }
 

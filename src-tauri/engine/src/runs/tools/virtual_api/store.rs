@@ -323,6 +323,13 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// True for a reply that says no error and something else.
+pub(super) fn succeeds(reply: &Py) -> bool {
+    let error = reply.get("error").and_then(Py::text);
+    let response = reply.get("response").is_some_and(|response| !response.str().is_empty());
+    error.as_deref() == Some("") && response
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
