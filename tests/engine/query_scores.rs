@@ -283,3 +283,17 @@ fn what_judges_said_of_a_query_stands_in_the_figures_and_in_the_result_file() {
     let first = bench.row(run("a").trim_start_matches("results/")).unwrap();
     assert_eq!(first.scorer.as_deref(), Some("api_calls"), "what needs no judge comes first");
 }
+
+#[test]
+fn a_result_file_beside_the_runs_it_is_of_counts_none_of_them_twice() {
+    let text = result_file(&two_systems(), None, None).0.text;
+    let both = [("stars_for_sky_v2", ""), ("moons_for_sky_v2", ""), ("Finish", "return_type: give_answer")];
+    let bench = Bench::new()
+        .file(QUERY_FILE, QUERY)
+        .file(&run("a"), transcript(&both, Some("Two stars.")))
+        .file("results/tool_calling-a_1queries_G1_instruction.json", text)
+        .open();
+    let told = bench.app().published(&PublishedRequest::default()).unwrap();
+    let counted: Vec<_> = told.summaries.iter().map(|one| (one.name.as_str(), one.total_evaluations)).collect();
+    assert_eq!(counted, [("tool_calling/a", 1)]);
+}

@@ -178,8 +178,10 @@ pub(super) fn runs(
     let (runs, misread) = by("api_calls")?;
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
     let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };
-    let is_known =
-        |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|task| is_query(task));
+    let is_query =
+        |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it));
+    // What a result file says of a run that is here as well would count twice.
+    let is_known = |run: &ScoredRun| run.layout != "result_file" && is_query(run);
     let of = |(at, run): (usize, ScoredRun)| {
         let (set, query) = queries::set_and_id(run.task.as_deref()?);
         Some(QueryRun {

@@ -50,7 +50,9 @@ impl Whereabouts {
             Form::Results => {
                 let (root, config) = (Some(metadata), metadata.get("config"));
                 let named = |key: &str| word(config, key).or_else(|| word(root, key));
-                let system = word(root, "framework").or_else(|| word(root, "agent_name"));
+                // `framework` may hold system and model in one word.
+                let system = ["framework", "agent_name"].into_iter().find_map(|key| word(root, key));
+                let system = word(config, "system").or(system);
                 let model = ["model", "model_name", "agent_model"].into_iter().find_map(named);
                 Self { set: named("test_set").or(set), system, model }
             }

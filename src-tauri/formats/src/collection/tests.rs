@@ -100,6 +100,18 @@ fn what_a_file_says_of_a_run_is_a_fact_and_no_score() {
 }
 
 #[test]
+fn the_settings_of_a_result_file_name_its_system_better_than_the_word_that_may_hold_the_model_too() {
+    let system = |config: &str| {
+        let text = format!(
+            r#"{{"metadata": {{"framework": "tool_calling-o1", "config": {{{config}}}}}, "results": [{{"query_id": 1}}]}}"#
+        );
+        members("a_G1_tool.json", text.as_bytes()).unwrap().remove(0).place.system
+    };
+    assert_eq!(system(r#""system": "tool_calling""#).as_deref(), Some("tool_calling"));
+    assert_eq!(system("").as_deref(), Some("tool_calling-o1"));
+}
+
+#[test]
 fn a_broken_member_is_damaged_alone_and_says_in_which_line() {
     let text = "{\n \"1\": {\"query\": \"a\", \"answer\": {}},\n \"2\": {\"query\": oops},\n \"3\": 4,\n \"1\": {\"query\": \"b\"},\n \"5\": {\"query\": NaN, \"answer\": {\"final_answer\": \"x\"}},\n \"6\": {\"query\": \"\\xff\"},\n \"7\": {\"que";
     let bytes = text.replace("\\xff", "\u{1}").into_bytes();
