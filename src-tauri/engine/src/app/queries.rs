@@ -90,8 +90,8 @@ impl App {
         if let Some(name) = asked.filter(|_| whole) {
             super::stats::known_baseline(names.iter().map(|one| one.label.clone()), name)?;
         }
-        let named = names.iter().find(|one| asked == Some(&*one.label)).or(names.first());
-        let key = named.map(|one| one.key).unwrap_or_default();
+        let wanted = names.iter().find(|one| asked == Some(&*one.label)).or(names.first());
+        let key = wanted.map(|one| one.key).unwrap_or_default();
         let of_file = files.get(&key).map_or(&[][..], Vec::as_slice);
         let ids: Vec<&str> = of_file.iter().map(|one| one.run.id.as_str()).collect();
         let (mut chosen, mut told, mut unread) = (Vec::new(), Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ impl App {
             bytes,
             cut,
             text,
-            file_name: named.map_or_else(|| key.file_name(0), |one| one.file_name.clone()),
+            file_name: wanted.map_or_else(|| key.file_name(0), |one| one.file_name.clone()),
             media_type: "application/json".to_owned(),
             baselines: names.iter().map(|one| one.label.clone()).collect(),
             scorers: scorers.into_iter().filter(|name| sopr_by(Some(name)).1.is_none()).collect(),
