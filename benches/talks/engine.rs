@@ -125,7 +125,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         secrets,
         teller,
         stops: Stops::default(),
-        purse: Purse::new(None),
+        purse: Arc::new(Purse::new(None)),
         setup,
     });
     let begun = Instant::now();

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use touchstone_formats::stabletoolbench::Pool;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::request;
+use touchstone_formats::value::Value;
 use touchstone_formats::workspace::Workspace;
 
 /// The kind of a tool of the workspace file.
@@ -156,8 +157,14 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
             return Err(Unusable { message, fix: Some(fix) });
         };
         settings.order = order;
-        settings.style = order.style();
-        settings.save = order.save();
+        // What the file says of itself is meant for every order.
+        let says = |key: &str| entry.and_then(|tool| tool.settings.get(key)).is_some_and(|value| *value != Value::Null);
+        if !says("style") {
+            settings.style = order.style();
+        }
+        if !says("save") {
+            settings.save = order.save();
+        }
     }
     let here = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     settings.cache = wish.cache.as_deref().map(here).or(settings.cache).filter(|_| !wish.no_cache);
@@ -195,5 +202,24 @@ fn refused(why: Unusable) -> AppError {
     match why.fix {
         Some(fix) => error.hint(fix),
         None => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runs::tools::virtual_api::Style;
+    use touchstone_formats::workspace;
+
+    #[test]
+    fn an_order_that_is_asked_for_decides_only_what_the_file_does_not_say() {
+        let of = |said: &str| {
+            let file = format!("tools: {{ apis: {{ kind: virtual{said} }} }}");
+            let wish = VirtualWish { order: Some("main".to_owned()), ..VirtualWish::default() };
+            let read = settings(&wish, &Setup::of(&workspace::read(&file).unwrap())).unwrap();
+            (read.order, read.style, read.save)
+        };
+        assert_eq!(of(""), (Order::Main, Style::Gpt, Save::All));
+        assert_eq!(of(", save: nothing, style: mirrorapi"), (Order::Main, Style::MirrorApi, Save::Nothing));
     }
 }
