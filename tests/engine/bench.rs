@@ -198,13 +198,6 @@ impl Bench {
         self.events.lock().unwrap().iter().map(|event| event.stale.clone()).collect()
     }
 
-    /// Forgets what opening tells, once that has come: it stands for everything, and would hide what follows.
-    pub(crate) fn forget_opening(&self) {
-        let told = |stale: &Stale| matches!(stale, Stale::Runs { all: true, .. });
-        wait_until("opening was told of", || self.events().iter().any(told).then_some(()));
-        self.forget_events();
-    }
-
     /// Forgets what was told so far.
     pub(crate) fn forget_events(&self) {
         self.events.lock().unwrap().clear();

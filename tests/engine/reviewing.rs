@@ -53,7 +53,7 @@ fn a_review_is_a_file_that_people_can_read_and_shows_in_the_list_and_on_the_run(
     let bench = one_run();
     let id = id(&bench, RUN);
     assert!(!bench.path("results/.touchstone").exists(), "a folder that is only looked at is written to");
-    bench.forget_opening();
+    bench.forget_events();
     let given = Review { score: Some(0.75), note: "Off by one.\nSee row 2.".to_owned(), ..says(Verdict::Partly) };
     review(&bench, RUN, Some(&given)).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Partly));

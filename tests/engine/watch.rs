@@ -24,7 +24,7 @@ fn soon<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 #[test]
 fn a_file_that_is_moved_into_place_shows_and_is_told_of() {
     let bench = watched(Bench::new());
-    bench.forget_opening();
+    bench.forget_events();
     bench.put("results/a.yaml", answered("Fine"));
     let row = soon("the run shows", || bench.row("a.yaml"));
     let told = |stale: &Stale| matches!(stale, Stale::Runs { ids, all: false, .. } if *ids == [row.id.clone()]);

@@ -33,6 +33,7 @@ impl Renewing {
 impl Conductor {
     /// Shows suites that changed to everyone; the rows follow.
     pub(crate) fn publish_tasks(&mut self) -> Result<(), IndexError> {
+        let first = self.shelving.is_new();
         let Some(tasks) = self.shelving.publish() else { return Ok(()) };
         let (count, problems) = self.shelving.counts();
         self.shared.live.change(|standing| {
@@ -48,9 +49,11 @@ impl Conductor {
             load::put_meta(&self.writer.sql, "tasks", UNDER_WAY)?;
         }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
-        // Lists of tasks went stale, whether any run did or not.
-        let generation = load::generation(&self.writer.sql)?;
-        (self.publish)(Change::Runs { generation, ids: Vec::new() });
+        // Lists of tasks went stale, whether any run did or not; but for those that were empty and stay so.
+        if !first || count > 0 {
+            let generation = load::generation(&self.writer.sql)?;
+            (self.publish)(Change::Runs { generation, ids: Vec::new() });
+        }
         Ok(())
     }
 
