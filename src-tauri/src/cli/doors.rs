@@ -161,7 +161,8 @@ fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
     Ok(())
 }
 
-fn announce(address: &str, json: bool) -> io::Result<()> {
+/// Prints the address of a server, at once.
+pub(super) fn announce(address: &str, json: bool) -> io::Result<()> {
     let mut out = io::stdout().lock();
     if json {
         writeln!(out, "{}", serde_json::json!({ "url": address }))?;

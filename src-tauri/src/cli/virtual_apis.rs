@@ -1,11 +1,8 @@
 //! `stabletoolbench serve`: the server of virtual APIs, from its arguments to its end.
-use super::{Ended, Outcome};
+use super::{Ended, Outcome, doors::announce};
 use crate::{Surroundings, serve::VirtualServer};
 use clap::Args;
-use std::{
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{io, path::PathBuf};
 use tokio::sync::watch;
 use touchstone_engine::{
     app::virtual_apis::VirtualWish,
@@ -110,14 +107,4 @@ fn interrupted() -> io::Result<watch::Receiver<u8>> {
         asked.closed().await;
     });
     Ok(heard)
-}
-
-fn announce(address: &str, json: bool) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", serde_json::json!({ "url": address }))?;
-    } else {
-        writeln!(out, "{address}")?;
-    }
-    out.flush()
 }
