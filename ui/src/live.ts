@@ -33,12 +33,15 @@ function runsOf(name: CommandName, args: Args): string[] | null {
   return null;
 }
 
+/** Events that say how something that was begun stands. */
+const WORK: readonly Stale["kind"][] = ["launches", "judgings", "evaluations"];
+
 /** Which events make the answer of a command stale. */
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
   if (name === "judgings") return stale.kind === "judgings";
-  if (stale.kind === "launches" || stale.kind === "judgings") return false;
+  if (WORK.includes(stale.kind)) return false;
   if (name === "status") return true;
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
@@ -149,7 +152,7 @@ export class Live {
   readonly #stop: () => void;
 
   constructor(readonly backend: Backend) {
-    this.#stop = backend.listen(({ stale }) => (stale.kind === "launches" || stale.kind === "judgings" ? this.#launches : this.#usual).hear(stale));
+    this.#stop = backend.listen(({ stale }) => (WORK.includes(stale.kind) ? this.#launches : this.#usual).hear(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */

@@ -1,6 +1,7 @@
 //! **Pure.** Compares answers and counts what happened in a run.
 
 pub mod align;
+pub mod azure;
 mod calls;
 pub mod diff;
 pub mod judges;

@@ -15,4 +15,4 @@ ids: Array<string>,
 /**
  * True when any run may have changed.
  */
-all: boolean, } | { "kind": "launches" } | { "kind": "judgings" } | { "kind": "folder" };
+all: boolean, } | { "kind": "launches" } | { "kind": "judgings" } | { "kind": "evaluations" } | { "kind": "folder" };

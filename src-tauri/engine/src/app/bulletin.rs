@@ -20,6 +20,7 @@ struct Board {
     status: bool,
     launches: bool,
     judgings: bool,
+    evaluations: bool,
     runs: Option<Runs>,
     stop: bool,
 }
@@ -149,6 +150,7 @@ impl Board {
             Stale::Status => self.status = true,
             Stale::Launches => self.launches = true,
             Stale::Judgings => self.judgings = true,
+            Stale::Evaluations => self.evaluations = true,
             Stale::Runs { generation, ids, all } => {
                 let runs = self.runs.get_or_insert_default();
                 runs.generation = runs.generation.max(generation);
@@ -159,7 +161,8 @@ impl Board {
     }
 
     fn is_empty(&self) -> bool {
-        !self.folder && !self.status && !self.launches && !self.judgings && self.runs.is_none()
+        let under_way = self.launches || self.judgings || self.evaluations;
+        !self.folder && !self.status && !under_way && self.runs.is_none()
     }
 
     fn tell(self) -> Vec<Stale> {
@@ -171,7 +174,8 @@ impl Board {
         let status = self.status.then_some(Stale::Status);
         let launches = self.launches.then_some(Stale::Launches);
         let judgings = self.judgings.then_some(Stale::Judgings);
-        folder.into_iter().chain(runs).chain(status).chain(launches).chain(judgings).collect()
+        let evaluations = self.evaluations.then_some(Stale::Evaluations);
+        folder.into_iter().chain(runs).chain(status).chain(launches).chain(judgings).chain(evaluations).collect()
     }
 }
 

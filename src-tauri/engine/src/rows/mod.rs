@@ -3,6 +3,7 @@
 //! Ids are opaque to the page: no path and no piece of a query ever comes in from there.
 
 mod compare;
+mod evaluate;
 mod judging;
 mod launch;
 mod list;
@@ -15,8 +16,10 @@ mod stats;
 mod status;
 mod tasks;
 mod tree;
+mod trust;
 
 pub use compare::*;
+pub use evaluate::*;
 pub use judging::*;
 pub use launch::*;
 pub use list::*;
@@ -29,3 +32,4 @@ pub use stats::*;
 pub use status::*;
 pub use tasks::*;
 pub use tree::*;
+pub use trust::*;

@@ -189,6 +189,8 @@ pub enum Stale {
     Launches,
     /// How judging stands.
     Judgings,
+    /// How evaluations of data files stand.
+    Evaluations,
     /// Another folder is open: everything.
     Folder,
 }

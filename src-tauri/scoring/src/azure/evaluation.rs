@@ -1,0 +1,60 @@
+//! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run, that ends with a result.
+use super::{Evaluator, Failure, Inputs, Outcome, Quirks};
+use crate::judges::Question;
+use touchstone_formats::value::Value;
+
+/// What comes next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// A model has to be asked.
+    Ask(Question),
+    /// A program has to be run in the sandbox.
+    Run(Job),
+    /// It is over.
+    Done(Result<Outcome, Failure>),
+}
+
+/// A program with what it is called with: `grade(sample, item)`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Job {
+    /// Its source.
+    pub source: String,
+    /// What it is to judge.
+    pub sample: Value,
+    /// The row.
+    pub item: Value,
+}
+
+/// One row before one evaluator.
+#[derive(Debug, Clone)]
+pub struct Evaluation<'a> {
+    evaluator: &'a Evaluator,
+    inputs: &'a Inputs,
+    quirks: &'a Quirks,
+    heard: Vec<String>,
+    ran: Option<Result<f64, String>>,
+}
+
+impl<'a> Evaluation<'a> {
+    /// Begins.
+    pub fn new(evaluator: &'a Evaluator, inputs: &'a Inputs, quirks: &'a Quirks) -> Self {
+        Self { evaluator, inputs, quirks, heard: Vec::new(), ran: None }
+    }
+
+    /// What comes next. It follows from what was heard alone, so a row that goes on asks the same questions in the same order.
+    pub fn next(&self) -> Next {
+        let _ = (self.evaluator, self.inputs, self.quirks, &self.heard, &self.ran);
+        let message = "This evaluator is not there yet.".to_owned();
+        Next::Done(Err(Failure { by_input: false, message }))
+    }
+
+    /// Takes the reply to the question that came next.
+    pub fn take(&mut self, reply: &str) {
+        self.heard.push(reply.to_owned());
+    }
+
+    /// Takes what the program came to, or why it did not.
+    pub fn ran(&mut self, came: Result<f64, String>) {
+        self.ran = Some(came);
+    }
+}

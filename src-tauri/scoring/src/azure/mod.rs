@@ -1,0 +1,25 @@
+//! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
+//! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
+mod evaluation;
+mod evaluator;
+mod inputs;
+mod quirks;
+
+pub use evaluation::{Evaluation, Job, Next};
+pub use evaluator::{Evaluator, Takes, all};
+pub use inputs::Inputs;
+pub use quirks::{QUIRKS, Quirk, Quirks};
+
+use touchstone_formats::value::Value;
+
+/// A result: keys with values, in the order in which they are written. A number that is none is `Value::Number("NaN")`.
+pub type Outcome = Vec<(String, Value)>;
+
+/// Why an evaluator has no result for a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// What is wrong is the input, and not the reply or the evaluator.
+    pub by_input: bool,
+    /// A sentence.
+    pub message: String,
+}
