@@ -111,3 +111,23 @@ fn replies_that_cannot_be_read_end_with_one_and_a_model_that_cannot_judge_with_t
         assert_eq!(sandbox.run(wrong).status, 2, "{wrong:?}");
     }
 }
+
+#[test]
+fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_told_with_its_rates() {
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let sandbox = folder("judge-suites", &server);
+    let bare = ["score", ".", "--judge", "sopr"];
+    let none = sandbox.run(&bare);
+    assert_eq!(none.status, 2, "{none:?}");
+    assert!(none.err.contains("No suite of these runs names a model for `judge:sopr`."), "{}", none.err);
+    let suite = "tool_calling_prompt: How many?\nscorers: [judge:sopr: { model: local, rounds: 2, threshold: 0.9 }]\n";
+    std::fs::write(sandbox.folder.join("tasks/count.yaml"), suite).unwrap();
+    let plan = sandbox.run(&[bare.as_slice(), &["--plan"]].concat());
+    assert!(plan.out.contains("by local in 2 rounds"), "{plan:?}");
+    let ran = sandbox.run(&bare);
+    assert_eq!((ran.status, server.seen().len()), (0, 2), "{ran:?}");
+    assert!(ran.out.contains("1.000  solved, solved  count-tool_calling"), "{}", ran.out);
+    assert!(ran.out.contains("sopr: 1 of 1 runs pass ["), "{}", ran.out);
+    let line = sandbox.run(&[bare.as_slice(), &["--json"]].concat()).json().remove(0);
+    assert_eq!((&line["passed"], &line["detail"]["threshold"]), (&json!(true), &json!("0.9")));
+}

@@ -348,7 +348,7 @@ fn runs_without_a_structured_answer_are_judged_by_their_last_message_and_rates_a
         .file("results/count-tool_calling-o1-variation0-run2.yaml", "conversation:\n- user_message: How many?\n- tool_call: { id: c, name: Finish, parameters: { return_type: give_up_and_restart }, result: ok }\n- assistant_message: I gave up.\n")
         .open();
     let view = judge(bench.app(), &request(2));
-    let rates = view.rates.unwrap();
+    let rates = view.rates.clone().unwrap();
     assert_eq!((view.calls, rates.runs, rates.without_answer), (2, 2, 1), "{view:?}");
     assert_eq!((rates.mean, rates.mean_of_answered, rates.spread), (0.5, Some(1.0), 0.0));
     assert_eq!(scored(&bench, ScoreStanding::Scored).score, Some(1.0));
@@ -425,7 +425,7 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
     );
     judge(bench.app(), &JudgeRequest { filter: "model:claude".into(), ..request(1) });
     let view = judge(bench.app(), &against(3));
-    let pairs = view.rates.unwrap().pairs.unwrap();
+    let pairs = view.rates.clone().unwrap().pairs.unwrap();
     assert_eq!((view.calls, pairs.win, pairs.lose), (0, 1.0, 0.0), "{view:?}");
     let same = two(&server, "Three.", "Three.");
     let view = judge(same.app(), &against(3));

@@ -15,6 +15,7 @@ mod gzip;
 mod http;
 mod index;
 mod judging;
+mod judging_suites;
 mod layers;
 mod listing;
 mod many;

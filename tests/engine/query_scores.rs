@@ -66,6 +66,38 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
     ");
 }
 
+#[test]
+fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_is_said_once() {
+    let called = [("stars_for_sky_v2", ""), ("Finish", "return_type: give_answer")];
+    let workspace =
+        |scorers: &str| format!("input_dir: tasks\noutput_dir: results\nqueries: {{ scorers: {scorers} }}\n");
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace("[finish: official, api_calls: seed, judge:sopr, exakt]"))
+        .file(QUERY_FILE, QUERY)
+        .file("tasks/G2_category.json", QUERY.replace("588", "589"))
+        .file(&run("a"), transcript(&called, Some("Two stars.")))
+        .open();
+    let said = |bench: &Bench| {
+        let row = bench.row(run("a").trim_start_matches("results/")).unwrap();
+        let scores = bench.app().run_scores(&row.id).unwrap().scores;
+        scores.iter().map(|score| format!("{} {:?}", score.scorer, score.score)).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(said(&bench), "finish: official Some(1.0), api_calls: seed Some(0.5), judge:sopr None");
+    let summary = bench.app().published(&PublishedRequest::default()).unwrap().summaries.remove(0);
+    assert_eq!((summary.total_evaluations, summary.finished.is_some()), (1, true), "{summary:?}");
+    let problems = bench.problems();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert_eq!(problems[0].file, "touchstone.yaml");
+    assert!(problems[0].message.contains("`exakt` is not a scorer"), "{problems:?}");
+    // Without any, they are the usual ones again.
+    let bench = bench.close();
+    fs::write(bench.path("touchstone.yaml"), workspace("[]")).unwrap();
+    let bench = bench.open();
+    wait_until("they are the usual ones", || {
+        said(&bench).starts_with("api_calls Some(0.5), finish Some(1.0)").then_some(())
+    });
+}
+
 fn two_systems() -> Bench {
     let both = [("stars_for_sky_v2", ""), ("moons_for_sky_v2", "phase: full"), ("Finish", "return_type: give_answer")];
     Bench::new()

@@ -10,6 +10,7 @@ mod company;
 mod conversation;
 #[path = "../engine/gzip.rs"]
 mod gzip;
+mod judging;
 mod lives;
 #[path = "../cli/sandbox.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]

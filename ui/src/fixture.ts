@@ -11,7 +11,7 @@ import type { RunPage } from "./generated/RunPage";
 import type { RunRow } from "./generated/RunRow";
 import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
-import { compared, SCORES, TEN } from "./judged.test-env";
+import { compared, judge, SCORES, TEN } from "./judged.test-env";
 import { beside, stepDiff } from "./compared.test-env";
 import { OPTIONS, plan } from "./launch.test-env";
 
@@ -138,7 +138,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
       return null;
     },
     save_report: () => true,
-    judge_options: () => ({ judges: [{ name: "sopr", what: "Was the request solved?", version: 1, rounds: 3, pairs: false }, { name: "fac", what: "Is it complete?", version: 1, rounds: 1, pairs: false }], models: [{ name: "local", detail: "OpenAI wire", why_not: null }, { name: "old", detail: "replays", why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null } }], why_not: null }),
+    judge_options: () => ({ groups: [{ name: "StableToolBench", what: "Was the request solved?" }], judges: [judge("sopr", "Was the request solved?", 3, true), judge("fac", "Is it complete?", 1, false)], models: [{ name: "local", detail: "OpenAI wire", why_not: null }, { name: "old", detail: "replays", why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null } }], why_not: null }),
     judgings: () => fixture.judgings,
     plan_judging: ({ request }) => ({ runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
     start_judging: () => ({ judging: "j1" }),

@@ -5,6 +5,7 @@ import type { DiffLine } from "./generated/DiffLine";
 import type { DiffRequest } from "./generated/DiffRequest";
 import type { DiffRow } from "./generated/DiffRow";
 import type { DiffView } from "./generated/DiffView";
+import type { JudgeChoice } from "./generated/JudgeChoice";
 import type { RunScores } from "./generated/RunScores";
 
 export const SCORES: RunScores = {
@@ -18,6 +19,9 @@ export const SCORES: RunScores = {
   judged: [],
   notes: [],
 };
+
+/** A judge to choose. */
+export const judge = (name: string, what: string, rounds: number, official: boolean, change: Partial<JudgeChoice> = {}): JudgeChoice => ({ name, what, version: 1, rounds, pairs: false, official, group: "StableToolBench", safety: false, scale: "solved or unsolved", needs: "", threshold: null, suite_model: null, suite_rounds: null, suite_threshold: null, ...change });
 
 const cell = (kind: DiffKind, left: string | null, right: string | null = null, note: string | null = null): DiffCell => ({ kind, left, right, note });
 

@@ -46,11 +46,14 @@ mod queries;
 mod reading;
 mod reporting;
 mod reviewing;
+mod rivals;
 mod scoring;
 pub mod stabletoolbench;
 mod stats;
+mod suite_judges;
 mod tasks;
 
+mod verdicts;
 pub mod virtual_apis;
 mod wishes;
 

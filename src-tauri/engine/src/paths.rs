@@ -4,10 +4,13 @@ use crate::error::{AppError, Code};
 use crate::results::open::{self, Refused, reason};
 use crate::results::roots::{FileId, Root, Roots};
 use crate::results::suites;
+use crate::rows::{Problem, ProblemKind};
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
+use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, workspace};
+use touchstone_scoring::scorers;
 
 /// Names of input directories, best first.
 const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
@@ -32,7 +35,7 @@ pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
 pub(crate) struct Resolved {
     pub(crate) roots: Roots,
     /// What is wrong with the workspace file.
-    pub(crate) problem: Option<crate::rows::Problem>,
+    pub(crate) problem: Option<Problem>,
 }
 
 impl Resolved {
@@ -99,9 +102,26 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
         input_dir: dir(&workspace.input_dir).or(by_names.roots.input_dir),
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.roots.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
+        query_scorers: workspace.query_scorers,
         folder,
     };
-    Resolved { roots, problem: None }
+    let problem = misread(&roots.query_scorers);
+    Resolved { roots, problem }
+}
+
+/// What is wrong with the scorers that the workspace file names for queries: said once, and not of every query.
+fn misread(scorers: &[Value]) -> Option<Problem> {
+    let message = scorers::read(scorers).1.join(" ");
+    (!message.is_empty()).then(|| Problem {
+        kind: ProblemKind::SuiteWarning,
+        file: WORKSPACE.to_owned(),
+        run: None,
+        message,
+        line: None,
+        column: None,
+        excerpt: None,
+        advice: None,
+    })
 }
 
 /// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
@@ -109,12 +129,12 @@ fn by_names(folder: PathBuf) -> Resolved {
     let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
     let find = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(is_dir);
     let roots = match (find(&INPUTS), find(&OUTPUTS)) {
-        (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, folder, models: Vec::new() },
+        (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, ..alone(folder) },
         _ => alone(folder),
     };
     Resolved { roots, problem: None }
 }
 
 fn alone(folder: PathBuf) -> Roots {
-    Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new() }
+    Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new(), query_scorers: Vec::new() }
 }

@@ -20,6 +20,8 @@ pub struct Workspace {
     pub tools: Vec<(String, Value)>,
     /// How runs are run.
     pub run: RunLimits,
+    /// Scorers of the queries of query sets, which name none themselves; empty is the usual ones.
+    pub query_scorers: Vec<Value>,
     /// Keys we do not know.
     pub extra: Vec<(String, Value)>,
 }
@@ -97,6 +99,7 @@ impl Reader<'_> {
                 "systems" => workspace.systems = self.named(value, |name, value| Ok((name, value.to_value())))?,
                 "tools" => workspace.tools = self.named(value, |name, value| Ok((name, value.to_value())))?,
                 "run" => workspace.run = self.limits(value)?,
+                "queries" => workspace.query_scorers = self.query_scorers(value)?,
                 word => workspace.extra.push((word.to_owned(), value.to_value())),
             }
         }
@@ -159,6 +162,19 @@ impl Reader<'_> {
             nudge_auto: nudge.and_then(|nudge| nudge.given("auto")).and_then(Node::word).map(|word| word == "true"),
             nudge_max: number(nudge.and_then(|nudge| nudge.given("max")))?,
         })
+    }
+
+    fn query_scorers(&self, queries: Item<'_>) -> Result<Vec<Value>, ReadError> {
+        let advice = "Write it as `queries: { scorers: [finish, judge:sopr] }`.";
+        if let Some((key, _)) = queries.entries().find(|(key, _)| key.word() != Some("scorers")) {
+            return Err(self.bad(key, "Of queries, only their `scorers` are told here").advise(advice));
+        }
+        match queries.given("scorers").map(|scorers| scorers.to_value()) {
+            None if queries.is_null() || queries.shape() == Shape::Map => Ok(Vec::new()),
+            Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::List(list)) => Ok(list),
+            _ => Err(self.bad(queries, "The scorers of queries have to be a list").advise(advice)),
+        }
     }
 
     fn word(&self, value: Item<'_>) -> Result<Option<String>, ReadError> {

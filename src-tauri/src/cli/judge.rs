@@ -9,7 +9,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::time::Duration;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
-    Column, JudgePlan, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow, Sort, Span,
+    Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow,
+    Sort, Span,
 };
 
 /// How often signals and the progress are looked at.
@@ -20,13 +21,13 @@ const PAGE: u32 = 500;
 /// What `score` takes when a model judges.
 #[derive(Debug, Args)]
 pub(super) struct ByModel {
-    /// Have a model judge the runs: `sopr`, `fac`, or `sowr` with --reference
-    #[arg(long, value_name = "NAME", requires = "judge_model", conflicts_with_all = ["scorer", "fail_under"])]
+    /// Have a model judge the runs: `sopr`, `fac`, `relevance`, …, or `sowr` with --reference
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["scorer", "fail_under"])]
     pub(super) judge: Option<String>,
-    /// The model that judges, by its name in the workspace
+    /// The model that judges, by its name in the workspace; the one that the suites name when left out
     #[arg(long, value_name = "MODEL", requires = "judge")]
     judge_model: Option<String>,
-    /// How often each run is judged
+    /// How often each run is judged; as the suites want when left out
     #[arg(long, value_name = "N", requires = "judge")]
     rounds: Option<u32>,
     /// Compare each run with the one of the same task, variation and repeat among these: `system:promptql model:o1`
@@ -47,7 +48,7 @@ pub(super) struct ByModel {
 }
 
 pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: bool) -> Outcome {
-    let request = JudgeRequest {
+    let mut request = JudgeRequest {
         judge: judge.to_owned(),
         model: asked.judge_model.clone().unwrap_or_default(),
         rounds: asked.rounds,
@@ -79,6 +80,7 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
         let _ = writeln!(io::stderr());
     }
     let view = app.judging(&id)?;
+    request.model.clone_from(&view.model);
     verdicts(app, &request, json)?;
     let mut says: Box<dyn Write> = if json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
     for line in summary(&view) {
@@ -95,7 +97,8 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         writeln!(out)?;
         return Ok(Ended::Well);
     }
-    let JudgePlan { runs, unasked, complete, skipped_total, calls_least, calls_most, .. } = plan;
+    let JudgePlan { model, rounds, runs, unasked, complete, skipped_total, calls_least, calls_most, .. } = plan;
+    writeln!(out, "by {} in {rounds} rounds", one_line(model))?;
     writeln!(
         out,
         "{runs} runs to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped"
@@ -155,14 +158,30 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
             "reason": reason,
             "detail": {
                 "model": judged.model, "version": judged.version, "official": judged.official,
-                "spread": judged.spread, "rounds": judged.rounds,
+                "spread": judged.spread, "told": judged.told, "threshold": judged.threshold, "rounds": judged.rounds,
             },
         });
         return writeln!(out, "{line}");
     }
-    let score = judged.score.map_or_else(|| "  –  ".to_owned(), |score| format!("{score:.3}"));
-    let words: Vec<&str> = judged.rounds.iter().map(|round| round.verdict.as_deref().unwrap_or("not read")).collect();
+    let score = judged.told.clone().or_else(|| judged.score.map(|score| format!("{score:.3}")));
+    let score = score.unwrap_or_else(|| "  –  ".to_owned());
+    let words: Vec<&str> = judged.rounds.iter().map(|round| round.told.as_str()).collect();
     writeln!(out, "{score}  {}  {}  ({})", words.join(", "), one_line(&row.path), one_line(reason))
+}
+
+/// The mean on the scale of the judge, and how many runs pass.
+fn own(judge: &str, rates: &JudgeRates) -> Option<String> {
+    let between = |interval: Option<(f64, f64)>, places: usize, times: f64| {
+        let shown = |(low, high)| format!(" [{:.places$} to {:.places$}]", times * low, times * high);
+        interval.map(shown).unwrap_or_default()
+    };
+    let own = rates.own.as_ref().map(|own| format!("mean {}{}", own.told, between(own.interval, 1, 1.0)));
+    let passed = rates.passed.filter(|passed| passed.runs > 0).map(|JudgePasses { passed, runs, interval }| {
+        let between = between(interval, 0, 100.0).replace(']', " %]");
+        format!("{passed} of {runs} runs pass{between}")
+    });
+    let parts: Vec<String> = own.into_iter().chain(passed).collect();
+    (!parts.is_empty()).then(|| format!("{judge}: {}", parts.join("; ")))
 }
 
 fn summary(view: &JudgingView) -> Vec<String> {
@@ -176,6 +195,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
             let (win, lose, tie) = (percent(pairs.win), percent(pairs.lose), percent(pairs.tie));
             lines.push(format!("{judge}: {win} won, {lose} lost, {tie} neither"));
         }
+        lines.extend(own(judge, rates));
         let answered = rates.runs - rates.without_answer;
         let of_answered = rates.mean_of_answered.map(|mean| format!("; {mean:.3} of the {answered} with an answer"));
         let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);

@@ -1,5 +1,6 @@
 // Judging in words: what is meant, what it will take, how it stands. Pure.
 import { count, counted, money, short } from "../format";
+import type { JudgeChoice } from "../generated/JudgeChoice";
 import type { Judged } from "../generated/Judged";
 import type { JudgePlan } from "../generated/JudgePlan";
 import type { JudgeRequest } from "../generated/JudgeRequest";
@@ -13,6 +14,16 @@ export interface Wanted {
   /** In words: `this run`, `3 runs`. */
   what: string;
 }
+
+/** What the choices begin with. */
+export interface Like {
+  judge?: string;
+  model?: string;
+  official?: boolean;
+}
+
+/** The judge of a scorer: `judge:sopr 2` is the second that asks it. */
+export const judgeOf = (scorer: string): string => scorer.replace(/^judge:/, "").split(" ", 1)[0] ?? "";
 
 export interface Choices {
   judge: string;
@@ -36,6 +47,9 @@ export function takes(plan: JudgePlan): string {
   return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${between(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;
 }
 
+/** An interval of 95 %; empty where there is none. */
+const between95 = (interval: [number, number] | null, times: number, places: number, unit = ""): string => (interval === null ? "" : ` [${(times * interval[0]).toFixed(places)} to ${(times * interval[1]).toFixed(places)}${unit}]`);
+
 /** Which runs that are, in a line. */
 export function meant(plan: JudgePlan): string {
   const parts = [
@@ -57,8 +71,32 @@ export function came(view: JudgingView): string {
   const both = rates.mean_of_answered === null || rates.without_answer === 0 ? "" : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
   const share = (part: number) => `${(100 * part).toFixed(1)} %`;
   if (rates.pairs !== null) return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
-  return `mean ${scoreText(rates.mean)} ± ${rates.spread.toFixed(2)} of ${counted(rates.runs, "run")}${both}`;
+  const own = rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
+  const passed = rates.passed === null || rates.passed.runs === 0 ? "" : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
+  return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${rates.spread.toFixed(2)} of ${counted(rates.runs, "run")}${both}${passed}`;
 }
 
 /** One judgement in a line: what each round came to. */
-export const words = (judged: Judged): string => judged.rounds.map((round) => round.verdict ?? "not read").join(", ");
+export const words = (judged: Judged): string => judged.rounds.map((round) => round.told).join(", ");
+
+/** From where on it passes, and whose word that is; empty where more for it than against is what counts. */
+export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `passes from ${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`);
+
+/** What there is to know of a judge besides what it asks, in a line. */
+export function about(judge: JudgeChoice): string {
+  const threshold = judge.suite_threshold === null ? (judge.threshold === null ? "" : `passes from ${judge.threshold}`) : `passes from ${judge.suite_threshold}, as the suites say`;
+  const parts = [
+    `says ${judge.scale}`,
+    threshold,
+    judge.needs === "" ? "" : `needs ${judge.needs}`,
+    judge.safety ? "a local judge, not the hosted service" : "",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
+/** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
+export function found(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
+  const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
+  const text = (one: JudgeChoice) => `${one.name} ${one.name.replaceAll("_", " ")} ${one.what} ${one.group}`.toLowerCase();
+  return judges.filter((one) => wanted.every((word) => text(one).includes(word)));
+}

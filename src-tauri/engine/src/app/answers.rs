@@ -195,7 +195,7 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
 }
 
 /// All queries of the sets in a folder, or in its `test_instruction`, by id.
-fn read_queries(dir: &Path) -> Result<BTreeMap<String, Query>, AppError> {
+pub(super) fn read_queries(dir: &Path) -> Result<BTreeMap<String, Query>, AppError> {
     let mut known = BTreeMap::new();
     let mut files: Vec<PathBuf> = Vec::new();
     for dir in [dir.to_owned(), dir.join("test_instruction")] {

@@ -2,25 +2,25 @@
 //! `judging::owed`; the asking is in `judgings`.
 use super::judgings::Work;
 use super::keys::no_model;
-use super::{App, OpenFolder};
+use super::rivals::{rival, rivals};
+use super::suite_judges::{Says, agreed};
+use super::{App, OpenFolder, suite_judges};
 use crate::error::{AppError, Code};
-use crate::judging::owed::{self, MOST_ROUNDS, Takes, Target, Wish};
+use crate::judging::owed::{self, Takes, Target, Wish};
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::open::{self, Refused};
 use crate::results::query::{misread, row_by_key, runs_that_pass};
+use crate::results::suites::Tasks;
 use crate::rows::{
-    JudgeChoice, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judged, JudgedRound, Judging, RunRow, RunState,
-    Trouble,
+    JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging, RunRow, RunState, Trouble,
 };
 use crate::runs::launch::Teller;
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Price, Provider};
-use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
 use std::sync::Arc;
-use touchstone_formats::judgement::{Judgement, Sheet};
-use touchstone_scoring::judges::sowr::{Side, most_frequent};
-use touchstone_scoring::judges::{self, Rival, Rules, Status, Subject, mean_and_spread};
+use touchstone_formats::judgement::Sheet;
+use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, Subject};
 
 /// Runs that are judged at once at most.
 const MOST_RUNS: usize = 20_000;
@@ -31,13 +31,8 @@ impl App {
     /// The judges and the models that there are. `may_run` is false for a front door that may only look.
     pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
         let setup = self.setup()?;
-        let judge = |judge: &judges::Judge| JudgeChoice {
-            name: judge.name.to_owned(),
-            what: judge.what.to_owned(),
-            version: judge.version(),
-            rounds: judge.rounds,
-            pairs: judge.pairs,
-        };
+        // Suites are there when a folder is.
+        let tasks = self.opened().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let mut models: Vec<_> = setup.models.iter().filter(|_| may_run).map(|model| self.model(model)).collect();
         for (choice, model) in models.iter_mut().zip(&setup.models) {
             if let Some(message) = cannot_judge(model) {
@@ -48,7 +43,13 @@ impl App {
             message: "This page may look, but not judge anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
-        Ok(JudgeOptions { judges: judges::all().iter().map(judge).collect(), models, why_not })
+        let group = |group: Group| JudgeGroup { name: group.name().to_owned(), what: group.what().to_owned() };
+        let mut judges: Vec<&judges::Judge> = judges::all().iter().collect();
+        judges.sort_by_key(|judge| judge.about().group);
+        let judges: Vec<JudgeChoice> = judges.into_iter().map(|judge| choice(judge, &tasks)).collect();
+        let mut groups: Vec<JudgeGroup> = Group::ALL.map(group).into();
+        groups.retain(|group| judges.iter().any(|judge| judge.group == group.name));
+        Ok(JudgeOptions { groups, judges, models, why_not })
     }
 
     /// What a request comes to. Nothing is sent.
@@ -66,7 +67,7 @@ impl App {
                 }
             }
         }
-        Ok(sum.plan(model.price))
+        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, ..sum.plan(model.price) })
     }
 
     /// The path of the run that each run is compared with, by its id.
@@ -128,43 +129,95 @@ impl App {
             bad(format!("There is no judge named `{}`.", request.judge))
                 .hint(format!("There are: {}.", names.join(", ")))
         })?;
-        let model = setup.model(&request.model).ok_or_else(|| no_model(&setup, &request.model))?.clone();
-        if let Some(why) = cannot_judge(&model) {
-            return Err(bad(why).hint("Choose a model that can be asked."));
-        }
-        let rounds = request.rounds.unwrap_or(judge.rounds);
-        if !(1..=MOST_ROUNDS).contains(&rounds) {
-            return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
-        }
         if request.official && !judge.official {
             let why =
                 format!("`{}` has no official rules: it would say the same, and be paid for once more.", judge.name);
             return Err(bad(why).hint("Leave the official rules out."));
         }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
+        let suites = self.suites_say(request, judge, rules)?;
+        let name = if request.model.is_empty() { model_of(&suites, judge)? } else { request.model.clone() };
+        let model = setup.model(&name).ok_or_else(|| no_model(&setup, &name))?.clone();
+        if let Some(why) = cannot_judge(&model) {
+            return Err(bad(why).hint("Choose a model that can be asked."));
+        }
+        let rounds = request.rounds.map_or_else(|| rounds_of(&suites, judge, &name), Ok)?;
+        if !(1..=MOST_ROUNDS).contains(&rounds) {
+            return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
+        }
         let rivals = Arc::new(rivals(judge, self.opened()?.as_ref(), request)?);
         let wish = Wish { judge, model: model.name.clone(), rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
     }
 
-    /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
-    pub(super) fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+    /// What the suites of the runs say of the judge, each once; nothing when the request leaves nothing open.
+    fn suites_say(&self, request: &JudgeRequest, judge: &judges::Judge, rules: Rules) -> Result<Vec<Says>, AppError> {
+        if !request.model.is_empty() && request.rounds.is_some() {
+            return Ok(Vec::new());
+        }
         let open = self.opened()?;
-        let Some(row) = open.ask(|index| row_by_key(index, id))? else { return Ok((Vec::new(), None)) };
-        let sheet = match sheet(&open, &row.path) {
-            Ok(Some(sheet)) => sheet,
-            Ok(None) => return Ok((Vec::new(), None)),
-            Err(why) => return Ok((Vec::new(), Some(format!("What judges said of this run cannot be read. {why}")))),
-        };
-        let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
-        let judged = |judgement: &Judgement| {
-            let mut subject = own.clone();
-            let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
-            subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            shown(judgement, &inputs_mark(&subject))
-        };
-        Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
+        let tasks = open.flow.shelf.tasks();
+        let mut all: Vec<Says> = Vec::new();
+        for row in rows(&open, request)? {
+            for says in suite_judges::say(suite_judges::scorers(&tasks, &row), judge.name, rules) {
+                if !all.contains(&says) {
+                    all.push(says);
+                }
+            }
+        }
+        Ok(all)
     }
+}
+
+/// What there is to choose, with what the suites of the folder say of it.
+fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
+    let About { group, scale, needs } = judge.about();
+    let suites = suite_judges::everywhere(tasks, judge.name);
+    let own = |score: f64| scale.own(score).unwrap_or(score);
+    JudgeChoice {
+        name: judge.name.to_owned(),
+        what: judge.what.to_owned(),
+        version: judge.version(),
+        rounds: judge.rounds,
+        pairs: judge.pairs,
+        official: judge.official,
+        group: group.name().to_owned(),
+        safety: group == Group::Safety,
+        scale: scale.words().to_owned(),
+        needs: needs.to_owned(),
+        threshold: judge.threshold().map(|least| scale.told(own(least))),
+        suite_model: agreed(suites.iter().map(|says| says.model.clone())).ok().flatten(),
+        suite_rounds: agreed(suites.iter().map(|says| says.rounds)).ok().flatten(),
+        suite_threshold: agreed(suites.iter().map(|says| says.least))
+            .ok()
+            .flatten()
+            .map(|least| scale.told(own(least))),
+    }
+}
+
+/// The model that the suites name, when they agree.
+fn model_of(suites: &[Says], judge: &judges::Judge) -> Result<String, AppError> {
+    let bad = |message: String| Err(AppError::new(Code::BadRequest, message).hint("Say which model is to judge."));
+    match agreed(suites.iter().map(|says| says.model.clone())) {
+        Ok(Some(model)) => Ok(model),
+        Ok(None) => bad(format!("No suite of these runs names a model for `judge:{}`.", judge.name)),
+        Err(models) => bad(format!(
+            "The suites of these runs name different models for `judge:{}`: {}.",
+            judge.name,
+            models.join(", ")
+        )),
+    }
+}
+
+/// The rounds that the suites want through this model, when they agree; what the judge usually does when they say nothing.
+fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32, AppError> {
+    let of_it = suites.iter().filter(|says| says.model.as_deref().is_none_or(|named| named == model));
+    agreed(of_it.map(|says| says.rounds)).map(|rounds| rounds.unwrap_or(judge.rounds)).map_err(|different| {
+        let different: Vec<String> = different.iter().map(u32::to_string).collect();
+        let message =
+            format!("The suites of these runs want `judge:{}` in {} rounds.", judge.name, different.join(" and in "));
+        AppError::new(Code::BadRequest, message).hint("Say how many rounds it is to be.")
+    })
 }
 
 /// Why a model cannot judge; none when it can, as far as is known without its key.
@@ -173,25 +226,23 @@ fn cannot_judge(model: &Model) -> Option<String> {
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
 
-/// The id of the run of that path; ids of runs of files of many, and of runs of many files, do not follow from their paths.
-fn id_at(open: &OpenFolder, path: &str) -> Option<String> {
-    let select = |sql: &rusqlite::Connection| {
-        let mut select = sql.prepare_cached("SELECT key FROM runs WHERE path = ?")?;
-        Ok(select.query_row([path], |row| row.get(0)).optional()?)
-    };
-    open.ask(|index| select(index)).ok().flatten()
-}
-
 /// The runs that a request means.
 fn targets(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<Target>, AppError> {
-    Ok(rows(open, request)?.into_iter().map(target).collect())
+    let tasks = open.flow.shelf.tasks();
+    let rules = if request.official { Rules::Official } else { Rules::Ours };
+    let least = |row: &RunRow| {
+        let mut says = suite_judges::say(suite_judges::scorers(&tasks, row), &request.judge, rules);
+        says.find_map(|says| says.least)
+    };
+    let all = rows(open, request)?.into_iter();
+    Ok(all.map(|row| (least(&row), row)).map(|(least, row)| target(row, least)).collect())
 }
 
-fn target(row: RunRow) -> Target {
-    Target { id: row.id, path: row.path, state: row.state }
+pub(super) fn target(row: RunRow, least: Option<f64>) -> Target {
+    Target { id: row.id, path: row.path, state: row.state, task: row.task, least }
 }
 
-fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppError> {
+pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppError> {
     let rows = if request.runs.is_empty() {
         passing(open, &request.filter)?
     } else {
@@ -205,7 +256,7 @@ fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppErr
     Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
 }
 
-fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
+pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     open.ask(|index| {
         let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
         let ids = runs_that_pass(index, filter)?;
@@ -213,79 +264,6 @@ fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
         let rows = keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     })
-}
-
-/// Task, variation and repeat of a run.
-type Place = (String, Option<u32>, Option<String>, u32);
-
-/// What each run is compared with: the run of the same task, variation and repeat among those that pass the filter.
-fn rivals(
-    judge: &judges::Judge,
-    open: &OpenFolder,
-    request: &JudgeRequest,
-) -> Result<HashMap<String, Target>, AppError> {
-    let bad = |message: String, hint: &str| Err(AppError::new(Code::BadRequest, message).hint(hint));
-    match (judge.pairs, request.reference.trim().is_empty()) {
-        (false, true) => return Ok(HashMap::new()),
-        (false, false) => {
-            return bad(
-                format!("`{}` judges single runs and compares them with nothing.", judge.name),
-                "Leave the reference out.",
-            );
-        }
-        (true, true) => {
-            let hint = "Say which runs to compare with, as a filter such as `system:promptql model:o1`.";
-            return bad(format!("`{}` compares runs with others.", judge.name), hint);
-        }
-        (true, false) => {}
-    }
-    let place = |row: &RunRow| -> Option<Place> {
-        Some((row.task.clone()?, row.variation, row.variation_name.clone(), row.repeat))
-    };
-    let mut reference: HashMap<Place, Vec<RunRow>> = HashMap::new();
-    for row in passing(open, &request.reference)? {
-        if let Some(place) = place(&row) {
-            reference.entry(place).or_default().push(row);
-        }
-    }
-    let mut rivals = HashMap::new();
-    for row in rows(open, request)? {
-        let there = place(&row).and_then(|place| reference.get(&place));
-        // A run is not compared with itself.
-        let mut others: Vec<&RunRow> = there.into_iter().flatten().filter(|other| other.id != row.id).collect();
-        others.sort_by(|a, b| a.path.cmp(&b.path));
-        match others.as_slice() {
-            [] => {}
-            [other] => drop(rivals.insert(row.id, target((*other).clone()))),
-            [first, second, ..] => {
-                let message = format!("{} could be compared with {} and with {}.", row.path, first.path, second.path);
-                return bad(message, "Narrow the reference down to one run of each task, variation and repeat.");
-            }
-        }
-    }
-    Ok(rivals)
-}
-
-/// What a run is compared with, and what is known of both by the rules of `wish`; nothing when it cannot be read.
-fn rival(open: &OpenFolder, own: &Subject, id: &str, wish: Option<(&Wish, &Target)>) -> Option<Box<Rival>> {
-    let (row, other) = open.reading.subject(&open.flow, id).ok()?;
-    let known = |path: &str, subject: &Subject| wish.map_or(Side::Unknown, |(wish, _)| side(open, path, subject, wish));
-    let side = known(&row.path, &other);
-    let own = wish.map_or(Side::Unknown, |(_, target)| known(&target.path, own));
-    Some(Box::new(Rival { answer: other.answer, process: other.process, side, own, seed: 0 }))
-}
-
-/// What `sopr` said of a run in most rounds, as long as it holds.
-fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
-    let inputs = inputs_mark(subject);
-    let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
-    let said = sheet.judgements().iter().rfind(|said| {
-        (said.judge == "sopr" && said.inputs == inputs && said.rules == wish.rules.word())
-            && judges::named("sopr").is_some_and(|judge| judge.version() == said.version)
-    });
-    let rounds =
-        said.map(|said| said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect());
-    most_frequent(&rounds.unwrap_or_else(Vec::new)).map_or(Side::Unknown, Side::Judged)
 }
 
 /// What is owed of a run.
@@ -341,7 +319,7 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
 }
 
 /// The file of judgements of a run, by its path; why it cannot be read, as sentences.
-fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
+pub(super) fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
     let file = judgements::file_of_path(path);
     let shown = open.flow.roots.shown(&file);
     match open::read(&open.flow.roots, &file, judgements::MOST) {
@@ -350,38 +328,6 @@ fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
             .map_err(|error| format!("{shown}: {} Mend the file, or move it away.", error.message)),
         Err(Refused::Gone) => Ok(None),
         Err(why) => Err(format!("{shown}: {why}.")),
-    }
-}
-
-fn shown(judgement: &Judgement, now: &str) -> Judged {
-    let scores: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
-    let mean = mean_and_spread(&scores);
-    let judge = judges::named(&judgement.judge);
-    let stale = match judge {
-        Some(judge) => judgements::stale(judge, judgement.version, &judgement.inputs, now),
-        None => Some("There is no such judge any more.".to_owned()),
-    };
-    let round = |round: &touchstone_formats::judgement::Round| JudgedRound {
-        verdict: round.verdict.clone(),
-        score: round.score,
-        reason: round.reason.clone(),
-        replies: round.replies.clone(),
-        model_id: round.model_id.clone(),
-        at: round.at.clone(),
-        order: round.order.clone(),
-    };
-    Judged {
-        judge: judgement.judge.clone(),
-        version: judgement.version,
-        model: judgement.model.clone(),
-        official: judgement.rules == Rules::Official.word(),
-        against: judgement.against.clone(),
-        stale,
-        wanted: judgement.wanted,
-        score: mean.map(|(mean, _)| mean),
-        spread: mean.map(|(_, spread)| spread),
-        passed: judge.zip(mean).map(|(judge, (mean, _))| judge.passes(mean)),
-        rounds: judgement.rounds.iter().map(round).collect(),
     }
 }
 
@@ -423,6 +369,8 @@ impl Sum {
             price.map(|price| (sent as f64 * price.input + received as f64 * price.output) / 1e6)
         };
         JudgePlan {
+            model: String::new(),
+            rounds: 0,
             runs: self.runs,
             unasked: self.unasked,
             complete: self.complete,

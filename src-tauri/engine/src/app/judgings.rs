@@ -129,7 +129,7 @@ impl Work {
         (runs, max_cost): (usize, Option<f64>),
         poster: Poster,
     ) -> Self {
-        let progress = Mutex::new(Progress::of(runs, wish.rounds));
+        let progress = Mutex::new(Progress::of(wish.judge, runs, wish.rounds));
         let over = Condvar::new();
         Self { id, open, crew, model, wish, began_ms: clock::now_ms(), max_cost, poster, progress, over }
     }
@@ -150,7 +150,7 @@ impl Work {
             running.spawn(async move {
                 let end = work.judge(&target).await;
                 drop(seat);
-                work.lock().end(&target.id, &target.path, end);
+                work.lock().end(&target, end);
                 work.poster.post(Stale::Judgings);
             });
             while running.try_join_next().is_some() {

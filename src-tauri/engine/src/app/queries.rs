@@ -174,7 +174,13 @@ pub(super) fn runs(
     filter: &str,
     sopr: &str,
 ) -> Result<(Vec<QueryRun>, Vec<Misread>), IndexError> {
-    let by = |scorer: &str| lists.scored(index, filter, Some(scorer));
+    let scorers = lists.scorers(index)?;
+    // A workspace file may choose the rules of the original: `api_calls: seed`, `finish: official`.
+    let by = |rule: &str| {
+        let other = scorers.iter().find(|name| name.strip_prefix(rule).is_some_and(|more| more.starts_with(": ")));
+        let chosen = other.filter(|_| scorers.iter().all(|name| name != rule)).map_or(rule, String::as_str);
+        lists.scored(index, filter, Some(chosen))
+    };
     let (runs, misread) = by("api_calls")?;
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
     let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };

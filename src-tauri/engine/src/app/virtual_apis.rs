@@ -1,6 +1,7 @@
 //! A server of virtual APIs: opened as the workspace file and the person say, and answering one request after the other. Owns neither
 //! socket nor cache.
 use super::App;
+use super::answers::read_queries;
 use crate::error::{AppError, Code};
 use crate::paths;
 use crate::runs::setup::{Setup, ToolEntry};
@@ -77,7 +78,7 @@ impl App {
         let settings = settings(wish, &setup).map_err(refused)?;
         let (pool, notes) = match &settings.tools_folder {
             Some(dir) => pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?,
-            None => (Pool::default(), Vec::new()),
+            None => (of_queries(&wish.folder), Vec::new()),
         };
         let keys = self.virtual_keys(&settings, &setup)?;
         let wires = Wires {
@@ -181,6 +182,13 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
     Ok(settings)
 }
 
+/// The APIs that the queries of a folder offer: what there is to know of them without a folder of tools. None where no queries are.
+fn of_queries(folder: &Path) -> Pool {
+    let dir = paths::resolve(folder).ok().map(|resolved| resolved.roots.input_dir.unwrap_or(resolved.roots.folder));
+    let queries = dir.and_then(|dir| read_queries(&dir).ok()).unwrap_or_default();
+    Pool::of_queries(queries.values())
+}
+
 /// What is going to be done, for whoever started it.
 fn told(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
     let cached = !matches!(settings.order, Order::MainMirror | Order::MainMirrorCache);
@@ -193,7 +201,9 @@ fn told(settings: &VirtualSettings, pool: &Pool) -> Vec<String> {
         None => "No simulator is set.".to_owned(),
     };
     let real = settings.url.as_ref().map_or("No real API is asked.".to_owned(), |_| "Real APIs are asked.".to_owned());
-    let tools = format!("{} tools with {} APIs are known.", pool.tools().len(), pool.api_count());
+    let from =
+        if settings.tools_folder.is_none() && pool.api_count() > 0 { ", from the queries of the folder" } else { "" };
+    let tools = format!("{} tools with {} APIs are known{from}.", pool.tools().len(), pool.api_count());
     vec![cache, simulator, real, tools]
 }
 

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::{Judge, Next, Rules, Sitting, Subject};
 
-/// More rounds are a slip of the finger.
-pub(crate) const MOST_ROUNDS: u32 = 20;
 /// What a reply takes, in tokens, and how many letters a token has; both roughly.
 const REPLY: u64 = 150;
 const LETTERS: u64 = 4;
@@ -30,6 +28,10 @@ pub(crate) struct Target {
     pub(crate) id: String,
     pub(crate) path: String,
     pub(crate) state: RunState,
+    /// Its task.
+    pub(crate) task: Option<String>,
+    /// The score, from 0 to 1, from which on it passes, where its suite says.
+    pub(crate) least: Option<f64>,
 }
 
 /// A judgement of which rounds are owed.

@@ -2,6 +2,7 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use touchstone_formats::value::Value;
 
 /// Where suites and transcripts are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +15,8 @@ pub struct Roots {
     pub output_dir: PathBuf,
     /// Models that may stand in file names, besides the ones everybody knows.
     pub models: Vec<String>,
+    /// Scorers of queries, as the workspace file names them; empty is the usual ones.
+    pub query_scorers: Vec<Value>,
 }
 
 /// One of the two directories.
@@ -131,7 +134,13 @@ mod tests {
     use super::*;
 
     fn roots(input: Option<&str>, output: &str) -> Roots {
-        Roots { folder: "/f".into(), input_dir: input.map(Into::into), output_dir: output.into(), models: Vec::new() }
+        Roots {
+            folder: "/f".into(),
+            input_dir: input.map(Into::into),
+            output_dir: output.into(),
+            models: Vec::new(),
+            query_scorers: Vec::new(),
+        }
     }
 
     #[test]

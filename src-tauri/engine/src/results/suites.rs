@@ -216,7 +216,9 @@ impl Shelving {
         });
         self.keep(roots, file, hash, suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
-        for warning in shelved.suites.iter().flat_map(|task| scorers::read(&task.scorers).1) {
+        // Queries name no scorers; those of the workspace file are read where that is.
+        let suites = shelved.suites.iter().filter(|task| task.query.is_none());
+        for warning in suites.flat_map(|task| scorers::read(&task.scorers).1).collect::<Vec<_>>() {
             let at = place_of(bytes, &warning);
             let (line, excerpt) = at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
             shelved.problems.push(Problem { line, excerpt, ..blank(ProblemKind::SuiteWarning, roots, file, warning) });
@@ -243,7 +245,8 @@ impl Shelving {
                     excerpt: warning.excerpt,
                     ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
                 });
-                (suite.tasks.into_iter().map(Arc::new).collect(), warnings.collect())
+                let tasks = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task)));
+                (tasks.collect(), warnings.collect())
             }
             Err(error) => (Vec::new(), vec![problem(roots.shown(file), error)]),
         };
@@ -315,6 +318,14 @@ impl Shelving {
         let wrong = self.files.values().filter(|shelved| shelved.problems().next().is_some()).count();
         (self.tasks.by_id.len() as u64, wrong as u64)
     }
+}
+
+/// A query with the scorers that the workspace file names for all of them.
+fn with_scorers(roots: &Roots, mut task: suite::Task) -> suite::Task {
+    if task.query.is_some() && task.scorers.is_empty() {
+        task.scorers.clone_from(&roots.query_scorers);
+    }
+    task
 }
 
 /// Reads the files that the tasks of a suite name, and makes the tasks.

@@ -6,12 +6,24 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeOptions {
+    /// What judges belong to, in the order in which they are offered; only those with judges.
+    pub groups: Vec<JudgeGroup>,
     /// Judges.
     pub judges: Vec<JudgeChoice>,
     /// Models that can be asked, and why some cannot.
     pub models: Vec<Choice>,
     /// Why nothing can be judged here.
     pub why_not: Option<Trouble>,
+}
+
+/// What judges belong to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeGroup {
+    /// As it is shown.
+    pub name: String,
+    /// What they ask, as a sentence.
+    pub what: String,
 }
 
 /// A judge.
@@ -28,6 +40,24 @@ pub struct JudgeChoice {
     pub rounds: u32,
     /// It compares each run with another of the same task, variation and repeat.
     pub pairs: bool,
+    /// The rules of the published scripts decide something else than ours.
+    pub official: bool,
+    /// What it belongs to.
+    pub group: String,
+    /// A safety evaluator: a local judge, not the hosted service.
+    pub safety: bool,
+    /// How it speaks: `1–5`, `solved, unsure or unsolved`.
+    pub scale: String,
+    /// What a run has to have, in words; empty when every ended run has it.
+    pub needs: String,
+    /// From where on it passes, on its own scale: `3 of 5`; none where it has words alone.
+    pub threshold: Option<String>,
+    /// The model that the suites of the folder name for it; none when they name none, or different ones.
+    pub suite_model: Option<String>,
+    /// The rounds that they want, likewise.
+    pub suite_rounds: Option<u32>,
+    /// From where on it passes in them, likewise.
+    pub suite_threshold: Option<String>,
 }
 
 /// What is to be judged, by whom.
@@ -37,9 +67,9 @@ pub struct JudgeChoice {
 pub struct JudgeRequest {
     /// The judge.
     pub judge: String,
-    /// The model, by its name in the workspace.
+    /// The model, by its name in the workspace; empty is the one that the suites of the runs name.
     pub model: String,
-    /// How often each run is judged; none is what the judge usually does.
+    /// How often each run is judged; none is what the suites of the runs want, else what the judge usually does.
     pub rounds: Option<u32>,
     /// By the rules of the published scripts.
     pub official: bool,
@@ -59,6 +89,10 @@ pub struct JudgeRequest {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgePlan {
+    /// The model that is asked.
+    pub model: String,
+    /// Rounds of each run.
+    pub rounds: u32,
     /// Runs that are asked about.
     pub runs: u64,
     /// Runs without an answer: unsolved without a question.
@@ -146,7 +180,7 @@ pub struct JudgingView {
 }
 
 /// What judging came to, over runs: means of rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct JudgeRates {
     /// Runs with a verdict.
@@ -161,6 +195,34 @@ pub struct JudgeRates {
     pub mean_of_answered: Option<f64>,
     /// Of pairs: how many are won, lost and neither, by most rounds.
     pub pairs: Option<JudgeShares>,
+    /// The mean on the scale of the judge; none where it has words alone.
+    pub own: Option<JudgeMean>,
+    /// How many pass; none for pairs.
+    pub passed: Option<JudgePasses>,
+}
+
+/// A mean on the scale of a judge.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgeMean {
+    /// The mean.
+    pub mean: f64,
+    /// Its interval of 95 %, lower end first; none before the end, and where there is none.
+    pub interval: Option<(f64, f64)>,
+    /// With what it is out of: `3.8 of 5`.
+    pub told: String,
+}
+
+/// How many runs pass.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct JudgePasses {
+    /// Runs that pass.
+    pub passed: u64,
+    /// Of so many.
+    pub runs: u64,
+    /// The interval of 95 % of their share; none without runs.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// What came of pairs, as shares.
@@ -197,6 +259,14 @@ pub struct Judged {
     pub score: Option<f64>,
     /// How far they lie apart.
     pub spread: Option<f64>,
+    /// The mean on the scale of the judge: `3.7 of 5`; none where it has words alone.
+    pub told: Option<String>,
+    /// How far rounds lie apart on that scale.
+    pub own_spread: Option<f64>,
+    /// From where on it passes: `3 of 5`; none where more for it than against is what counts.
+    pub threshold: Option<String>,
+    /// That is what the suite says.
+    pub of_suite: bool,
     /// Whether that is good enough.
     pub passed: Option<bool>,
     /// What was said.
@@ -209,6 +279,8 @@ pub struct Judged {
 pub struct JudgedRound {
     /// In a word; none when the reply could not be read.
     pub verdict: Option<String>,
+    /// On the scale of the judge: `4 of 5`, `solved`, `not read`.
+    pub told: String,
     /// From 0 to 1.
     pub score: Option<f64>,
     /// Why.

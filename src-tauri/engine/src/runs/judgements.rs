@@ -27,7 +27,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Takes the run. May wait for some milliseconds.
+    /// Takes the run, and removes what a process that died left beside the file and the journal. May wait for some milliseconds.
     pub fn take(output_dir: &Path, run: &str) -> Result<Self, LockError> {
         let file = judgement::file_of(run);
         let hidden = format!("{HIDDEN}/{file}");
@@ -35,6 +35,8 @@ impl Bench {
         let journal = Journal::open(output_dir, &hidden)?;
         let (folders, name) = split(&file)?;
         let folder = Folder::make(output_dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
+        publish::sweep(output_dir, &hidden)?;
+        publish::clear(&folder, name)?;
         Ok(Self { journal, folder, name: name.to_owned(), _lock: lock })
     }
 

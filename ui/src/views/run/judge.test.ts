@@ -18,8 +18,8 @@ async function press(name: string, within?: ParentNode | null) {
   flushSync();
 }
 
-const round = (verdict: string | null, reply: string) => ({ verdict, score: verdict === "solved" ? 1 : verdict === null ? null : 0, reason: `It says ${verdict ?? "nothing"}.`, replies: reply === "" ? [] : [reply], model_id: "any-1", at: null, order: null });
-const judged = (change: Partial<Judged> = {}): Judged => ({ judge: "sopr", version: 1, model: "local", official: false, against: null, stale: null, wanted: 2, score: 0.5, spread: 0.5, passed: false, rounds: [round("solved", '{"verdict": "solved"}<img src=x>'), round("unsolved", "")], ...change });
+const round = (verdict: string | null, reply: string) => ({ verdict, told: verdict ?? "not read", score: verdict === "solved" ? 1 : verdict === null ? null : 0, reason: `It says ${verdict ?? "nothing"}.`, replies: reply === "" ? [] : [reply], model_id: "any-1", at: null, order: null });
+const judged = (change: Partial<Judged> = {}): Judged => ({ judge: "sopr", version: 1, model: "local", official: false, against: null, stale: null, wanted: 2, score: 0.5, spread: 0.5, told: null, own_spread: null, threshold: null, of_suite: false, passed: false, rounds: [round("solved", '{"verdict": "solved"}<img src=x>'), round("unsolved", "")], ...change });
 const GOING: JudgingView = { id: "j1", judge: "sopr", model: "local", began_ms: 0, state: "running", why: null, total: 1, done: 0, unread: 0, failed: 0, skipped: 0, calls: 1, tokens: 10, cost: 0.01, unpriced: false, max_cost: null, troubles: [], rates: null };
 
 async function open(backend: OneRun) {
@@ -53,21 +53,40 @@ it("shows what judges said with every reason, and the replies as text", async ()
   expect(id("judgements")?.querySelector("img")).toBeNull();
 });
 
+it("tells a judge with a scale of its own on that scale, with what it has to reach and whose word that is", async () => {
+  const backend = new OneRun(view(SMALL));
+  const stars = { score: 0.75, spread: 0.125, told: "4 of 5", own_spread: 0.5, threshold: "4 of 5", of_suite: true, passed: true };
+  backend.replies.run_scores = () => ({ ...SCORES, judged: [judged({ judge: "relevance", ...stars, rounds: [{ ...round("solved", "a"), told: "4 of 5" }, { ...round("solved", "b"), told: "not read" }] }), judged({ stale: "The run or its task has changed since." })] });
+  await open(backend);
+  const said = flat(id("judgements"));
+  expect(said).toContain("4 of 5 ± 0.50");
+  expect(said).toContain("passes (passes from 4 of 5, as the suite says) · 4 of 5, not read");
+  await press("Judge again", id("judgements"));
+  await until(() => expect(requests(backend, "plan_judging").at(-1)).toMatchObject({ judge: "sopr", model: "local", again: false }));
+});
+
 it("asks for a model, says what it takes before anything is sent, then how it goes, and stops", async () => {
   const backend = await open(new OneRun(view(SMALL)));
   await press("Judge this…", id("judgements"));
   await until(() => expect(flat(id("judge-estimate"))).toContain("3 to 6 requests"));
   expect(requests(backend, "plan_judging").at(-1)).toEqual({ judge: "sopr", model: "local", rounds: null, official: false, runs: ["r0"], filter: "", again: false, max_cost: null, reference: "" });
   expect(requests(backend, "start_judging")).toEqual([]);
-  expect([...(id("judge")?.querySelectorAll("option") ?? [])].map((one) => `${flat(one)}${one.disabled ? " off" : ""}`)).toEqual(["sopr v1", "fac v1", "local", "old (cannot be used) off"]);
+  expect([...(id("judge")?.querySelectorAll("option") ?? [])].map((one) => `${flat(one)}${one.disabled ? " off" : ""}`)).toEqual(["local", "old (cannot be used) off"]);
+  expect([...(id("judges")?.querySelectorAll("label") ?? [])].map((one) => flat(one))).toEqual(["sopr Was the request solved?", "fac Is it complete?"]);
+  expect(flat(id("judge"))).toContain("By the official rule");
+  id("judges")?.querySelector<HTMLInputElement>("input[value=fac]")?.click();
+  await until(() => expect(requests(backend, "plan_judging").at(-1)?.judge).toBe("fac"));
+  expect(flat(id("judge")), "fac has no official rules").not.toContain("By the official rule");
+  id("judges")?.querySelector<HTMLInputElement>("input[value=sopr]")?.click();
+  await until(() => expect(requests(backend, "plan_judging").at(-1)?.judge).toBe("sopr"));
   backend.judgings = [GOING];
   await press("Judge 1 run", id("judge"));
   await until(() => expect(flat(id("judging"))).toContain("0 of 1 run Running · 1 reply"));
   await press("Stop", id("judge"));
   expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j1", now: false } });
-  backend.judgings = [{ ...GOING, state: "done", done: 1, rates: { runs: 1, without_answer: 0, mean: 1, spread: 0, mean_of_answered: 1, pairs: null } }];
+  backend.judgings = [{ ...GOING, state: "done", done: 1, rates: { runs: 1, without_answer: 0, mean: 1, spread: 0, mean_of_answered: 1, pairs: null, own: null, passed: { passed: 1, runs: 1, interval: [0.2, 1] } } }];
   backend.tell({ kind: "judgings" });
-  await until(() => expect(flat(id("judge-rates"))).toBe("sopr: mean 1 ± 0.00 of 1 run"));
+  await until(() => expect(flat(id("judge-rates"))).toBe("sopr: mean 1 ± 0.00 of 1 run; 1 of 1 pass [20 to 100 %]"));
   expect(button("Stop", id("judge"))).toBeUndefined();
 });
 

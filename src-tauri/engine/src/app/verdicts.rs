@@ -1,0 +1,85 @@
+//! What judges said of a run, as people are shown it: in words, on the scale of the judge, with what it has to reach.
+use super::judging::sheet;
+use super::rivals::{id_at, rival};
+use super::{App, suite_judges};
+use crate::error::AppError;
+use crate::results::judgements::{self, inputs_mark};
+use crate::results::query::row_by_key;
+use crate::rows::{Judged, JudgedRound};
+use touchstone_formats::judgement::{Judgement, Round};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, mean_and_spread, reaches};
+use touchstone_scoring::scorers::Scorer;
+
+impl App {
+    /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
+    pub(super) fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+        let open = self.opened()?;
+        let Some(row) = open.ask(|index| row_by_key(index, id))? else { return Ok((Vec::new(), None)) };
+        let sheet = match sheet(&open, &row.path) {
+            Ok(Some(sheet)) => sheet,
+            Ok(None) => return Ok((Vec::new(), None)),
+            Err(why) => return Ok((Vec::new(), Some(format!("What judges said of this run cannot be read. {why}")))),
+        };
+        let tasks = open.flow.shelf.tasks();
+        let scorers = suite_judges::scorers(&tasks, &row);
+        let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
+        let judged = |judgement: &Judgement| {
+            let mut subject = own.clone();
+            let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
+            subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
+            shown(judgement, &inputs_mark(&subject), scorers)
+        };
+        Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
+    }
+}
+
+fn shown(judgement: &Judgement, now: &str, scorers: &[Scorer]) -> Judged {
+    let scores: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
+    let mean = mean_and_spread(&scores);
+    let judge = judges::named(&judgement.judge);
+    let stale = match judge {
+        Some(judge) => judgements::stale(judge, judgement.version, &judgement.inputs, now),
+        None => Some("There is no such judge any more.".to_owned()),
+    };
+    let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
+    let least = least(judgement, scorers);
+    let passes = |judge: &Judge, mean| least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least));
+    let told = |score: f64| scale.own(score).map(|own| scale.told(own));
+    Judged {
+        judge: judgement.judge.clone(),
+        version: judgement.version,
+        model: judgement.model.clone(),
+        official: judgement.rules == Rules::Official.word(),
+        against: judgement.against.clone(),
+        stale,
+        wanted: judgement.wanted,
+        score: mean.map(|(mean, _)| mean),
+        spread: mean.map(|(_, spread)| spread),
+        told: mean.and_then(|(mean, _)| told(mean)),
+        own_spread: mean.zip(scale.ends()).map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
+        threshold: least.or_else(|| judge?.threshold()).map(|least| told(least).unwrap_or_else(|| format!("{least}"))),
+        of_suite: least.is_some(),
+        passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
+        rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),
+    }
+}
+
+/// The threshold of the suite for what this judge says by these rules, through any model or this one.
+fn least(judgement: &Judgement, scorers: &[Scorer]) -> Option<f64> {
+    let rules = Rules::of(&judgement.rules)?;
+    let says = suite_judges::say(scorers, &judgement.judge, rules);
+    says.filter(|says| says.model.as_ref().is_none_or(|model| *model == judgement.model)).find_map(|says| says.least)
+}
+
+fn round(round: &Round, scale: Scale) -> JudgedRound {
+    JudgedRound {
+        verdict: round.verdict.clone(),
+        told: scale.said(round.verdict.as_deref(), round.score),
+        score: round.score,
+        reason: round.reason.clone(),
+        replies: round.replies.clone(),
+        model_id: round.model_id.clone(),
+        at: round.at.clone(),
+        order: round.order.clone(),
+    }
+}

@@ -1,0 +1,152 @@
+//! What suites say of judges, and how what judges said is told: thresholds, rates, and where nobody was asked yet.
+use super::bench::{Bench, wait_until};
+use super::judging::{judge, request};
+use super::running::stage::says;
+use super::scripted::Scripted;
+use touchstone_engine::rows::{
+    Column, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest, ScoreStanding, Sort, Span,
+};
+
+const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
+const UNSURE: &str = r#"{"reason": "Who knows.", "verdict": "unsure"}"#;
+
+/// Three tasks with their scorers, a run each, and a second model to judge by.
+fn bench(server: &Scripted, scorers: [&str; 3]) -> Bench {
+    let url = server.url("/v1");
+    let model = |name: &str| format!("  {name}: {{ provider: openai, base_url: '{url}', model: any }}\n");
+    let models = [model("local"), model("other")].concat();
+    let mut bench =
+        Bench::new().file("touchstone.yaml", format!("input_dir: tasks\noutput_dir: results\nmodels:\n{models}"));
+    for (task, scorers) in ["a", "b", "c"].into_iter().zip(scorers) {
+        bench = bench
+            .file(
+                &format!("tasks/{task}.yaml"),
+                format!("tool_calling_prompt: How many in {task}?\nscorers: {scorers}\n"),
+            )
+            .answered(&format!("results/{task}-tool_calling-o1-variation0.yaml"), "There are 3.");
+    }
+    bench.open()
+}
+
+fn open_request() -> JudgeRequest {
+    JudgeRequest { model: String::new(), rounds: None, ..request(1) }
+}
+
+#[test]
+fn model_and_rounds_of_the_suites_are_taken_where_nobody_says_others() {
+    let server = Scripted::always(says(SOLVED));
+    let bench = bench(&server, ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr]", "[exact]"]);
+    let plan = bench.app().plan_judging(&open_request()).unwrap();
+    assert_eq!((plan.model.as_str(), plan.rounds, plan.runs, plan.calls_least), ("other", 2, 3, 6));
+    let named = bench.app().plan_judging(&request(1)).unwrap();
+    assert_eq!((named.model.as_str(), named.rounds), ("local", 1));
+    // Of the rounds of another model nothing follows for this one.
+    let local = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap();
+    assert_eq!((local.model.as_str(), local.rounds), ("local", 3));
+    let sopr = bench.app().judge_options(true).unwrap().judges.into_iter().find(|one| one.name == "sopr").unwrap();
+    assert_eq!((sopr.suite_model.as_deref(), sopr.suite_rounds, sopr.official), (Some("other"), Some(2), true));
+    let view = judge(bench.app(), &open_request());
+    assert_eq!((view.model.as_str(), view.done, view.calls), ("other", 3, 6), "{view:?}");
+}
+
+#[test]
+fn where_suites_differ_or_say_nothing_nobody_guesses() {
+    let server = Scripted::always(says(SOLVED));
+    let bench = bench(
+        &server,
+        ["[judge:sopr: { model: other, rounds: 2 }]", "[judge:sopr: { model: local, rounds: 3 }]", "[exact]"],
+    );
+    let refused = |request: JudgeRequest| bench.app().plan_judging(&request).unwrap_err().to_string();
+    let why = refused(open_request());
+    assert!(why.contains("name different models for `judge:sopr`: other, local."), "{why}");
+    let why = refused(JudgeRequest { filter: "task:c".into(), ..open_request() });
+    assert!(why.contains("No suite of these runs names a model"), "{why}");
+    let one = bench.app().plan_judging(&JudgeRequest { filter: "task:b".into(), ..open_request() }).unwrap();
+    assert_eq!((one.model.as_str(), one.rounds), ("local", 3));
+    let options = bench.app().judge_options(true).unwrap();
+    assert!(options.judges.iter().all(|one| one.suite_model.is_none()));
+    assert_eq!(options.groups.len(), 1, "{:?}", options.groups);
+    let fac = options.judges.iter().find(|one| one.name == "fac").unwrap();
+    assert!(!fac.official && !fac.safety && fac.scale.contains("solved"), "{fac:?}");
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[test]
+fn rounds_that_suites_want_differently_have_to_be_said() {
+    let server = Scripted::always(says(SOLVED));
+    let bench = bench(&server, ["[judge:sopr: { rounds: 2 }]", "[judge:sopr: { rounds: 5 }]", "[exact]"]);
+    let why = bench.app().plan_judging(&JudgeRequest { rounds: None, ..request(1) }).unwrap_err().to_string();
+    assert!(why.contains("want `judge:sopr` in 2 and in 5 rounds"), "{why}");
+    assert_eq!(bench.app().plan_judging(&request(4)).unwrap().rounds, 4);
+}
+
+#[test]
+fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
+    let server = Scripted::start(|seen| says(if seen.number % 3 == 0 { SOLVED } else { UNSURE }));
+    let bench = bench(&server, ["[judge:sopr: { threshold: 0.8 }]", "[judge:sopr]", "[exact]"]);
+    // Solved once, then unsure with its second question: three quarters.
+    let view = judge(bench.app(), &JudgeRequest { filter: "task:a".into(), ..request(2) });
+    let rates = view.rates.unwrap();
+    let passed = rates.passed.unwrap();
+    assert_eq!((rates.mean, passed.passed, passed.runs, rates.own), (0.75, 0, 1, None));
+    assert!(passed.interval.is_some_and(|(low, high)| low.abs() < 1e-9 && high > 0.5));
+    let row = |task: &str| bench.row(&format!("{task}-tool_calling-o1-variation0.yaml")).unwrap();
+    let judged = bench.app().run_scores(&row("a").id).unwrap().judged.remove(0);
+    assert_eq!((judged.passed, judged.threshold.as_deref(), judged.of_suite), (Some(false), Some("0.8"), true));
+    assert_eq!(judged.rounds.iter().map(|round| round.told.as_str()).collect::<Vec<_>>(), ["solved", "unsure"]);
+    judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
+    let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);
+    assert_eq!((judged.passed, judged.threshold, judged.of_suite), (Some(true), None, false));
+}
+
+#[test]
+fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
+    let server = Scripted::always(says(SOLVED));
+    let bench = bench(&server, ["[judge:sopr]", "[judge:sopr]", "[judge:sopr]"]);
+    judge(bench.app(), &JudgeRequest { filter: "task:a".into(), ..request(1) });
+    wait_until("its verdict is the score", || {
+        (bench.row("a-tool_calling-o1-variation0.yaml")?.score == Some(1.0)).then_some(())
+    });
+    let list = |filter: &str| {
+        let sort = Sort { column: Column::Path, descending: false };
+        let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset: 0, limit: 9 } };
+        bench.app().list_runs(request).unwrap().rows.into_iter().map(|row| row.path).collect::<Vec<_>>()
+    };
+    assert_eq!((list("score:<0.5").len(), list("score:>0.5").len()), (0, 1));
+    let waiting = bench.row("b-tool_calling-o1-variation0.yaml").unwrap();
+    assert_eq!((waiting.score, waiting.scoring), (None, Some(ScoreStanding::Waiting)));
+    assert_eq!(waiting.score_reason.as_deref(), Some("`judge:sopr` has to be asked."));
+    let request = OverviewRequest {
+        filter: String::new(),
+        scorer: Some("judge:sopr".into()),
+        folded: false,
+        except: Vec::new(),
+        find: None,
+        span: Span { offset: 0, limit: 100 },
+    };
+    let overview = bench.app().overview(&request).unwrap();
+    assert_eq!(overview.scored, 1);
+    let cells = overview.rows.iter().filter_map(|row| row.cells.first()?.as_ref());
+    let (scored, unscored) = cells.fold((0, 0), |(scored, unscored), cell| {
+        assert!(cell.scored > 0 || cell.score.is_none(), "{cell:?}");
+        (scored + cell.scored, unscored + cell.unscored)
+    });
+    assert_eq!(unscored, 2 * scored, "two of three wait, however cells are folded");
+    let report = |format| {
+        let request = ReportRequest {
+            format,
+            filter: String::new(),
+            scorer: Some("judge:sopr".into()),
+            baseline: None,
+            title: String::new(),
+            runs: true,
+            published: false,
+            theme: None,
+        };
+        bench.app().make_report(&request, true).unwrap().text
+    };
+    let lines = report(ReportFormat::Jsonl);
+    assert!(lines.contains("solved: All there."), "{lines}");
+    assert!(lines.contains("has to be asked") && !lines.contains("\"score\":0"), "{lines}");
+    assert!(report(ReportFormat::Markdown).contains("solved: All there."));
+}

@@ -1,0 +1,193 @@
+//! Judging, killed: at every named place that it passes, and at random instants. What was said is there once in the end, and no reply
+//! that was kept is bought again.
+use crate::lives::{Chance, exit_of};
+use crate::sandbox::{Ran, Sandbox};
+use crate::scripted::{Reply, Scripted, Seen};
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use touchstone_formats::judgement::Sheet;
+
+const RUNS: usize = 4;
+const ROUNDS: usize = 3;
+/// Two of the runs take two questions in each round.
+const QUESTIONS: usize = RUNS * ROUNDS + RUNS / 2 * ROUNDS;
+
+/// The places before a reply is durable: of one that is under way, nothing is known.
+const BEFORE: [&str; 3] = ["journal.before_write", "journal.mid_write", "journal.after_write"];
+/// The places after it is.
+const AFTER: [&str; 7] = [
+    "journal.after_sync",
+    "judgement.before",
+    "publish.after_create",
+    "publish.mid_write",
+    "publish.before_sync",
+    "publish.before_rename",
+    "publish.before_dir_sync",
+];
+
+/// A folder of answered runs, its provider, and the questions it heard.
+struct Court {
+    sandbox: Sandbox,
+    heard: Arc<Mutex<Vec<String>>>,
+    /// Judged at the same time.
+    at_once: usize,
+    kills: usize,
+}
+
+impl Court {
+    fn new(name: &str, at_once: usize) -> Self {
+        let heard = Arc::<Mutex<Vec<String>>>::default();
+        let log = Arc::clone(&heard);
+        let server = Scripted::start(move |seen: &Seen| {
+            let question = seen.json()["messages"].to_string();
+            // A provider takes its time, and so there is always something under way.
+            std::thread::sleep(Duration::from_millis(3));
+            let mut log = log.lock().unwrap();
+            log.push(question.clone());
+            says(log.len(), if question.contains("odd") { "unsure" } else { "solved" })
+        });
+        let url = server.url("/v1");
+        let server = server.forgetful();
+        let workspace = format!(
+            "input_dir: tasks\noutput_dir: results\nrun: {{ concurrency: {at_once} }}\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any }}\n"
+        );
+        let sandbox = Sandbox::with(
+            name,
+            &[("touchstone.yaml", &workspace), ("tasks/count.yaml", "tool_calling_prompt: How many?\n")],
+        );
+        fs::create_dir_all(sandbox.folder.join("results")).unwrap();
+        for run in 0..RUNS {
+            let kind = if run % 2 == 0 { "even" } else { "odd" };
+            let text = format!(
+                "conversation:\n- user_message: How many?\n- assistant_message: There are {run}, {kind}.\nanswer: {run}\n"
+            );
+            fs::write(sandbox.folder.join("results").join(run_name(run)), text).unwrap();
+        }
+        // The provider lives as long as the test does.
+        std::mem::forget(server);
+        Self { sandbox, heard, at_once, kills: 0 }
+    }
+
+    fn begin(&self, fail_at: Option<&str>) -> Child {
+        let rounds = ROUNDS.to_string();
+        let mut command =
+            self.sandbox.command(&["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", &rounds]);
+        if let Some(place) = fail_at {
+            command.env("TOUCHSTONE_FAIL_AT", place);
+        }
+        command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// One life up to a place; true when it was passed, and so killed there.
+    fn killed_at(&mut self, place: &str) -> bool {
+        let killed = exit_of(&mut self.begin(Some(place))).code().is_none();
+        self.kills += usize::from(killed);
+        killed
+    }
+
+    /// One life of so long; true when it was killed before its end.
+    fn killed_after(&mut self, at: Duration) -> bool {
+        let begun = Instant::now();
+        let mut child = self.begin(None);
+        while begun.elapsed() < at && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let _ = child.kill();
+        let killed = exit_of(&mut child).code().is_none();
+        self.kills += usize::from(killed);
+        killed
+    }
+
+    fn folder(&self) -> PathBuf {
+        self.sandbox.folder.join("results/.touchstone/judgements")
+    }
+
+    /// What lies in the folder of judgements; a file that cannot be read is a failure.
+    fn sheets(&self) -> BTreeMap<String, Sheet> {
+        let files = fs::read_dir(self.folder()).into_iter().flatten().flatten();
+        let named = files.map(|file| (file.file_name().into_string().unwrap(), file.path()));
+        let whole = named.filter(|(name, _)| name.ends_with(".yaml"));
+        whole.map(|(name, path)| (name, Sheet::read(&fs::read(path).unwrap()).unwrap())).collect()
+    }
+
+    /// Goes on to the end: every verdict is there, each made of replies of its own, and at most so many were bought in vain.
+    fn ends(self, lost: usize) {
+        let ran = Ran::from(
+            self.sandbox
+                .command(&["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "3", "--json"])
+                .output()
+                .unwrap(),
+        );
+        assert_eq!((ran.status, ran.json().len()), (0, RUNS), "{ran:?}");
+        let sheets = self.sheets();
+        assert_eq!(sheets.len(), RUNS);
+        let mut replies = Vec::new();
+        for (name, sheet) in &sheets {
+            let [judgement] = sheet.judgements() else { panic!("{name} is judged {} times", sheet.judgements().len()) };
+            let words: Vec<_> = judgement.rounds.iter().filter_map(|round| round.verdict.as_deref()).collect();
+            let odd = name.contains("claude");
+            assert_eq!(words, [if odd { "unsure" } else { "solved" }; ROUNDS], "{name}");
+            replies.extend(judgement.rounds.iter().flat_map(|round| round.replies.clone()));
+        }
+        assert_eq!((replies.len(), replies.iter().collect::<BTreeSet<_>>().len()), (QUESTIONS, QUESTIONS));
+        let heard = self.heard.lock().unwrap().len();
+        assert!((QUESTIONS..=QUESTIONS + lost).contains(&heard), "{heard} questions after {} kills", self.kills);
+        let left = fs::read_dir(self.folder()).unwrap().count() - RUNS;
+        assert_eq!(left, 0, "files that nobody needs stay in {}", self.folder().display());
+    }
+}
+
+/// By two models in turn, so that the names say which runs take two questions.
+fn run_name(run: usize) -> String {
+    let model = if run.is_multiple_of(2) { "o1" } else { "claude" };
+    let repeat = if run < 2 { String::new() } else { format!("-run{}", run / 2 + 1) };
+    format!("count-tool_calling-{model}-variation0{repeat}.yaml")
+}
+
+/// No two replies are the same.
+fn says(number: usize, verdict: &str) -> Reply {
+    let text = json!({ "reason": format!("Reply {number}."), "verdict": verdict }).to_string();
+    Reply::json(&json!({
+        "id": "c", "object": "chat.completion", "model": "any-1",
+        "choices": [{ "index": 0, "message": { "role": "assistant", "content": text }, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 100, "completion_tokens": 10 },
+    }))
+}
+
+#[test]
+fn what_a_judge_said_is_bought_once_wherever_the_program_is_killed() {
+    let mut chance = Chance::seeded();
+    for (places, lost) in [(AFTER.as_slice(), 0), (&BEFORE, 1)] {
+        // One life after the other on the same folder, a few places each.
+        for (number, places) in places.chunks(3).enumerate() {
+            let mut court = Court::new(&format!("faults-judged-{lost}-{number}"), 1);
+            for place in places {
+                let place = format!("{place}:{}", 1 + chance.below(3));
+                assert!(court.killed_at(&place), "{place} is not passed");
+            }
+            let lost = lost * court.kills;
+            court.ends(lost);
+        }
+    }
+}
+
+#[test]
+fn whenever_judging_is_killed_every_verdict_is_there_in_the_end() {
+    let mut chance = Chance::seeded();
+    let straight = Court::new("faults-judged-straight", 2);
+    let begun = Instant::now();
+    assert!(exit_of(&mut straight.begin(None)).success());
+    let took = begun.elapsed();
+    straight.ends(0);
+    for round in 0..3 {
+        let mut court = Court::new(&format!("faults-judged-at-{round}"), 2);
+        while court.kills < 4 && court.killed_after(took.mul_f64(chance.part())) {}
+        let lost = court.kills * court.at_once;
+        court.ends(lost);
+    }
+}
