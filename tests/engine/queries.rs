@@ -2,6 +2,7 @@
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use std::path::Path;
+use touchstone_engine::app::virtual_apis::VirtualWish;
 use touchstone_engine::rows::Span;
 
 const G1: &str = include_str!("../fixtures/stabletoolbench/queries/test_instruction/G1_instruction.json");
@@ -163,4 +164,16 @@ fn a_task_is_read_whole_by_any_of_its_names() {
     assert!(churn.variations[0].expected.as_ref().unwrap().text.contains("Ann") && churn.scorers.is_some());
     let gone = bench.app().read_task("test_instruction/G1_instruction/103").unwrap_err();
     assert_eq!(gone.code, touchstone_engine::error::Code::NotFound);
+}
+
+#[test]
+fn virtual_apis_without_a_folder_of_tools_are_known_from_the_queries() {
+    let told = |bench: &Bench| {
+        let wish = VirtualWish { folder: bench.path("."), no_cache: true, ..VirtualWish::default() };
+        bench.app().open_virtual(&wish).unwrap().told().last().unwrap().clone()
+    };
+    let known = told(&sets(Bench::new(), "tasks/").file("results/a.yaml", answered("3")).open());
+    assert!(known.ends_with("are known, from the queries of the folder.") && !known.starts_with("0 "), "{known}");
+    let none = told(&Bench::new().file("tasks/a.yaml", "tool_calling_prompt: Hm?\n").open());
+    assert_eq!(none, "0 tools with 0 APIs are known.");
 }

@@ -82,7 +82,7 @@ fn the_workspace_file_names_the_scorers_of_queries_and_what_is_wrong_with_them_i
         let scores = bench.app().run_scores(&row.id).unwrap().scores;
         scores.iter().map(|score| format!("{} {:?}", score.scorer, score.score)).collect::<Vec<_>>().join(", ")
     };
-    assert_eq!(said(&bench), "finish: official Some(1.0), api_calls: seed Some(0.5), judge:sopr None");
+    assert_eq!(said(&bench), "finish: official Some(1.0), api_calls: seed Some(0.0), judge:sopr None");
     let summary = bench.app().published(&PublishedRequest::default()).unwrap().summaries.remove(0);
     assert_eq!((summary.total_evaluations, summary.finished.is_some()), (1, true), "{summary:?}");
     let problems = bench.problems();

@@ -13,10 +13,10 @@ use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::panic::catch_unwind;
-use touchstone_formats::judgement::{self, Judgement, Sheet};
+use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind};
-use touchstone_scoring::judges::{Judge, Rules, Subject, mean_and_spread};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -75,6 +75,8 @@ struct Judged {
 pub(super) fn kept(sheet: &Sheet) -> String {
     let judged = |judgement: &Judgement| {
         let Judgement { judge, version, model, rules, inputs, wanted, rounds, .. } = judgement.clone();
+        let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
+        let told = |round: &Round| round.verdict.as_deref().map(|word| scale.said(Some(word), round.score));
         Judged {
             judge,
             version,
@@ -82,7 +84,7 @@ pub(super) fn kept(sheet: &Sheet) -> String {
             rules,
             inputs,
             wanted,
-            words: rounds.iter().map(|round| round.verdict.clone()).collect(),
+            words: rounds.iter().map(told).collect(),
             scores: rounds.iter().filter_map(|round| round.score).collect(),
             reason: rounds.last().map(|round| round.reason.clone()).unwrap_or_default(),
         }
@@ -198,14 +200,13 @@ fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
     if let Some(why) = stale(judge, last.version, &last.inputs, inputs) {
-        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| format!("{mean:.2}"));
+        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
-    let mut details = vec![
-        detail("model", last.model.clone()),
-        detail("rounds", format!("{} of {}", last.scores.len(), last.wanted)),
-    ];
+    let wanted = last.wanted.max(scorer.rounds().unwrap_or(0));
+    let mut details =
+        vec![detail("model", last.model.clone()), detail("rounds", format!("{} of {wanted}", last.scores.len()))];
     if rules == Rules::Official {
         details.push(detail("rules", rules.word().to_owned()));
     }
@@ -219,6 +220,11 @@ fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
         return Says { standing, detail: details, ..waiting(reason) };
     };
     details.push(detail("spread", format!("{spread:.3}")));
+    if judge.about().scale.ends().is_some() {
+        details.push(detail("mean", told(judge, mean)));
+        let least = scorer.threshold().or(judge.threshold());
+        details.extend(least.map(|least| detail("threshold", told(judge, least))));
+    }
     Says {
         standing: ScoreStanding::Scored,
         score: Some(mean),
@@ -226,6 +232,12 @@ fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
         reason: format!("{}: {}", words.join(", "), last.reason),
         detail: details,
     }
+}
+
+/// A score on the scale of the judge: `3.7 of 5`; where it has words alone, the number.
+fn told(judge: &Judge, score: f64) -> String {
+    let scale = judge.about().scale;
+    scale.own(score).map_or_else(|| format!("{score:.2}"), |own| scale.told(own))
 }
 
 /// Why what was said does not hold any more; none when it does.
