@@ -2,13 +2,25 @@
 //! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
 mod evaluation;
 mod evaluator;
+mod graders;
 mod inputs;
+mod model_graders;
+mod options;
+mod pattern;
 mod quirks;
+mod retrieval;
+mod texts;
 
 pub use evaluation::{Evaluation, Job, Next};
-pub use evaluator::{Evaluator, Takes, all};
+pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
+pub use graders::{Check, Likeness, Python};
 pub use inputs::Inputs;
+pub use model_graders::{Label, Message, Score};
+pub use options::Limit;
+pub use pattern::Pattern;
 pub use quirks::{QUIRKS, Quirk, Quirks};
+pub use retrieval::Retrieval;
+pub use texts::Text;
 
 use touchstone_formats::value::Value;
 
