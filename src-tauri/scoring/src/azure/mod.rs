@@ -18,7 +18,7 @@ pub use inputs::Inputs;
 pub use model_graders::{Label, Message, Score};
 pub use options::Limit;
 pub use pattern::Pattern;
-pub use quirks::{QUIRKS, Quirk, Quirks};
+pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
 pub use retrieval::Retrieval;
 pub use texts::Text;
 
