@@ -1,26 +1,38 @@
 //! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
 //! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
+mod conversation;
 mod evaluation;
 mod evaluator;
 mod graders;
 mod inputs;
+mod judge;
+mod judging;
 mod model_graders;
+mod normal;
 mod options;
 mod pattern;
+mod python_number;
 mod quirks;
+pub mod reformat;
+mod replies;
+mod results;
 mod retrieval;
+mod sitting;
 mod texts;
+mod tools;
 
 pub use evaluation::{Evaluation, Job, Next};
 pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
 pub use graders::{Check, Likeness, Python};
 pub use inputs::Inputs;
+pub use judge::{Form, Judge, judge_named, judges, prompts_version};
 pub use model_graders::{Label, Message, Score};
 pub use options::Limit;
 pub use pattern::Pattern;
 pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
 pub use retrieval::Retrieval;
 pub use texts::Text;
+pub use tools::{ToolInputs, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 

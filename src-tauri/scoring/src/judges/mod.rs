@@ -1,8 +1,8 @@
 //! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are read, and what follows. Nothing is
 //! sent from here: a [`Sitting`] says what to ask next, is told what came back, and ends with a ruling.
 mod fac;
-mod prompt;
-mod reply;
+pub(crate) mod prompt;
+pub(crate) mod reply;
 mod rounds;
 mod sopr;
 pub mod sowr;

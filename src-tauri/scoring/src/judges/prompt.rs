@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 /// A file of a judge.
 #[derive(Debug)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// Grows with every change of the words: verdicts by other words are other verdicts.
-    pub(super) version: u32,
+    pub(crate) version: u32,
     sections: BTreeMap<&'static str, &'static str>,
 }
 
 impl Prompt {
     /// Reads a file: a line with the version, then sections below a line with `# ` and their name.
-    pub(super) fn of(text: &'static str) -> Self {
+    pub(crate) fn of(text: &'static str) -> Self {
         let (head, body) = text.split_once("\n# ").unwrap_or((text, ""));
         let version = head.trim().strip_prefix("version:").and_then(|number| number.trim().parse().ok());
         let section = |part: &'static str| part.split_once('\n').map(|(name, text)| (name.trim(), text.trim()));
@@ -20,7 +20,7 @@ impl Prompt {
     }
 
     /// A section, with what was copied from a run in the places that are named for it. What is filled in is not looked at again.
-    pub(super) fn fill(&self, section: &str, copied: &[(&str, &str)]) -> String {
+    pub(crate) fn fill(&self, section: &str, copied: &[(&str, &str)]) -> String {
         let text = self.sections.get(section).copied().unwrap_or_default();
         let place = |line: &str| {
             let name = line.strip_prefix('{').and_then(|line| line.strip_suffix('}'))?;

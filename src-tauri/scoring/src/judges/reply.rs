@@ -16,7 +16,7 @@ pub struct Said {
 const KEYS: [&str; 3] = ["verdict", "answer_status", "status"];
 
 /// What is said after a reply that could not be read.
-pub(super) const AGAIN: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the JSON \
+pub(crate) const AGAIN: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the JSON \
                                 object that was described.";
 
 /// Reads a reply; nothing when it holds no verdict, or more than one.
@@ -27,19 +27,19 @@ pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
 }
 
 /// What follows the thoughts of a model that writes them into its reply.
-fn after_thinking(reply: &str) -> &str {
+pub(crate) fn after_thinking(reply: &str) -> &str {
     reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest)
 }
 
 /// The content of a fence around everything.
-fn fenced(text: &str) -> Option<&str> {
+pub(crate) fn fenced(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("```")?.strip_suffix("```")?;
     let (_, inside) = rest.split_once('\n')?;
     (!inside.contains("```")).then_some(inside.trim())
 }
 
 /// From the first brace to the last: two objects in it are no JSON.
-fn inside(text: &str) -> Option<&str> {
+pub(crate) fn inside(text: &str) -> Option<&str> {
     text.get(text.find('{')?..=text.rfind('}')?)
 }
 
