@@ -1,5 +1,6 @@
 //! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the results of all come to.
 use super::inputs::{shown, truthy};
+use super::python_number::written;
 use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
@@ -147,7 +148,7 @@ fn mean(values: &[&Value]) -> Option<f64> {
 fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
-        Value::Number(written) => written.parse().ok(),
+        Value::Number(number) => written(number),
         _ => None,
     }
 }

@@ -1,4 +1,5 @@
 //! **Pure.** What an evaluator is given: named values, and whether they are enough.
+use super::python_number::written;
 use super::{Failure, Quirks};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
@@ -53,7 +54,7 @@ pub(super) fn truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::Bool(yes) => *yes,
-        Value::Number(written) => written.parse::<f64>().map_or(true, |number| number != 0.0),
+        Value::Number(number) => written(number) != Some(0.0),
         Value::Text(text) => !text.is_empty(),
         Value::List(items) => !items.is_empty(),
         Value::Map(entries) => !entries.is_empty(),

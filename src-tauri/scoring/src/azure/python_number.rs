@@ -30,6 +30,16 @@ pub(super) fn float(text: &str) -> Option<f64> {
     text.replace('_', "").parse().ok()
 }
 
+/// A number of a value, also when it is written as YAML writes those that are none.
+pub(super) fn written(number: &str) -> Option<f64> {
+    match number {
+        ".nan" => Some(f64::NAN),
+        ".inf" => Some(f64::INFINITY),
+        "-.inf" => Some(f64::NEG_INFINITY),
+        number => number.parse().ok(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

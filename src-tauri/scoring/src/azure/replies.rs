@@ -1,7 +1,7 @@
 //! **Pure.** Replies of the ten judges: the score and the reason, or why there is none.
 use super::Quirks;
 use super::judge::{Form, Judge};
-use super::python_number::{digit, float};
+use super::python_number::{digit, float, written};
 use crate::judges::reply::{after_thinking, fenced, inside};
 use crate::text::python::is_space;
 use touchstone_formats::json;
@@ -109,7 +109,7 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
 /// `float()` of a value.
 pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
     match value {
-        Value::Number(written) => written.parse().ok(),
+        Value::Number(number) => written(number),
         Value::Text(text) => float(text),
         Value::Bool(yes) if quirks.has("booleans_as_scores") => Some(f64::from(u8::from(*yes))),
         _ => None,
