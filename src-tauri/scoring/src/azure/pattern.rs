@@ -68,6 +68,26 @@ impl Pattern {
         }
         Ok(out)
     }
+
+    /// With a name in each place, `<item.response>`, and what stands for the names of a row put to `pieces`: for models, which are
+    /// not to take what a row holds for a part of their task.
+    pub(super) fn apart(&self, inputs: &Inputs, pieces: &mut Vec<(String, String)>) -> Result<String, Failure> {
+        let mut out = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Words(words) => out.push_str(words),
+                Piece::Sample => {}
+                Piece::Item(way) => {
+                    let name = format!("item.{way}");
+                    out.extend(["<", &name, ">"]);
+                    if pieces.iter().all(|(known, _)| *known != name) {
+                        pieces.push((name, Self(vec![piece.clone()]).fill(inputs)?));
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
 }
 
 /// A column by its whole name, else the way into nested objects.

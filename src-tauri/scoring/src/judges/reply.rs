@@ -43,8 +43,20 @@ pub(crate) fn inside(text: &str) -> Option<&str> {
     text.get(text.find('{')?..=text.rfind('}')?)
 }
 
+fn parsed(text: &str) -> Option<Value> {
+    json::read(text).or_else(|_| json::read_leniently(text)).ok()
+}
+
+/// The one JSON object of a reply, however it is wrapped.
+pub(crate) fn only_object(reply: &str) -> Option<Value> {
+    let text = after_thinking(reply).trim();
+    let is_object = |value: &Value| matches!(value, Value::Map(_));
+    let whole = parsed(fenced(text).unwrap_or(text)).filter(is_object);
+    whole.or_else(|| parsed(inside(text)?).filter(is_object))
+}
+
 fn object(text: &str, words: &[&str]) -> Option<Said> {
-    let value = json::read(text).or_else(|_| json::read_leniently(text)).ok()?;
+    let value = parsed(text)?;
     let verdict = KEYS.iter().find_map(|key| value.get(key))?;
     let reason = value.get("reason").map_or_else(String::new, |reason| match reason {
         Value::Text(text) => text.trim().to_owned(),
