@@ -1,6 +1,7 @@
 //! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
 //! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
 mod conversation;
+mod csv;
 mod evaluation;
 mod evaluator;
 mod graders;
@@ -10,7 +11,11 @@ mod judge;
 mod judging;
 mod model_graders;
 mod normal;
+mod mapping;
+mod model_graders;
+mod numbers;
 mod options;
+mod pandas;
 mod pattern;
 mod python_number;
 mod quirks;
@@ -20,6 +25,7 @@ mod results;
 mod retrieval;
 mod sitting;
 pub mod safety;
+mod table;
 mod texts;
 mod tools;
 
@@ -29,11 +35,13 @@ pub use graders::{Check, Likeness, Python};
 pub use grading::Graded;
 pub use inputs::Inputs;
 pub use judge::{Form, Judge, judge_named, judges, prompts_version};
+pub use mapping::{Mapping, lacking};
 pub use model_graders::{Label, Message, Score};
 pub use options::Limit;
 pub use pattern::Pattern;
 pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
 pub use retrieval::Retrieval;
+pub use table::{Row, Table, Wrong};
 pub use texts::Text;
 pub use tools::{ToolInputs, calls_of, tool_inputs};
 
