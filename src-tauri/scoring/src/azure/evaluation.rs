@@ -1,6 +1,6 @@
 //! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run, that ends with a result.
 use super::sitting::{Heard, Stop};
-use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, judging};
+use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
 use touchstone_formats::value::Value;
 
@@ -53,13 +53,16 @@ impl<'a> Evaluation<'a> {
     }
 
     fn course(&self, heard: &mut Heard<'_>) -> Result<Outcome, Stop> {
-        let (takes, inputs, quirks) = (&self.evaluator.takes, self.inputs, self.quirks);
-        match &self.evaluator.kind {
+        let Self { evaluator, inputs, quirks, .. } = self;
+        let (takes, name) = (&evaluator.takes, &evaluator.name);
+        match &evaluator.kind {
             Kind::Judge { threshold } => judging::judged(takes, threshold, inputs, heard, quirks),
             Kind::Qa(limits) => judging::qa(takes, limits, inputs, heard, quirks),
-            _ => {
-                let message = "This evaluator is not there yet.".to_owned();
-                Err(Stop::Fail(Failure { by_input: false, message }))
+            Kind::Safety(options) => asking::safe(evaluator, options, inputs, heard, quirks),
+            Kind::Label(label) => asking::labelled(name, label, inputs, heard, quirks),
+            Kind::Score(score) => asking::scored(name, score, inputs, heard, quirks),
+            Kind::Text(_) | Kind::Retrieval(_) | Kind::Check(_) | Kind::Likeness(_) | Kind::Python(_) => {
+                plain::course(evaluator, inputs, heard, quirks)
             }
         }
     }

@@ -16,14 +16,13 @@ pub(super) fn class(name: &str) -> String {
     name.split('_').map(part).collect::<String>() + "Evaluator"
 }
 
-/// What an evaluator comes to over single inputs, or over each turn of a conversation and all of them together. `main` is the score
-/// that its result is about.
+/// What an evaluator comes to over single inputs, or over each turn of a conversation and then all of them together.
 pub(super) fn each_turn(
     takes: &Takes,
-    main: Option<(&str, &Limit)>,
     given: &Inputs,
     quirks: &Quirks,
     mut one: impl FnMut(&Inputs) -> Result<Outcome, Stop>,
+    together: impl FnOnce(Vec<Outcome>) -> Outcome,
 ) -> Result<Outcome, Stop> {
     match given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)? {
         None => one(given),
@@ -31,7 +30,7 @@ pub(super) fn each_turn(
             let wanted: Vec<&str> = takes.needs.iter().chain(takes.may_have).copied().collect();
             let turns = conversation::turns(&wanted, talk, quirks)?;
             let outcomes: Result<Vec<Outcome>, Stop> = turns.iter().map(one).collect();
-            Ok(conversation::together(outcomes?, main, quirks))
+            Ok(together(outcomes?))
         }
     }
 }
@@ -64,7 +63,8 @@ pub(super) fn judged(
             }
         };
     }
-    each_turn(takes, Some((judge.name, limit)), given, quirks, |turn| asked(judge, limit, turn, heard, (false, quirks)))
+    let one = |turn: &Inputs| asked(judge, limit, turn, heard, (false, quirks));
+    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, Some((judge.name, limit)), quirks))
 }
 
 fn known(name: &str) -> Result<&'static Judge, Failure> {

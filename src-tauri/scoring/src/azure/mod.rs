@@ -1,5 +1,6 @@
 //! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
 //! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
+mod asking;
 mod conversation;
 mod csv;
 mod evaluation;
@@ -9,22 +10,22 @@ mod grading;
 mod inputs;
 mod judge;
 mod judging;
-mod model_graders;
-mod normal;
 mod mapping;
 mod model_graders;
+mod normal;
 mod numbers;
 mod options;
 mod pandas;
 mod pattern;
+mod plain;
 mod python_number;
 mod quirks;
 pub mod reformat;
 mod replies;
 mod results;
 mod retrieval;
-mod sitting;
 pub mod safety;
+mod sitting;
 mod table;
 mod texts;
 mod tools;

@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 26] = [
+pub const QUIRKS: [Quirk; 29] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -139,6 +139,21 @@ pub const QUIRKS: [Quirk; 26] = [
         "aggregate_over_all_rows",
         "Rows that failed, have no result or could not be judged count as not passed in the pass rate.",
         "The pass rate is that of rows with a result; how many there were stands beside it.",
+    ),
+    quirk(
+        "unlisted_documents_are_none",
+        "Documents that were found but are given as something else than a list count as none found, and every metric is 0.",
+        "It is an error of the input.",
+    ),
+    quirk(
+        "names_cut_at_dots",
+        "The pass rate of an evaluator named `my.f1` is written under `my`.",
+        "It is written under the whole name.",
+    ),
+    quirk(
+        "unread_scores_are_zero",
+        "A score model that gives no number has the score 0, held in its range.",
+        "There is no score, and the reason says so.",
     ),
     quirk("thresholds_averaged", "Thresholds are averaged like scores among the metrics.", "They are no metrics."),
 ];

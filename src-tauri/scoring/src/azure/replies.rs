@@ -2,7 +2,7 @@
 use super::Quirks;
 use super::judge::{Form, Judge};
 use super::python_number::{digit, float, written};
-use crate::judges::reply::{after_thinking, fenced, inside};
+use crate::judges::reply::{after_thinking, only_object};
 use crate::text::python::is_space;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
@@ -82,7 +82,7 @@ fn bounded(score: f64) -> bool {
 
 fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Result<Said, Unread> {
     let strict = quirks.has("strict_json");
-    let value = if strict { python_json::read(reply).ok().map(|value| value.value()) } else { leniently(reply) };
+    let value = if strict { python_json::read(reply).ok().map(|value| value.value()) } else { only_object(reply) };
     let value = value.ok_or(Unread::NotJson)?;
     let Value::Map(entries) = &value else { return Err(Unread::NotObject) };
     let of = |key: &str| {
@@ -114,16 +114,6 @@ pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
         Value::Bool(yes) if quirks.has("booleans_as_scores") => Some(f64::from(u8::from(*yes))),
         _ => None,
     }
-}
-
-/// The one object in a reply, whatever stands around it.
-fn leniently(reply: &str) -> Option<Value> {
-    let text = after_thinking(reply).trim();
-    let read = |text: &str| {
-        let value = json::read(text).or_else(|_| json::read_leniently(text)).ok()?;
-        matches!(value, Value::Map(_)).then_some(value)
-    };
-    fenced(text).and_then(read).or_else(|| read(text)).or_else(|| inside(text).and_then(read))
 }
 
 /// The first reason between tags, as the package finds it.

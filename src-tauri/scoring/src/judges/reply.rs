@@ -32,14 +32,14 @@ pub(crate) fn after_thinking(reply: &str) -> &str {
 }
 
 /// The content of a fence around everything.
-pub(crate) fn fenced(text: &str) -> Option<&str> {
+fn fenced(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("```")?.strip_suffix("```")?;
     let (_, inside) = rest.split_once('\n')?;
     (!inside.contains("```")).then_some(inside.trim())
 }
 
 /// From the first brace to the last: two objects in it are no JSON.
-pub(crate) fn inside(text: &str) -> Option<&str> {
+fn inside(text: &str) -> Option<&str> {
     text.get(text.find('{')?..=text.rfind('}')?)
 }
 
