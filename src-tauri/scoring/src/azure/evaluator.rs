@@ -95,7 +95,7 @@ static ALL: [Takes; 31] = [
     judge(
         "similarity",
         &["query", "response", "ground_truth"],
-        &[],
+        TALK,
         "Does the response mean the same as the ground truth? 1 to 5.",
     ),
     judge(
@@ -107,13 +107,13 @@ static ALL: [Takes; 31] = [
     judge(
         "intent_resolution",
         &["query", "response"],
-        &["tool_definitions"],
+        &["tool_definitions", "conversation"],
         "Was what the person wanted done? 1 to 5.",
     ),
     judge(
         "task_adherence",
         &["query", "response"],
-        &["tool_definitions"],
+        &["tool_definitions", "conversation"],
         "Did the agent do its task as it was told to? 1 to 5.",
     ),
     judge(

@@ -59,3 +59,6 @@ pub struct Failure {
     /// A sentence.
     pub message: String,
 }
+
+#[cfg(test)]
+mod tests;
