@@ -285,3 +285,109 @@ fn tools(case: &Value, inputs: &Value) {
         Err(why) => assert_eq!(text(wanted, "error_message"), why, "{case:?}"),
     }
 }
+
+/// What a row of a result file has of an evaluator; values that are none are left out.
+fn outputs(row: &Value, name: &str) -> Vec<(String, Value)> {
+    let of = |(key, value): &(Value, Value)| {
+        let key = key.text()?.strip_prefix(&format!("outputs.{name}."))?;
+        let none = matches!(value, Value::Number(number) if number == ".nan");
+        (!none).then(|| (key.to_owned(), value.clone()))
+    };
+    row.entries().iter().filter_map(of).collect()
+}
+
+/// Such a reply as may have led to this: one of the keys of a judge, at a turn if there are several.
+fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
+    let turns = known.iter().find(|(key, _)| key == "evaluation_per_turn").map(|(_, turns)| turns);
+    let of = |key: &str| match turns {
+        Some(turns) => turns.get(key).and_then(|values| values.items().get(turn)).cloned(),
+        None => known.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone()),
+    };
+    let score = of(judge).map_or("none".to_owned(), |score| python::text(&score));
+    let reason = of(&format!("{judge}_reason")).map_or("?".to_owned(), |reason| python::text(&reason));
+    let details = of("details").map_or("{}".to_owned(), |details| json::write(&details, false));
+    match judge {
+        "similarity" => score,
+        "relevance" | "task_adherence" | "intent_resolution" => {
+            format!("{{\"explanation\": \"{reason}\", \"score\": {score}}}")
+        }
+        "tool_call_accuracy" => format!(
+            "{{\"chain_of_thought\": \"{reason}\", \"tool_calls_success_level\": {score}, \"details\": {details}}}"
+        ),
+        _ => format!("<S1>{reason}</S1><S2>{score}</S2>"),
+    }
+}
+
+/// Tables write whole numbers with a fraction where another row has one.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    let number = |text: &str| text.trim_start_matches('.').parse::<f64>().unwrap();
+    match (ours, theirs) {
+        (Value::Number(ours), Value::Number(theirs)) => number(ours).total_cmp(&number(theirs)).is_eq(),
+        (Value::List(ours), Value::List(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+        }
+        (Value::Map(ours), Value::Map(theirs)) => {
+            ours.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|(ours, theirs)| ours.0 == theirs.0 && same(&ours.1, &theirs.1))
+        }
+        (ours, theirs) => ours == theirs,
+    }
+}
+
+#[test]
+fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
+    let (quirks, mut count) = (Quirks::all(), 0);
+    for name in ["agent", "conversation", "judges_no_tools", "judges_stubbed", "qa"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../../shared/golden/azure/evaluate_variants")
+            .join(format!("{name}.json"));
+        let Ok(text) = fs_err::read_to_string(&file) else {
+            eprintln!("skipped: there is no {}", file.display());
+            continue;
+        };
+        let file = json::read_python(&text).unwrap();
+        for row in file.get("rows").unwrap().items() {
+            let mut kinds: Vec<&str> = Vec::new();
+            for (key, _) in row.entries() {
+                let kind = key.text().and_then(|key| key.strip_prefix("outputs.")?.split('.').next());
+                kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
+            }
+            let input =
+                |(key, value): &(Value, Value)| Some((key.text()?.strip_prefix("inputs.")?.to_owned(), value.clone()));
+            let inputs = Inputs(row.entries().iter().filter_map(input).collect());
+            for kind in kinds {
+                let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+                let wanted = outputs(row, kind);
+                let judges: &[&str] = match kind {
+                    "qa" => &["groundedness", "relevance", "coherence", "fluency", "similarity"],
+                    _ => &[kind],
+                };
+                let given = Value::Map(
+                    evaluator.filtered(&inputs).0.into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+                );
+                let turns = if kind == "qa" { 1 } else { 2 };
+                let replies: Vec<String> = (0..turns)
+                    .flat_map(|turn| judges.iter().map(move |judge| (judge, turn)))
+                    .map(|(judge, turn)| reply_for(judge, &wanted, turn))
+                    .collect();
+                let came = went(&evaluator, &given, &replies, &quirks).came;
+                // A row that fails has no values at all; a score that is none is not there either.
+                let is_none = |value: &Value| matches!(value, Value::Number(number) if number == "NaN");
+                let mut ours = came.unwrap_or_default();
+                ours.retain(|(_, value)| !is_none(value));
+                ours.sort_by(|a, b| a.0.cmp(&b.0));
+                let mut wanted = wanted;
+                wanted.sort_by(|a, b| a.0.cmp(&b.0));
+                let alike = |(ours, theirs): (&(String, Value), &(String, Value))| {
+                    ours.0 == theirs.0 && same(&numbers(&ours.1), &theirs.1)
+                };
+                assert!(
+                    ours.len() == wanted.len() && ours.iter().zip(&wanted).all(alike),
+                    "{name} {kind}\n{ours:?}\n{wanted:?}"
+                );
+                count += 1;
+            }
+        }
+    }
+    println!("cases: {count}");
+}

@@ -71,7 +71,7 @@ pub const QUIRKS: [Quirk; 29] = [
     ),
     quirk(
         "contents_unread",
-        "Messages whose content is plain text, the usual form, are not understood, and the judge is shown the raw list; neither are lists of parts in conversations.",
+        "Messages whose content is plain text, the usual form, are lost, or the judge is shown the raw list; lists of parts in conversations are shown raw.",
         "Both forms are understood everywhere.",
     ),
     quirk(
@@ -159,7 +159,7 @@ pub const QUIRKS: [Quirk; 29] = [
 ];
 
 /// What the package does and we never do, whatever is switched on.
-pub const NEVER: [Quirk; 5] = [
+pub const NEVER: [Quirk; 6] = [
     quirk(
         "roles_from_text",
         "A line such as `system:` in a text that is judged becomes a message of its own, with that role.",
@@ -179,6 +179,11 @@ pub const NEVER: [Quirk; 5] = [
         "order_by_chance",
         "The keys of a qa result stand in the order in which its judges were done.",
         "They always stand in the same order.",
+    ),
+    quirk(
+        "inputs_changed",
+        "The judge of tool calls writes what the tools returned into the row, and the file of results shows other inputs than the data had.",
+        "Rows stay as they are.",
     ),
     quirk(
         "rows_misaligned",

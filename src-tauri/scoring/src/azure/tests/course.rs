@@ -140,6 +140,8 @@ fn options(kind: &str) -> &'static str {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
     #[test]
     fn a_row_follows_from_what_was_heard_alone_and_always_ends(replies in prop::collection::vec("<S2>[1-5]</S2>|[1-5]|\\{\"score\": [1-5]\\}|\\PC{0,6}", 16)) {
         let inputs = given(ROW);

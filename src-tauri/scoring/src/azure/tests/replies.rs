@@ -258,6 +258,8 @@ fn a_threshold_is_reached_by_its_own_value_and_written_as_it_was_given() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn no_reply_stops_a_judge_and_every_score_of_ours_is_from_1_to_5(reply in r#"\PC{0,40}|(<S[0-2]>|</S[0-2]>|[0-9.-]|[a-z ]){0,12}|\{"(explanation|score|tool_calls_success_level)": ("?[0-9a-z.-]{0,4}"?|null|\[\])\}"#) {
         let inputs = given(INPUTS);
