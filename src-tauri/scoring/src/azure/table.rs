@@ -65,30 +65,62 @@ impl Table {
         Ok(table)
     }
 
+    /// Of what was said for each row: named values, in an order.
+    pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Self {
+        let (mut table, mut known) = (Self::default(), HashMap::new());
+        for (at, entries) in rows.into_iter().enumerate() {
+            table.add(&mut known, at + 1, entries);
+        }
+        table
+    }
+
     /// The value of a row under the name of a column.
     pub fn value(&self, row: usize, column: &str) -> Option<&Value> {
         let at = self.columns.iter().position(|known| known == column)?;
         self.rows.get(row)?.cell(at)
     }
 
-    fn add(&mut self, known: &mut HashMap<String, usize>, line: usize, entries: Vec<(Value, Value)>) {
+    fn add(
+        &mut self,
+        known: &mut HashMap<String, usize>,
+        line: usize,
+        entries: impl IntoIterator<Item = (String, Option<Value>)>,
+    ) {
         let mut row = Row { line, cells: Vec::with_capacity(self.columns.len()) };
         for (key, value) in entries {
-            let Value::Text(key) = key else { continue };
             let column = known.get(&key).copied().unwrap_or_else(|| {
                 self.columns.push(key.clone());
                 known.insert(key, self.columns.len() - 1);
                 self.columns.len() - 1
             });
-            *row.cell_mut(column) = Some(value);
+            *row.cell_mut(column) = value;
         }
         row.cells.shrink_to_fit();
         self.rows.push(row);
     }
 
+    /// The same without a column, where there is one of that name.
+    #[must_use]
+    pub(super) fn without(mut self, column: &str) -> Self {
+        if let Some(at) = self.columns.iter().position(|known| known == column) {
+            self.columns.remove(at);
+            for row in self.rows.iter_mut().filter(|row| at < row.cells.len()) {
+                row.cells.remove(at);
+            }
+        }
+        self
+    }
+
     fn refuse(&mut self, line: usize, why: &str) {
         self.wrong.push(Wrong { line, message: format!("Line {line} {why}") });
     }
+}
+
+fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<Value>)> {
+    entries.into_iter().filter_map(|(key, value)| match key {
+        Value::Text(key) => Some((key, Some(value))),
+        _ => None,
+    })
 }
 
 fn of_lines(text: &str) -> Table {
@@ -100,7 +132,7 @@ fn of_lines(text: &str) -> Table {
         }
         // What Python wrote may say NaN.
         match json::read_python(line) {
-            Ok(Value::Map(entries)) => table.add(&mut known, at + 1, entries),
+            Ok(Value::Map(entries)) => table.add(&mut known, at + 1, named(entries)),
             Ok(_) => table.refuse(at + 1, "is no JSON object."),
             Err(why) => table.refuse(at + 1, &format!("is no JSON: {}", why.message)),
         }
@@ -117,7 +149,7 @@ fn of_list(text: &str) -> Result<Table, String> {
     let (mut table, mut known) = (Table::default(), HashMap::new());
     for (at, item) in items.into_iter().enumerate() {
         match item {
-            Value::Map(entries) => table.add(&mut known, at + 1, entries),
+            Value::Map(entries) => table.add(&mut known, at + 1, named(entries)),
             _ => table.refuse(at + 1, "of the list is no JSON object."),
         }
     }
