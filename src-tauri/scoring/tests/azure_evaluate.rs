@@ -256,7 +256,7 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
         let target = (!read.target.columns.is_empty()).then_some(&read.target);
         let results = Results {
             data: &read.data,
-            target: None,
+            target,
             outputs: &read.outputs,
             metrics: &metrics,
             about: &[],
