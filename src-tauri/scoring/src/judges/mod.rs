@@ -1,5 +1,6 @@
 //! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are read, and what follows. Nothing is
 //! sent from here: a [`Sitting`] says what to ask next, is told what came back, and ends with a ruling.
+mod about;
 mod fac;
 pub(crate) mod prompt;
 pub(crate) mod reply;
@@ -8,6 +9,7 @@ mod sopr;
 pub mod sowr;
 mod subject;
 
+pub use about::{About, Group, Scale};
 pub use fac::official_score;
 pub use reply::Said;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
@@ -133,10 +135,19 @@ impl Judge {
         self.prompt.version
     }
 
-    /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: more for it than against.
+    /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a scale of its own the usual one,
+    /// else more for it than against.
     pub fn passes(&self, score: f64) -> bool {
-        score > 0.5
+        self.threshold().map_or(score > 0.5, |least| reaches(score, least))
     }
+}
+
+/// More rounds are a slip of the finger.
+pub const MOST_ROUNDS: u32 = 20;
+
+/// Whether a mean of rounds is a threshold or more: three times the same is the same, though sums are rounded.
+pub fn reaches(mean: f64, threshold: f64) -> bool {
+    mean + 1e-9 >= threshold
 }
 
 /// A question to a model.

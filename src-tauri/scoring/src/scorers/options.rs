@@ -1,5 +1,6 @@
 //! **Pure.** The options that stand after the name of a scorer.
 use crate::diff::Tolerance;
+use crate::judges::Scale;
 use touchstone_formats::value::Value;
 
 /// Other names of options: those of the graders that these rules come from, and plurals.
@@ -132,6 +133,17 @@ impl<'a> Given<'a> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let number = word(value).and_then(|text| text.parse().ok()).filter(|share| (0.0..=1.0).contains(share));
         number.map(Some).ok_or_else(|| self.bad(name, &shown(value), "Write a number from 0 to 1."))
+    }
+
+    /// A threshold as a score from 0 to 1: on the scale of a judge where it has one of its own.
+    pub(super) fn threshold(&self, scale: Option<Scale>) -> Result<Option<f64>, String> {
+        let Some((scale, (worst, best))) = scale.and_then(|scale| Some((scale, scale.ends()?))) else {
+            return self.share("threshold");
+        };
+        let Some(value) = self.get("threshold") else { return Ok(None) };
+        let number = word(value).and_then(|text| text.parse().ok()).and_then(|own| scale.share(own));
+        let advice = format!("Write a number from {} to {}.", worst.min(best), worst.max(best));
+        number.map(Some).ok_or_else(|| self.bad("threshold", &shown(value), &advice))
     }
 
     /// A sentence for a value that cannot be read.

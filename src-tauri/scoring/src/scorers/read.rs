@@ -3,7 +3,7 @@
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, Rules};
+use crate::judges::{self, About, MOST_ROUNDS, Rules};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::nearest::nearest;
@@ -55,7 +55,7 @@ const KNOWN: [Known; 15] = [
     Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
     Known { name: "seed_heuristic", options: &["compat"], bare: ("compat", ""), build: seed_heuristic },
     Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
-    Known { name: "judge", options: &["name", "model", "rules"], bare: ("name", ""), build: judge },
+    Known { name: "judge", options: &["name", "model", "rules", "rounds"], bare: ("name", ""), build: judge },
 ];
 
 /// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of the scorers are all different.
@@ -118,20 +118,16 @@ fn scorer(written: &str, options: Option<&Value>, warnings: &mut Vec<String>) ->
     let word = word.filter(|word| !word.is_empty()).map(Value::from);
     let given = Given::new(known.name, known.bare, word.as_ref(), options)?;
     let (shown, rule) = (known.build)(&given)?;
-    let threshold = given.share("threshold")?;
-    let of_judge = known.name == "judge";
-    for option in given.names().filter(|option| !of_judge && *option != "threshold" && !known.options.contains(option))
-    {
+    let threshold = given.threshold(match &rule {
+        Rule::Judge { name } => About::of(name).map(|about| about.scale),
+        _ => None,
+    })?;
+    for option in given.names().filter(|option| *option != "threshold" && !known.options.contains(option)) {
         let near = nearest(option, known.options.iter().copied().chain(["threshold"]));
         let advice = near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
         warnings.push(format!("`{option}` is not an option of `{name}`, so nothing reads it. {advice}"));
     }
-    Ok(Scorer {
-        name: shown,
-        rule,
-        threshold,
-        options: given.into_options(|name| of_judge || known.options.contains(&name)),
-    })
+    Ok(Scorer { name: shown, rule, threshold, options: given.into_options(|name| known.options.contains(&name)) })
 }
 
 fn unknown(name: &str) -> String {
@@ -158,7 +154,7 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// Adds a scorer under a name of its own, unless it is there.
 fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>) {
-    // What the options of a judge mean is not known here.
+    // The same judge through another model is another.
     let is_judge = matches!(scorer.rule, Rule::Judge { .. });
     let is_same = |other: &Scorer| {
         let options = !is_judge || other.options == scorer.options;
@@ -307,6 +303,12 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
             "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
         ));
     }
+    if let Some(rounds) = given.whole("rounds")?
+        && !(1..=MOST_ROUNDS).contains(&rounds)
+    {
+        return Err(given.bad("rounds", &rounds.to_string(), &format!("Write a number from 1 to {MOST_ROUNDS}.")));
+    }
+    given.word("model")?;
     if let Some(rules) = given.word("rules")? {
         let only_ours = judges::named(&name).is_some_and(|judge| !judge.official);
         match Rules::of(&rules) {

@@ -153,7 +153,25 @@ impl Scorer {
             Rule::Judge { name } => judges::named(name),
             _ => None,
         };
-        self.passes(score, judge.map_or(score >= 1.0, |judge| judge.passes(score)))
+        match (self.threshold, judge) {
+            (Some(threshold), _) => judges::reaches(score, threshold),
+            (None, Some(judge)) => judge.passes(score),
+            (None, None) => score >= 1.0,
+        }
+    }
+
+    /// In how many rounds a judge is to be asked, where the suite says; nothing for what is no judge.
+    pub fn rounds(&self) -> Option<u32> {
+        self.judge()?;
+        match self.options.iter().find(|(name, _)| name == "rounds") {
+            Some((_, Value::Number(rounds) | Value::Text(rounds))) => rounds.trim().parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// The score, from 0 to 1, from which on it is good enough, where the suite says.
+    pub fn threshold(&self) -> Option<f64> {
+        self.threshold
     }
 
     /// The judge that this is, the model that it names, and the rules it goes by; nothing when it is no judge that there is.

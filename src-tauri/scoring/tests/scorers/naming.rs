@@ -192,3 +192,29 @@ fn scorers_that_take_a_program_or_a_model_say_so() {
     assert_eq!(scorer("judge:relevance").need(), Some(Need::Model("relevance".to_owned())));
     assert_eq!(scorer("fields").need(), None);
 }
+
+#[test]
+fn a_judge_has_its_threshold_on_its_own_scale_and_says_what_it_does_not_take() {
+    for (line, threshold) in [
+        ("judge:relevance: {threshold: 4}", Some(0.75)),
+        ("judge:relevance: {threshold: 1}", Some(0.0)),
+        ("judge:violence: {threshold: 0}", Some(1.0)),
+        ("judge:sopr: {threshold: 0.8}", Some(0.8)),
+        ("judge:relevance: {model: m, rounds: 3}", None),
+    ] {
+        assert_eq!(scorer(line).threshold(), threshold, "{line}");
+    }
+    let said = scorer("judge:sopr: {model: m, rounds: 3, threshold: 1}");
+    assert_eq!((said.rounds(), said.judge().and_then(|(_, model, _)| model)), (Some(3), Some("m")));
+    insta::assert_snapshot!(
+        told("[judge:relevance: {threshold: 0.8}, judge:sopr: {threshold: 4}, judge:sopr: {rounds: 50}, judge:fac: {round: 2, modle: m}]"),
+        @r"
+    judge:fac
+    `threshold: 0.8` of `judge` cannot be read, so the scorer is left out. Write a number from 1 to 5.
+    `threshold: 4` of `judge` cannot be read, so the scorer is left out. Write a number from 0 to 1.
+    `rounds: 50` of `judge` cannot be read, so the scorer is left out. Write a number from 1 to 20.
+    `modle` is not an option of `judge`, so nothing reads it. Did you mean `model`?
+    `round` is not an option of `judge`, so nothing reads it. Did you mean `rounds`?
+    "
+    );
+}
