@@ -161,7 +161,7 @@ impl App {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
             subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            shown(judgement, &inputs_mark(&subject))
+            shown(judgement, &subject)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
@@ -277,11 +277,12 @@ fn rival(open: &OpenFolder, own: &Subject, id: &str, wish: Option<(&Wish, &Targe
 
 /// What `sopr` said of a run in most rounds, as long as it holds.
 fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
-    let inputs = inputs_mark(subject);
+    let Some(judge) = judges::named("sopr") else { return Side::Unknown };
+    let inputs = inputs_mark(judge, wish.rules, subject);
     let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
     let said = sheet.judgements().iter().rfind(|said| {
-        (said.judge == "sopr" && said.inputs == inputs && said.rules == wish.rules.word())
-            && judges::named("sopr").is_some_and(|judge| judge.version() == said.version)
+        (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
+            && judge.version() == said.version
     });
     let rounds =
         said.map(|said| said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect());
@@ -333,7 +334,10 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
     if subject.query.trim().is_empty() {
         return skipped("Neither the run nor its suite says what was asked for.");
     }
-    let inputs = inputs_mark(&subject);
+    if let Some(why) = wish.judge.lacks(&subject, wish.rules) {
+        return skipped(&why);
+    }
+    let inputs = inputs_mark(wish.judge, wish.rules, &subject);
     Ok(match owed::owed(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
         None => Look::Complete { inputs, subject: Box::new(subject) },
         Some(owed) => Look::Owed { owed: Box::new(owed), subject: Box::new(subject) },
@@ -353,12 +357,16 @@ fn sheet(open: &OpenFolder, path: &str) -> Result<Option<Sheet>, String> {
     }
 }
 
-fn shown(judgement: &Judgement, now: &str) -> Judged {
+fn shown(judgement: &Judgement, subject: &Subject) -> Judged {
     let scores: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&scores);
     let judge = judges::named(&judgement.judge);
+    let rules = Rules::of(&judgement.rules).unwrap_or_default();
     let stale = match judge {
-        Some(judge) => judgements::stale(judge, judgement.version, &judgement.inputs, now),
+        Some(judge) => {
+            let now = inputs_mark(judge, rules, subject);
+            judgements::stale(judge, judgement.version, &judgement.inputs, &now)
+        }
         None => Some("There is no such judge any more.".to_owned()),
     };
     let round = |round: &touchstone_formats::judgement::Round| JudgedRound {
@@ -374,7 +382,7 @@ fn shown(judgement: &Judgement, now: &str) -> Judged {
         judge: judgement.judge.clone(),
         version: judgement.version,
         model: judgement.model.clone(),
-        official: judgement.rules == Rules::Official.word(),
+        official: rules == Rules::Official,
         against: judgement.against.clone(),
         stale,
         wanted: judgement.wanted,

@@ -132,6 +132,11 @@ impl Judge {
         }
     }
 
+    /// Its questions after the first show everything that was done; those of others show what the first does.
+    pub fn looks_further(&self) -> bool {
+        matches!(self.way, Way::Words { .. })
+    }
+
     /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
         match &self.way {
