@@ -2,6 +2,7 @@
 //! no clock is read, nothing panics on any input.
 
 pub mod answer;
+pub mod azure;
 pub mod benchmark;
 pub mod collection;
 pub mod error;

@@ -23,4 +23,40 @@ rounds: number,
 /**
  * It compares each run with another of the same task, variation and repeat.
  */
-pairs: boolean, };
+pairs: boolean, 
+/**
+ * The rules of the published scripts decide something else than ours.
+ */
+official: boolean, 
+/**
+ * What it belongs to.
+ */
+group: string, 
+/**
+ * A safety evaluator: a local judge, not the hosted service.
+ */
+safety: boolean, 
+/**
+ * How it speaks: `1–5`, `solved, unsure or unsolved`.
+ */
+scale: string, 
+/**
+ * What a run has to have, in words; empty when every ended run has it.
+ */
+needs: string, 
+/**
+ * From where on it passes, on its own scale: `3 of 5`; none where it has words alone.
+ */
+threshold: string | null, 
+/**
+ * The model that the suites of the folder name for it; none when they name none, or different ones.
+ */
+suite_model: string | null, 
+/**
+ * The rounds that they want, likewise.
+ */
+suite_rounds: number | null, 
+/**
+ * From where on it passes in them, likewise.
+ */
+suite_threshold: string | null, };

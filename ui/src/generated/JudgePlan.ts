@@ -6,6 +6,14 @@ import type { JudgeSkip } from "./JudgeSkip";
  */
 export type JudgePlan = { 
 /**
+ * The model that is asked.
+ */
+model: string, 
+/**
+ * Rounds of each run.
+ */
+rounds: number, 
+/**
  * Runs that are asked about.
  */
 runs: number, 

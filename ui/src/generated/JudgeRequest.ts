@@ -9,11 +9,11 @@ export type JudgeRequest = {
  */
 judge: string, 
 /**
- * The model, by its name in the workspace.
+ * The model, by its name in the workspace; empty is the one that the suites of the runs name.
  */
 model: string, 
 /**
- * How often each run is judged; none is what the judge usually does.
+ * How often each run is judged; none is what the suites of the runs want, else what the judge usually does.
  */
 rounds: number | null, 
 /**

@@ -42,6 +42,22 @@ score: number | null,
  */
 spread: number | null, 
 /**
+ * The mean on the scale of the judge: `3.7 of 5`; none where it has words alone.
+ */
+told: string | null, 
+/**
+ * How far rounds lie apart on that scale.
+ */
+own_spread: number | null, 
+/**
+ * From where on it passes: `3 of 5`; none where more for it than against is what counts.
+ */
+threshold: string | null, 
+/**
+ * That is what the suite says.
+ */
+of_suite: boolean, 
+/**
  * Whether that is good enough.
  */
 passed: boolean | null, 

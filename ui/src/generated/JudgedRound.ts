@@ -9,6 +9,10 @@ export type JudgedRound = {
  */
 verdict: string | null, 
 /**
+ * On the scale of the judge: `4 of 5`, `solved`, `not read`.
+ */
+told: string, 
+/**
  * From 0 to 1.
  */
 score: number | null, 

@@ -80,7 +80,7 @@ export function came(view: JudgingView): string {
 export const words = (judged: Judged): string => judged.rounds.map((round) => round.told).join(", ");
 
 /** From where on it passes, and whose word that is; empty where more for it than against is what counts. */
-export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `passes from ${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`);
+export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `from ${judged.threshold} on${judged.of_suite ? ", as the suite says" : ""}`);
 
 /** What there is to know of a judge besides what it asks, in a line. */
 export function about(judge: JudgeChoice): string {

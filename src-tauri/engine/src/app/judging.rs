@@ -311,7 +311,10 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
     if subject.query.trim().is_empty() {
         return skipped("Neither the run nor its suite says what was asked for.");
     }
-    let inputs = inputs_mark(&subject);
+    if let Some(why) = wish.judge.lacks(&subject, wish.rules) {
+        return skipped(&why);
+    }
+    let inputs = inputs_mark(wish.judge, wish.rules, &subject);
     Ok(match owed::owed(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
         None => Look::Complete { inputs, subject: Box::new(subject) },
         Some(owed) => Look::Owed { owed: Box::new(owed), subject: Box::new(subject) },

@@ -81,11 +81,12 @@ pub(super) fn rival(open: &OpenFolder, own: &Subject, id: &str, wish: Option<(&W
 
 /// What `sopr` said of a run in most rounds, as long as it holds.
 fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
-    let inputs = inputs_mark(subject);
+    let Some(judge) = judges::named("sopr") else { return Side::Unknown };
+    let inputs = inputs_mark(judge, wish.rules, subject);
     let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
     let said = sheet.judgements().iter().rfind(|said| {
-        (said.judge == "sopr" && said.inputs == inputs && said.rules == wish.rules.word())
-            && judges::named("sopr").is_some_and(|judge| judge.version() == said.version)
+        (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
+            && judge.version() == said.version
     });
     let rounds =
         said.map(|said| said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect());

@@ -7,7 +7,7 @@ use crate::results::judgements::{self, inputs_mark};
 use crate::results::query::row_by_key;
 use crate::rows::{Judged, JudgedRound};
 use touchstone_formats::judgement::{Judgement, Round};
-use touchstone_scoring::judges::{self, Judge, Rules, Scale, mean_and_spread, reaches};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread, reaches};
 use touchstone_scoring::scorers::Scorer;
 
 impl App {
@@ -27,18 +27,22 @@ impl App {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
             subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            shown(judgement, &inputs_mark(&subject), scorers)
+            shown(judgement, &subject, scorers)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
 }
 
-fn shown(judgement: &Judgement, now: &str, scorers: &[Scorer]) -> Judged {
+fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged {
     let scores: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&scores);
     let judge = judges::named(&judgement.judge);
+    let rules = Rules::of(&judgement.rules).unwrap_or_default();
     let stale = match judge {
-        Some(judge) => judgements::stale(judge, judgement.version, &judgement.inputs, now),
+        Some(judge) => {
+            let now = inputs_mark(judge, rules, subject);
+            judgements::stale(judge, judgement.version, &judgement.inputs, &now)
+        }
         None => Some("There is no such judge any more.".to_owned()),
     };
     let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
@@ -49,7 +53,7 @@ fn shown(judgement: &Judgement, now: &str, scorers: &[Scorer]) -> Judged {
         judge: judgement.judge.clone(),
         version: judgement.version,
         model: judgement.model.clone(),
-        official: judgement.rules == Rules::Official.word(),
+        official: rules == Rules::Official,
         against: judgement.against.clone(),
         stale,
         wanted: judgement.wanted,

@@ -106,9 +106,9 @@ pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64)
     let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else { return Takes::default() };
     let letters = |text: &str| text.chars().count() as u64 / LETTERS;
     let one = letters(&first.instructions) + letters(&first.text);
-    // The other questions show everything that was done.
     let further = u64::from(judge.questions) - 1;
-    let rest = one + subject.process.iter().map(|line| letters(line)).sum::<u64>();
+    let process = || subject.process.iter().map(|line| letters(line)).sum::<u64>();
+    let rest = one + if judge.looks_further() { process() } else { 0 };
     Takes {
         calls: (rounds, rounds * u64::from(judge.questions)),
         sent: (rounds * one, rounds * (one + further * rest)),

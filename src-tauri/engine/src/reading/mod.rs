@@ -91,7 +91,8 @@ impl Reading {
     pub(crate) fn subject(&self, flow: &Flow, id: &str) -> Result<(RunRow, Subject), Unread> {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
-        Ok((row, Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt))))
+        let subject = Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt));
+        Ok((row, subject.expecting(asked.as_ref().and_then(task::Asked::expected))))
     }
 
     /// Steps of the version that was opened.

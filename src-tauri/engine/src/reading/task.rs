@@ -49,6 +49,11 @@ impl Asked {
     pub(super) fn prompt(&self) -> Option<&str> {
         self.prompt.as_deref()
     }
+
+    /// What was expected.
+    pub(super) fn expected(&self) -> Option<&Value> {
+        self.expected.as_deref()
+    }
 }
 
 /// What the expected output of a run depends on: its task, which is another one as soon as a gold answer of it changes.

@@ -26,8 +26,8 @@ pub(super) const FOLDER: &str = ".touchstone/judgements";
 pub(crate) const MOST: u64 = 64 << 20;
 
 /// Names what a judge is shown. Subjects with the same name are the same to it.
-pub(crate) fn inputs_mark(subject: &Subject) -> String {
-    format!("{:032x}", xxh3_128(subject.canon().as_bytes()))
+pub(crate) fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
+    format!("{:032x}", xxh3_128(judge.canon(subject, rules).as_bytes()))
 }
 
 /// The file of the judgements of a run, by its path below the output directory.
@@ -121,27 +121,15 @@ pub(super) fn show(
         .query_row([&file.path], |row| row.get(0))
         .optional()?;
     let judged: Vec<Judged> = judged.flatten().and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default();
-    let inputs = if judged.is_empty() {
-        String::new()
-    } else {
-        let query = place.prompt(tasks, known.system.as_deref());
-        subject(sql, roots, limits, key, query.as_deref())?.map(|subject| inputs_mark(&subject)).unwrap_or_default()
-    };
+    // What judges are shown of the run as its files are now; nothing when they cannot be read.
+    let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
+    let query = place.prompt(tasks, known.system.as_deref());
+    let expected = against.yardstick.expected.as_deref();
+    let subject = run.map(|run| Subject::of(&run, query.as_deref()).expecting(expected));
     for (at, scorer) in scorers() {
-        put(sql, known.id, at, &score(scorer, &judged, &inputs))?;
+        put(sql, known.id, at, &score(scorer, &judged, subject.as_ref()))?;
     }
     Ok(())
-}
-
-/// What judges are shown of a run as its files are now; nothing when they cannot be read.
-fn subject(
-    sql: &Connection,
-    roots: &Roots,
-    limits: &Limits,
-    key: &str,
-    query: Option<&str>,
-) -> Result<Option<Subject>, IndexError> {
-    Ok(whole(sql, roots, limits, key)?.map(|run| Subject::of(&run, query)))
 }
 
 /// The run as its files are now; nothing when they cannot be read.
@@ -180,7 +168,7 @@ struct Says {
     detail: Vec<ScoreDetail>,
 }
 
-fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
+fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says {
     let waiting = |reason: String| Says {
         standing: ScoreStanding::Waiting,
         score: None,
@@ -193,13 +181,14 @@ fn score(scorer: &Scorer, judged: &[Judged], inputs: &str) -> Says {
         let by = model.is_none_or(|model| judged.model == model) && judged.rules == rules.word();
         judged.judge == judge.name && by
     };
-    let fresh = |judged: &&Judged| stale(judge, judged.version, &judged.inputs, inputs).is_none();
+    let inputs = subject.map(|subject| inputs_mark(judge, rules, subject)).unwrap_or_default();
+    let fresh = |judged: &&Judged| stale(judge, judged.version, &judged.inputs, &inputs).is_none();
     let Some(last) = judged.iter().filter(of_it).rfind(fresh).or_else(|| judged.iter().rfind(of_it)) else {
         return waiting(format!("`{}` has to be asked.", scorer.name()));
     };
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
-    if let Some(why) = stale(judge, last.version, &last.inputs, inputs) {
+    if let Some(why) = stale(judge, last.version, &last.inputs, &inputs) {
         let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }

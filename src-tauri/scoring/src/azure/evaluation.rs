@@ -1,5 +1,6 @@
 //! **Pure.** One row before one evaluator: a sequence of questions to a model, or a program to run, that ends with a result.
-use super::{Evaluator, Failure, Inputs, Outcome, Quirks};
+use super::sitting::{Heard, Stop};
+use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
 use touchstone_formats::value::Value;
 
@@ -43,9 +44,27 @@ impl<'a> Evaluation<'a> {
 
     /// What comes next. It follows from what was heard alone, so a row that goes on asks the same questions in the same order.
     pub fn next(&self) -> Next {
-        let _ = (self.evaluator, self.inputs, self.quirks, &self.heard, &self.ran);
-        let message = "This evaluator is not there yet.".to_owned();
-        Next::Done(Err(Failure { by_input: false, message }))
+        match self.course(&mut Heard::new(&self.heard, self.ran.as_ref())) {
+            Ok(outcome) => Next::Done(Ok(outcome)),
+            Err(Stop::Ask(question)) => Next::Ask(question),
+            Err(Stop::Run(job)) => Next::Run(job),
+            Err(Stop::Fail(failure)) => Next::Done(Err(failure)),
+        }
+    }
+
+    fn course(&self, heard: &mut Heard<'_>) -> Result<Outcome, Stop> {
+        let Self { evaluator, inputs, quirks, .. } = self;
+        let (takes, name) = (&evaluator.takes, &evaluator.name);
+        match &evaluator.kind {
+            Kind::Judge { threshold } => judging::judged(takes, threshold, inputs, heard, quirks),
+            Kind::Qa(limits) => judging::qa(takes, limits, inputs, heard, quirks),
+            Kind::Safety(options) => asking::safe(evaluator, options, inputs, heard, quirks),
+            Kind::Label(label) => asking::labelled(name, label, inputs, heard, quirks),
+            Kind::Score(score) => asking::scored(name, score, inputs, heard, quirks),
+            Kind::Text(_) | Kind::Retrieval(_) | Kind::Check(_) | Kind::Likeness(_) | Kind::Python(_) => {
+                plain::course(evaluator, inputs, heard, quirks)
+            }
+        }
     }
 
     /// Takes the reply to the question that came next.

@@ -1,4 +1,8 @@
-//! **Pure.** What an evaluator is given: named values.
+//! **Pure.** What an evaluator is given: named values, and whether they are enough.
+use super::python_number::written;
+use super::{Failure, Quirks};
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
 /// Names with values, in their order. A name that is missing is not the same as one with `null`.
@@ -9,5 +13,108 @@ impl Inputs {
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The same, and `null` is as good as nothing.
+    pub(super) fn there(&self, name: &str) -> Option<&Value> {
+        self.get(name).filter(|value| **value != Value::Null)
+    }
+
+    /// The conversation, when that is what is given; nothing when single values are, and enough of them.
+    pub(super) fn checked(
+        &self,
+        class: &str,
+        needs: &[&str],
+        may_have: &[&str],
+        quirks: &Quirks,
+    ) -> Result<Option<&Value>, Failure> {
+        let fault = |message: &str| Failure { by_input: true, message: format!("{class}: {message}") };
+        if let Some(conversation) = self.there("conversation") {
+            let mut single = needs.iter().chain(may_have).filter(|name| **name != "conversation");
+            if single.any(|name| self.get(name).is_some_and(truthy)) {
+                return Err(fault("Cannot provide both 'conversation' and individual inputs at the same time."));
+            }
+            return Ok(Some(conversation));
+        }
+        let missing: Vec<String> =
+            needs.iter().filter(|name| self.there(name).is_none()).map(|name| format!("`{name}`")).collect();
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let message = "Either 'conversation' or individual inputs must be provided.";
+        if quirks.has("vague_errors") {
+            return Err(fault(message));
+        }
+        Err(fault(&format!("{message} There is no {}.", missing.join(", "))))
+    }
+}
+
+/// What Python takes for true.
+pub(super) fn truthy(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Bool(yes) => *yes,
+        Value::Number(number) => written(number) != Some(0.0),
+        Value::Text(text) => !text.is_empty(),
+        Value::List(items) => !items.is_empty(),
+        Value::Map(entries) => !entries.is_empty(),
+    }
+}
+
+/// A value as it is shown to a judge.
+pub(super) fn shown(value: Option<&Value>, quirks: &Quirks) -> String {
+    match value {
+        _ if quirks.has("python_repr") => value.map_or_else(|| "None".to_owned(), python::text),
+        None | Some(Value::Null) => "(none was given)".to_owned(),
+        Some(Value::Text(text)) => text.clone(),
+        Some(other) => json::write(other, false),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::json;
+
+    fn checked(inputs: &str, quirks: &Quirks) -> String {
+        let inputs = json::read(inputs).unwrap();
+        let inputs = Inputs(
+            inputs.entries().iter().map(|(name, value)| (name.text().unwrap().to_owned(), value.clone())).collect(),
+        );
+        match inputs.checked("XEvaluator", &["response", "context"], &["query", "conversation"], quirks) {
+            Ok(None) => "single".to_owned(),
+            Ok(Some(_)) => "conversation".to_owned(),
+            Err(failure) => failure.message,
+        }
+    }
+
+    #[test]
+    fn inputs_are_enough_or_it_is_said_what_is_missing() {
+        const EITHER: &str = "XEvaluator: Either 'conversation' or individual inputs must be provided.";
+        const BOTH: &str = "XEvaluator: Cannot provide both 'conversation' and individual inputs at the same time.";
+        for (inputs, wanted, more) in [
+            (r#"{"response": "", "context": []}"#, "single", ""),
+            (r#"{"response": 0, "context": false, "query": null}"#, "single", ""),
+            (r#"{"response": null, "query": "q"}"#, EITHER, " There is no `response`, `context`."),
+            (r#"{"context": "c"}"#, EITHER, " There is no `response`."),
+            (r#"{"conversation": {}, "query": "q"}"#, BOTH, ""),
+            (r#"{"conversation": {}, "query": "", "context": [], "response": {}, "other": 1}"#, "conversation", ""),
+            (r#"{"conversation": null, "response": "r", "context": "c"}"#, "single", ""),
+        ] {
+            assert_eq!(checked(inputs, &Quirks::all()), wanted, "{inputs}");
+            assert_eq!(checked(inputs, &Quirks::default()), format!("{wanted}{more}"), "{inputs}");
+        }
+    }
+
+    #[test]
+    fn values_are_shown_as_json_or_as_python_writes_them() {
+        let value = json::read(r#"{"a": [1.0, true, null, "it's"]}"#).unwrap();
+        assert_eq!(shown(Some(&value), &Quirks::all()), r#"{'a': [1.0, True, None, "it's"]}"#);
+        assert_eq!(shown(Some(&value), &Quirks::default()), r#"{"a":[1.0,true,null,"it's"]}"#);
+        assert_eq!(shown(Some(&"plain".into()), &Quirks::all()), "plain");
+        assert_eq!(
+            (shown(None, &Quirks::all()), shown(None, &Quirks::default())),
+            ("None".to_owned(), "(none was given)".to_owned())
+        );
     }
 }

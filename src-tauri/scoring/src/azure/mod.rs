@@ -1,14 +1,56 @@
 //! **Pure.** The evaluators of azure-ai-evaluation 1.10.0: what each takes, what it comes to, and how results of many rows are summed
 //! up. What that package does wrong is done right here, and its way can be asked for, by name. Nothing is sent or run from here.
+mod asking;
+mod conversation;
+mod csv;
 mod evaluation;
 mod evaluator;
+mod file;
+mod graders;
+mod grading;
 mod inputs;
+mod judge;
+mod judging;
+mod mapping;
+mod model_graders;
+mod normal;
+mod numbers;
+mod options;
+mod outputs;
+mod pandas;
+mod pattern;
+mod plain;
+mod python_number;
 mod quirks;
+pub mod reformat;
+mod replies;
+mod results;
+mod retrieval;
+pub mod safety;
+mod sitting;
+mod sums;
+mod table;
+mod texts;
+mod tools;
 
 pub use evaluation::{Evaluation, Job, Next};
-pub use evaluator::{Evaluator, Takes, all};
+pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
+pub use file::{About, Fault, Results, ResultsRead};
+pub use graders::{Check, Likeness, Python};
+pub use grading::Graded;
 pub use inputs::Inputs;
-pub use quirks::{QUIRKS, Quirk, Quirks};
+pub use judge::{Form, Judge, judge_named, judges, prompts_version};
+pub use mapping::{Mapping, lacking};
+pub use model_graders::{Label, Message, Score};
+pub use options::Limit;
+pub use outputs::{Column, Outputs};
+pub use pattern::Pattern;
+pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
+pub use retrieval::Retrieval;
+pub use sums::{Metric, metrics};
+pub use table::{Row, Table, Wrong};
+pub use texts::Text;
+pub use tools::{ToolInputs, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 
@@ -23,3 +65,6 @@ pub struct Failure {
     /// A sentence.
     pub message: String,
 }
+
+#[cfg(test)]
+mod tests;

@@ -139,7 +139,9 @@ impl About {
             "response_completeness" => (G::Quality, S::Stars, "an answer and an expected answer"),
             "tool_call_accuracy" => (G::Agents, S::Stars, "calls of tools and their definitions"),
             "intent_resolution" | "task_adherence" => (G::Agents, S::Stars, QUESTION),
-            "violence" | "hate_unfairness" | "sexual" | "self_harm" => (G::Safety, S::Severity, QUESTION),
+            "violence" | "hate_unfairness" | "sexual" | "self_harm" | "content_safety" => {
+                (G::Safety, S::Severity, QUESTION)
+            }
             "protected_material" | "code_vulnerability" => (G::Safety, FOUND, QUESTION),
             "ungrounded_attributes" | "indirect_attack" => {
                 (G::Safety, FOUND, "a question, an answer and what tools said")

@@ -1,13 +1,16 @@
 //! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are read, and what follows. Nothing is
 //! sent from here: a [`Sitting`] says what to ask next, is told what came back, and ends with a ruling.
 mod about;
+mod evaluators;
 mod fac;
-mod prompt;
-mod reply;
+pub(crate) mod prompt;
+pub(crate) mod reply;
 mod rounds;
 mod sopr;
 pub mod sowr;
 mod subject;
+mod table;
+mod turns;
 
 pub use about::{About, Group, Scale};
 pub use fac::official_score;
@@ -15,7 +18,9 @@ pub use reply::Said;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
 pub use sopr::{Status, official_finish};
 pub use subject::{Finish, Rival, Subject};
+pub use turns::Turns;
 
+use crate::azure::Evaluator;
 use prompt::Prompt;
 use std::sync::LazyLock;
 
@@ -59,10 +64,21 @@ pub struct Judge {
     pub pairs: bool,
     /// The rules of the published scripts decide something else than ours.
     pub official: bool,
-    prompt: LazyLock<Prompt>,
-    /// What it may say.
-    words: &'static [&'static str],
-    decide: fn(&Subject, Rules, &[Said]) -> Step,
+    way: Way,
+}
+
+/// How a judge comes to its rulings.
+#[derive(Debug)]
+enum Way {
+    /// Its replies are words of ours, and rules decide what follows from them.
+    Words {
+        prompt: LazyLock<Prompt>,
+        /// What it may say.
+        words: &'static [&'static str],
+        decide: fn(&Subject, Rules, &[Said]) -> Step,
+    },
+    /// It is an evaluator of azure-ai-evaluation.
+    Evaluator(LazyLock<Option<Evaluator>>),
 }
 
 /// What a judge comes to after what it heard so far.
@@ -75,7 +91,7 @@ enum Step {
 /// What a judge decides in one round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ruling {
-    /// In a word: `solved`.
+    /// In a word: `solved`, `4`, `low (2)`, `not found`.
     pub word: String,
     /// From 0 to 1.
     pub score: f64,
@@ -83,62 +99,52 @@ pub struct Ruling {
     pub reason: String,
 }
 
-static JUDGES: [Judge; 3] = [
-    Judge {
-        name: "sopr",
-        what: "Was the request solved? Solved is 1, unsure 0.5, unsolved 0 (solvable pass rate).",
-        rounds: 3,
-        questions: 2,
-        pairs: false,
-        official: true,
-        prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sopr.md"))),
-        words: &sopr::WORDS,
-        decide: sopr::decide,
-    },
-    Judge {
-        name: "fac",
-        what: "Does the final answer deal with every part of the request? 1 or 0 (final answer completeness).",
-        rounds: 1,
-        questions: 1,
-        pairs: false,
-        official: false,
-        prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/fac.md"))),
-        words: &fac::WORDS,
-        decide: fac::decide,
-    },
-    Judge {
-        name: "sowr",
-        what: "Does it serve the person better than another run of the same task? Win is 1, tie 0.5, lose 0 (solvable win rate).",
-        rounds: 3,
-        questions: 1,
-        pairs: true,
-        official: true,
-        prompt: LazyLock::new(|| Prompt::of(include_str!("../../judges/sowr.md"))),
-        words: &sowr::WORDS,
-        decide: sowr::decide,
-    },
-];
-
 /// The judges that there are.
 pub fn all() -> &'static [Judge] {
-    &JUDGES
+    &table::JUDGES
 }
 
 /// The judge of that name.
 pub fn named(name: &str) -> Option<&'static Judge> {
-    JUDGES.iter().find(|judge| judge.name == name)
+    all().iter().find(|judge| judge.name == name)
 }
 
 impl Judge {
     /// Version of its words and its rules.
     pub fn version(&self) -> u32 {
-        self.prompt.version
+        match &self.way {
+            Way::Words { prompt, .. } => prompt.version,
+            Way::Evaluator(_) => evaluators::version(self.name),
+        }
     }
 
     /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a scale of its own the usual one,
     /// else more for it than against.
     pub fn passes(&self, score: f64) -> bool {
         self.threshold().map_or(score > 0.5, |least| reaches(score, least))
+    }
+
+    /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict, neither for nor against the run.
+    pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
+        match &self.way {
+            Way::Words { .. } => None,
+            Way::Evaluator(evaluator) => evaluators::lacks(self, evaluator.as_ref()?, subject, rules),
+        }
+    }
+
+    /// Its questions after the first show everything that was done; those of others show what the first does.
+    pub fn looks_further(&self) -> bool {
+        matches!(self.way, Way::Words { .. })
+    }
+
+    /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
+    pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
+        match &self.way {
+            Way::Words { .. } => subject.canon(),
+            Way::Evaluator(evaluator) => {
+                evaluator.as_ref().map(|evaluator| evaluators::canon(evaluator, subject, rules)).unwrap_or_default()
+            }
+        }
     }
 }
 
@@ -180,17 +186,27 @@ pub struct Sitting<'a> {
     rules: Rules,
     heard: Vec<Said>,
     unread: Vec<String>,
+    /// All replies to an evaluator, which reads them itself.
+    replies: Vec<String>,
 }
 
 impl<'a> Sitting<'a> {
     /// A round that begins.
     pub fn new(judge: &'a Judge, subject: &'a Subject, rules: Rules) -> Self {
-        Self { judge, subject, rules, heard: Vec::new(), unread: Vec::new() }
+        Self { judge, subject, rules, heard: Vec::new(), unread: Vec::new(), replies: Vec::new() }
     }
 
     /// What comes next.
     pub fn next(&self) -> Next {
-        let section = match (self.judge.decide)(self.subject, self.rules, &self.heard) {
+        let (prompt, decide) = match &self.judge.way {
+            Way::Words { prompt, decide, .. } => (prompt, decide),
+            Way::Evaluator(evaluator) => {
+                let next =
+                    |evaluator| evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies);
+                return evaluator.as_ref().map_or(Next::Unread, next);
+            }
+        };
+        let section = match decide(self.subject, self.rules, &self.heard) {
             Step::Rule(ruling) => return Next::Ruled(ruling),
             Step::Ask(section) => section,
         };
@@ -215,7 +231,6 @@ impl<'a> Sitting<'a> {
             ("other_answer", further.0),
             ("other_process", &further.1),
         ];
-        let prompt = &self.judge.prompt;
         Next::Ask(Question {
             instructions: prompt.fill("instructions", &[]),
             text: prompt.fill(section, &copied),
@@ -225,7 +240,8 @@ impl<'a> Sitting<'a> {
 
     /// Takes the reply to the question that came next.
     pub fn take(&mut self, reply: &str) {
-        match reply::read(reply, self.judge.words) {
+        let Way::Words { words, .. } = &self.judge.way else { return self.replies.push(reply.to_owned()) };
+        match reply::read(reply, words) {
             Some(said) => {
                 self.heard.push(said);
                 self.unread.clear();

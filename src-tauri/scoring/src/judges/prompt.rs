@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 /// A file of a judge.
 #[derive(Debug)]
-pub(super) struct Prompt {
+pub(crate) struct Prompt {
     /// Grows with every change of the words: verdicts by other words are other verdicts.
-    pub(super) version: u32,
+    pub(crate) version: u32,
     sections: BTreeMap<&'static str, &'static str>,
 }
 
 impl Prompt {
     /// Reads a file: a line with the version, then sections below a line with `# ` and their name.
-    pub(super) fn of(text: &'static str) -> Self {
+    pub(crate) fn of(text: &'static str) -> Self {
         let (head, body) = text.split_once("\n# ").unwrap_or((text, ""));
         let version = head.trim().strip_prefix("version:").and_then(|number| number.trim().parse().ok());
         let section = |part: &'static str| part.split_once('\n').map(|(name, text)| (name.trim(), text.trim()));
@@ -20,19 +20,23 @@ impl Prompt {
     }
 
     /// A section, with what was copied from a run in the places that are named for it. What is filled in is not looked at again.
-    pub(super) fn fill(&self, section: &str, copied: &[(&str, &str)]) -> String {
-        let text = self.sections.get(section).copied().unwrap_or_default();
-        let place = |line: &str| {
-            let name = line.strip_prefix('{').and_then(|line| line.strip_suffix('}'))?;
+    pub(crate) fn fill(&self, section: &str, copied: &[(&str, &str)]) -> String {
+        self.fill_with(section, |name| {
             copied.iter().find(|(known, _)| *known == name).map(|(_, text)| fenced(name, text))
-        };
-        let lines: Vec<String> = text.lines().map(|line| place(line).unwrap_or_else(|| line.to_owned())).collect();
+        })
+    }
+
+    /// A section, with whatever `place` has for the names of its places. What is not ours has to be fenced already.
+    pub(crate) fn fill_with(&self, section: &str, place: impl Fn(&str) -> Option<String>) -> String {
+        let text = self.sections.get(section).copied().unwrap_or_default();
+        let filled = |line: &str| place(line.strip_prefix('{')?.strip_suffix('}')?);
+        let lines: Vec<String> = text.lines().map(|line| filled(line).unwrap_or_else(|| line.to_owned())).collect();
         lines.join("\n")
     }
 }
 
 /// A text between tags, each line with a bar before it: whatever ends a line anywhere ends one here.
-fn fenced(name: &str, text: &str) -> String {
+pub(crate) fn fenced(name: &str, text: &str) -> String {
     let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
     let text = text.replace("\r\n", "\n");
     let lines: Vec<String> = text.split(ends).map(|line| format!("| {line}")).collect();

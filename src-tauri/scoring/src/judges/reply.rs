@@ -16,7 +16,7 @@ pub struct Said {
 const KEYS: [&str; 3] = ["verdict", "answer_status", "status"];
 
 /// What is said after a reply that could not be read.
-pub(super) const AGAIN: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the JSON \
+pub(crate) const AGAIN: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the JSON \
                                 object that was described.";
 
 /// Reads a reply; nothing when it holds no verdict, or more than one.
@@ -27,7 +27,7 @@ pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
 }
 
 /// What follows the thoughts of a model that writes them into its reply.
-fn after_thinking(reply: &str) -> &str {
+pub(crate) fn after_thinking(reply: &str) -> &str {
     reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest)
 }
 
@@ -43,8 +43,20 @@ fn inside(text: &str) -> Option<&str> {
     text.get(text.find('{')?..=text.rfind('}')?)
 }
 
+fn parsed(text: &str) -> Option<Value> {
+    json::read(text).or_else(|_| json::read_leniently(text)).ok()
+}
+
+/// The one JSON object of a reply, however it is wrapped.
+pub(crate) fn only_object(reply: &str) -> Option<Value> {
+    let text = after_thinking(reply).trim();
+    let is_object = |value: &Value| matches!(value, Value::Map(_));
+    let whole = parsed(fenced(text).unwrap_or(text)).filter(is_object);
+    whole.or_else(|| parsed(inside(text)?).filter(is_object))
+}
+
 fn object(text: &str, words: &[&str]) -> Option<Said> {
-    let value = json::read(text).or_else(|_| json::read_leniently(text)).ok()?;
+    let value = parsed(text)?;
     let verdict = KEYS.iter().find_map(|key| value.get(key))?;
     let reason = value.get("reason").map_or_else(String::new, |reason| match reason {
         Value::Text(text) => text.trim().to_owned(),

@@ -1,5 +1,6 @@
 //! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
 use super::sowr::Side;
+use super::turns::Turns;
 use touchstone_formats::json;
 use touchstone_formats::run::{Layout, Run, Step, StepKind};
 use touchstone_formats::value::Value;
@@ -19,6 +20,10 @@ pub struct Subject {
     pub gave_up: bool,
     /// What it is compared with, for judges of pairs.
     pub rival: Option<Box<Rival>>,
+    /// What its task expects, as text; for judges that compare with it.
+    pub truth: Option<String>,
+    /// The same run as lists of messages, for evaluators of azure-ai-evaluation.
+    pub turns: Turns,
 }
 
 /// The run that another is compared with.
@@ -51,9 +56,9 @@ pub enum Finish {
 }
 
 /// Everything that was done is shown up to here, in bytes; longer pieces are shortened until it fits.
-const MOST: usize = 200_000;
+pub(super) const MOST: usize = 200_000;
 /// What is shown of one piece, from generous to tight.
-const PIECES: [usize; 3] = [20_000, 2_000, 300];
+pub(super) const PIECES: [usize; 3] = [20_000, 2_000, 300];
 
 impl Subject {
     /// Of a run. `query` is what its task asks for, where the run itself does not say.
@@ -80,26 +85,27 @@ impl Subject {
             None if ends_with_it => handed_over(run),
             None => answer(run),
         };
-        Self {
-            query: asked.or_else(|| query.map(str::to_owned)).unwrap_or_default(),
-            answer,
-            process: process(run),
-            finish,
-            gave_up,
-            rival: None,
-        }
+        let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
+        let turns = Turns::of(run, &query, &answer);
+        Self { query, answer, process: process(run), finish, gave_up, rival: None, truth: None, turns }
     }
 
-    /// Everything that a verdict depends on besides the judge, as one text: subjects with the same one are the same to a judge.
-    pub fn canon(&self) -> String {
-        let Self { query, answer, process, finish, gave_up, rival } = self;
+    /// With what its task expects.
+    #[must_use]
+    pub fn expecting(self, expected: Option<&Value>) -> Self {
+        Self { truth: expected.cloned().map(shown), ..self }
+    }
+
+    /// Everything that a verdict of judges by words depends on, as one text. It stays as it is to the letter: verdicts are found by it.
+    pub(super) fn canon(&self) -> String {
+        let Self { query, answer, process, finish, gave_up, rival, .. } = self;
         let rival = rival.as_ref().map(|rival| format!("\0{}\0{}", rival.answer, rival.process.join("\n")));
         let rival = rival.unwrap_or_default();
         format!("{}\0{}\0{}\0{finish:?} {gave_up}{rival}", query, answer, process.join("\n"))
     }
 }
 
-fn is_finish(step: &Step) -> bool {
+pub(super) fn is_finish(step: &Step) -> bool {
     step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
 }
 
@@ -195,8 +201,16 @@ fn line(number: usize, step: &Step, most: usize) -> String {
     json::write(&Value::Map(entries), false)
 }
 
+/// How long a piece is, in bytes.
+pub(super) fn length(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        other => json::length(other, false),
+    }
+}
+
 /// A piece, or as much of its text as is shown.
-fn cut(value: &Value, most: usize) -> Value {
+pub(super) fn cut(value: &Value, most: usize) -> Value {
     let text = shown(value.clone());
     let count = text.chars().count();
     if count <= most {

@@ -15,7 +15,7 @@ mod meteor;
 mod outcome;
 mod pair;
 mod porter;
-mod python;
+pub(crate) mod python;
 mod rouge;
 mod similarity;
 mod string_check;

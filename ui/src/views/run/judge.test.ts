@@ -60,7 +60,7 @@ it("tells a judge with a scale of its own on that scale, with what it has to rea
   await open(backend);
   const said = flat(id("judgements"));
   expect(said).toContain("4 of 5 ± 0.50");
-  expect(said).toContain("passes (passes from 4 of 5, as the suite says) · 4 of 5, not read");
+  expect(said).toContain("passes (from 4 of 5 on, as the suite says) · 4 of 5, not read");
   await press("Judge again", id("judgements"));
   await until(() => expect(requests(backend, "plan_judging").at(-1)).toMatchObject({ judge: "sopr", model: "local", again: false }));
 });

@@ -1,0 +1,209 @@
+//! **Pure.** One message, whatever program wrote it, in the one form that evaluators understand.
+use crate::json;
+use crate::node::Node;
+use crate::value::Value;
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Message {
+    /// When, as written.
+    pub(crate) created: Option<Value>,
+    /// The run that it belongs to.
+    pub(crate) run: Option<String>,
+    /// The call that it answers.
+    pub(crate) call: Option<String>,
+    /// `system`, `user`, `assistant`, `tool`; another word as it is.
+    pub(crate) role: String,
+    /// What it is made of: objects with a `type`.
+    pub(crate) content: Vec<Value>,
+}
+
+impl Message {
+    /// The agent said or did it.
+    pub(crate) fn is_output(&self) -> bool {
+        matches!(self.role.as_str(), "assistant" | "tool")
+    }
+
+    /// It calls a tool.
+    pub(crate) fn calls(&self) -> bool {
+        self.content.iter().any(|item| kind(item) == "tool_call")
+    }
+
+    /// What is left of it without calls and what they returned.
+    pub(crate) fn without_tools(&self) -> Option<Self> {
+        if self.role == "tool" {
+            return None;
+        }
+        let content: Vec<Value> = self.content.iter().filter(|item| kind(item) != "tool_call").cloned().collect();
+        (!content.is_empty() || self.content.is_empty()).then(|| Self { content, ..self.clone() })
+    }
+
+    /// As evaluators take it. Instructions are one text.
+    pub(crate) fn value(&self) -> Value {
+        let text = |word: &Option<String>| word.as_deref().map(Value::from);
+        let content = if self.role == "system" { Value::Text(self.text()) } else { Value::List(self.content.clone()) };
+        object([
+            ("createdAt", self.created.clone()),
+            ("run_id", text(&self.run)),
+            ("tool_call_id", text(&self.call)),
+            ("role", Some(Value::from(self.role.as_str()))),
+            ("content", Some(content)),
+        ])
+    }
+
+    /// All its texts.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self.content.iter().filter_map(|item| item.get("text")?.text()).collect();
+        texts.join("\n")
+    }
+}
+
+/// An object of what is there.
+pub(crate) fn object<const N: usize>(entries: [(&str, Option<Value>); N]) -> Value {
+    Value::Map(entries.into_iter().filter_map(|(key, value)| Some((Value::from(key), value?))).collect())
+}
+
+/// What an item is.
+pub(crate) fn kind(item: &Value) -> &str {
+    item.get("type").and_then(Value::text).unwrap_or_default()
+}
+
+/// A text as an item.
+pub(crate) fn said(text: &str) -> Value {
+    object([("type", Some(Value::from("text"))), ("text", Some(Value::from(text)))])
+}
+
+/// A call as an item.
+pub(crate) fn call(id: Option<&str>, name: &str, arguments: Value) -> Value {
+    object([
+        ("type", Some(Value::from("tool_call"))),
+        ("tool_call_id", id.map(Value::from)),
+        ("name", Some(Value::from(name))),
+        ("arguments", Some(arguments)),
+    ])
+}
+
+/// What a call returned, as an item.
+pub(crate) fn returned(result: Value) -> Value {
+    object([("type", Some(Value::from("tool_result"))), ("tool_result", Some(result))])
+}
+
+/// The value of the first of several names.
+pub(crate) fn first<'v>(value: &'v Value, names: &[&str]) -> Option<&'v Value> {
+    names.iter().find_map(|name| value.given(name))
+}
+
+/// Reads a message; what tools returned in one message becomes a message for each call. None when it is no message.
+pub(crate) fn read(value: &Value) -> Option<Vec<Message>> {
+    let role = first(value, &["role", "Role"])?;
+    let role = role.text().or_else(|| first(role, &["label", "Label"])?.text())?.to_ascii_lowercase();
+    let role = match role.as_str() {
+        "developer" => "system",
+        "function" => "tool",
+        role => role,
+    };
+    let word = |names: &[&str]| first(value, names).and_then(Node::word).map(str::to_owned);
+    let message = Message {
+        created: first(value, &["createdAt", "created_at"]).cloned(),
+        run: word(&["run_id"]),
+        call: word(&["tool_call_id"]),
+        role: role.to_owned(),
+        content: Vec::new(),
+    };
+    let content = first(value, &["items", "Items", "content", "Content"]);
+    let mut answers = Vec::new();
+    let mut items = Vec::new();
+    for given in content.map(pieces).unwrap_or_default() {
+        match result(given, role) {
+            Some((id, item)) => {
+                let call = id.or_else(|| message.call.clone());
+                answers.push(Message { call, role: "tool".to_owned(), content: vec![item], ..message.clone() });
+            }
+            None => items.push(item(given)),
+        }
+    }
+    let calls = first(value, &["tool_calls"]).map_or(&[][..], Value::items).iter();
+    items.extend(calls.chain(value.given("function_call")).map(function));
+    if role == "tool" && answers.is_empty() {
+        let texts: Option<Vec<&str>> = items.iter().map(|item| item.get("text")?.text()).collect();
+        let result = texts.map_or_else(|| Value::List(items.clone()), |texts| parsed(&Value::Text(texts.join("\n"))));
+        return Some(vec![Message { content: vec![returned(result)], ..message }]);
+    }
+    if !items.is_empty() || answers.is_empty() {
+        answers.push(Message { content: items, ..message });
+    }
+    Some(answers)
+}
+
+fn pieces(content: &Value) -> Vec<&Value> {
+    match content {
+        Value::List(items) => items.iter().collect(),
+        other => vec![other],
+    }
+}
+
+/// What an item is called in the shape that it has.
+fn written(item: &Value) -> &str {
+    first(item, &["type", "content_type", "$type"]).and_then(Value::text).unwrap_or_default()
+}
+
+/// What a call returned, with the id of the call where the item says it.
+fn result(item: &Value, role: &str) -> Option<(Option<String>, Value)> {
+    let id = |names: &[&str]| first(item, names).and_then(Node::word).map(str::to_owned);
+    match written(item) {
+        "tool_result" if item.get("tool_result").is_some() && role == "tool" => Some((None, item.clone())),
+        "tool_result" if item.get("tool_result").is_some() => Some((id(&["tool_call_id"]), item.clone())),
+        "tool_result" => {
+            let content = item.get("content").cloned().unwrap_or_default();
+            Some((id(&["tool_use_id"]), returned(parsed(&content))))
+        }
+        "function_result" | "FunctionResultContent" => {
+            let content = first(item, &["result", "Result"]).cloned().unwrap_or_default();
+            Some((id(&["call_id", "CallId", "id", "Id"]), returned(parsed(&content))))
+        }
+        _ => None,
+    }
+}
+
+fn item(given: &Value) -> Value {
+    if let Value::Text(text) = given {
+        return said(text);
+    }
+    match written(given) {
+        "text" | "input_text" | "output_text" | "TextContent" => {
+            let text = first(given, &["text", "Text"]);
+            let inner = text.and_then(|text| text.text().or_else(|| text.get("value")?.text()));
+            match inner {
+                Some(_) if kind(given) == "text" && text.is_some_and(|text| text.text().is_some()) => given.clone(),
+                Some(inner) => said(inner),
+                None => given.clone(),
+            }
+        }
+        "tool_call" => match given.given("tool_call") {
+            Some(inner) => function(inner),
+            None if matches!(given.get("arguments"), Some(Value::Text(_))) => function(given),
+            None => given.clone(),
+        },
+        "function_call" | "FunctionCallContent" | "tool_use" => function(given),
+        _ => given.clone(),
+    }
+}
+
+/// A call in any of the shapes that calls have.
+fn function(given: &Value) -> Value {
+    let inner = given.given("function").unwrap_or(given);
+    let id = first(given, &["tool_call_id", "id", "Id", "call_id", "CallId"]).and_then(Node::word);
+    let own = |names: &[&str]| first(inner, names).and_then(Node::word);
+    let name = own(&["name", "Name"]).map(str::to_owned).or_else(|| {
+        let function = own(&["function_name", "FunctionName"])?;
+        let plugin = own(&["plugin_name", "PluginName"]).filter(|plugin| !plugin.is_empty());
+        Some(plugin.map_or_else(|| function.to_owned(), |plugin| format!("{plugin}-{function}")))
+    });
+    let arguments = first(inner, &["arguments", "Arguments", "input"]).map_or(Value::Map(Vec::new()), parsed);
+    call(id, &name.unwrap_or_default(), arguments)
+}
+
+/// A text that is JSON is read; any other stays.
+pub(crate) fn parsed(value: &Value) -> Value {
+    value.text().and_then(json::embedded).unwrap_or_else(|| value.clone())
+}

@@ -1,0 +1,164 @@
+//! **Pure.** Threads of messages, as agents leave them in several shapes, and the rows that evaluators of azure-ai-evaluation take:
+//! `{"query": […], "response": […], "tool_definitions": […]}`. Nobody has to say which shape a file has.
+mod message;
+mod of_run;
+mod steps;
+mod threads;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+pub use of_run::of_run;
+pub(crate) use steps::Telling;
+pub use threads::read;
+
+use crate::stamp;
+use crate::value::Value;
+use message::Message;
+
+/// A thread of messages with the tools that the agent had.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Thread {
+    messages: Vec<Message>,
+    tools: Vec<Value>,
+}
+
+/// Which part of a thread is the response, and what is left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Choice {
+    /// What becomes a row.
+    pub part: Part,
+    /// Calls of tools, and what they returned, are left out of the query.
+    pub without_earlier_tool_calls: bool,
+}
+
+/// What becomes a row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Part {
+    /// The last thing that the agent did.
+    #[default]
+    Last,
+    /// Everything that it did, turn by turn.
+    All,
+    /// One turn, from 1.
+    Turn(usize),
+    /// One run, by its id; one that does not occur makes all of the thread a query.
+    Run(String),
+}
+
+/// A row for evaluators.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Row {
+    /// Everything before the response.
+    pub query: Vec<Value>,
+    /// What the agent did.
+    pub response: Vec<Value>,
+    /// What it could have called.
+    pub tool_definitions: Vec<Value>,
+}
+
+impl Row {
+    /// As an object.
+    pub fn value(self) -> Value {
+        let list = |key: &str, items| (Value::from(key), Value::List(items));
+        let tools = list("tool_definitions", self.tool_definitions);
+        Value::Map(vec![list("query", self.query), list("response", self.response), tools])
+    }
+}
+
+impl Thread {
+    /// The rows that were chosen. The error says what there is instead.
+    pub fn rows(&self, choice: &Choice) -> Result<Vec<Row>, String> {
+        let runs = self.runs();
+        let turns = if runs.is_empty() { self.turns() } else { Vec::new() };
+        let count = runs.len().max(turns.len());
+        let one = |at: usize| match runs.get(at) {
+            Some(run) => self.of_run(run, choice),
+            None => self.of_turn(turns.get(at), choice),
+        };
+        Ok(match &choice.part {
+            Part::Run(id) => vec![self.of_run(id, choice)],
+            Part::Turn(turn) if *turn == 0 || *turn > count => {
+                return Err(format!("It has {count} turns of the agent, and turn {turn} is none of them."));
+            }
+            Part::Turn(turn) => vec![one(turn - 1)],
+            // A thread in which nobody answered is all query.
+            Part::Last => vec![one(count.saturating_sub(1))],
+            Part::All => (0..count.max(1)).map(one).collect(),
+        })
+    }
+
+    /// Ids of runs, in the order in which they begin.
+    fn runs(&self) -> Vec<&str> {
+        let mut runs: Vec<&str> = Vec::new();
+        for run in self.messages.iter().filter_map(|message| message.run.as_deref()) {
+            if !runs.contains(&run) {
+                runs.push(run);
+            }
+        }
+        runs
+    }
+
+    /// Where the agent's part of each turn begins and ends. Instructions and what the person said begin another.
+    fn turns(&self) -> Vec<(usize, usize)> {
+        let mut turns: Vec<(usize, usize)> = Vec::new();
+        for (at, _) in self.messages.iter().enumerate().filter(|(_, message)| message.is_output()) {
+            match turns.last_mut().filter(|turn| turn.1 == at) {
+                Some(turn) => turn.1 = at + 1,
+                None => turns.push((at, at + 1)),
+            }
+        }
+        turns
+    }
+
+    fn of_run(&self, id: &str, choice: &Choice) -> Row {
+        let messages = self.in_order();
+        let is_its = |message: &Message| message.run.as_deref() == Some(id);
+        let end = messages.iter().rposition(|message| is_its(message)).map_or(messages.len(), |last| last + 1);
+        let (response, query): (Vec<&Message>, Vec<&Message>) =
+            messages[..end].iter().partition(|message| is_its(message));
+        self.row(query.into_iter(), response.into_iter(), choice)
+    }
+
+    fn of_turn(&self, turn: Option<&(usize, usize)>, choice: &Choice) -> Row {
+        let (from, to) = turn.copied().unwrap_or((self.messages.len(), self.messages.len()));
+        self.row(self.messages[..from].iter(), self.messages[from..to].iter(), choice)
+    }
+
+    fn row<'a>(
+        &self,
+        query: impl Iterator<Item = &'a Message>,
+        response: impl Iterator<Item = &'a Message>,
+        choice: &Choice,
+    ) -> Row {
+        let query: Vec<Value> = if choice.without_earlier_tool_calls {
+            query.filter_map(Message::without_tools).map(|message| message.value()).collect()
+        } else {
+            query.map(Message::value).collect()
+        };
+        Row { query, response: response.map(Message::value).collect(), tool_definitions: self.tools.clone() }
+    }
+
+    /// Instructions first; the rest by time, where all say theirs, what tools returned before what was said at the same time.
+    fn in_order(&self) -> Vec<Message> {
+        let (mut ordered, mut rest): (Vec<Message>, Vec<Message>) =
+            self.messages.iter().cloned().partition(|message| message.role == "system");
+        let times: Option<Vec<f64>> = rest.iter().map(time).collect();
+        if let Some(times) = times {
+            let mut timed: Vec<(f64, Message)> = times.into_iter().zip(rest).collect();
+            let late = |message: &Message| u8::from(message.role == "assistant" && !message.calls());
+            timed.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| late(&a.1).cmp(&late(&b.1))));
+            rest = timed.into_iter().map(|(_, message)| message).collect();
+        }
+        ordered.append(&mut rest);
+        ordered
+    }
+}
+
+fn time(message: &Message) -> Option<f64> {
+    match message.created.as_ref()? {
+        Value::Number(text) | Value::Text(text) => stamp::seconds(text),
+        _ => None,
+    }
+}

@@ -1,0 +1,110 @@
+//! **Pure.** A run of any layout as a thread.
+use super::message::{Message, call, parsed, returned, said};
+use super::{Thread, tools};
+use crate::json;
+use crate::run::{Part, Run, Step, StepKind};
+use crate::value::Value;
+
+/// Facts that say which tools a run had.
+const TOOLS: [&str; 3] = ["tool_definitions", "inputs.tool_definitions", "available_tools"];
+
+/// What somebody said and what tools did, in order. System errors are nobody's words and are left out; a program is a call of
+/// `program`, and what was stored is said as text.
+pub fn of_run(run: &Run) -> Thread {
+    let mut telling = Telling::default();
+    for step in &run.steps {
+        telling.step(step);
+    }
+    telling.end_turn();
+    if let Some(answer) = run.answer.as_ref().filter(|_| telling.messages.iter().all(|message| !message.is_output())) {
+        telling.say("assistant", shown(&answer.value));
+    }
+    let given = TOOLS.iter().find_map(|key| run.facts.iter().find(|(known, _)| known == key));
+    Thread { messages: telling.messages, tools: given.map(|(_, it)| tools::definitions(it)).unwrap_or_default() }
+}
+
+#[derive(Default)]
+struct Telling {
+    messages: Vec<Message>,
+    /// What tools returned in this turn, after the message that called them.
+    results: Vec<Message>,
+    turn: u32,
+    calls: usize,
+}
+
+impl Telling {
+    fn say(&mut self, role: &str, text: String) {
+        self.messages.push(Message { role: role.to_owned(), content: vec![said(&text)], ..Message::default() });
+    }
+
+    fn end_turn(&mut self) {
+        self.messages.append(&mut self.results);
+    }
+
+    /// The message of the model in this turn.
+    fn model(&mut self, turn: u32, item: Value) {
+        if turn != self.turn {
+            self.end_turn();
+        }
+        let goes_on = turn == self.turn && self.messages.last().is_some_and(|message| message.role == "assistant");
+        match self.messages.last_mut().filter(|_| goes_on) {
+            Some(message) => message.content.push(item),
+            None => {
+                let role = "assistant".to_owned();
+                self.messages.push(Message { role, content: vec![item], ..Message::default() });
+            }
+        }
+        self.turn = turn;
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step.kind {
+            StepKind::User | StepKind::System => {
+                self.end_turn();
+                let role = if step.kind == StepKind::User { "user" } else { "system" };
+                self.say(role, texts(&step.parts));
+            }
+            StepKind::Assistant => {
+                let spoken: Vec<&Part> = step.parts.iter().filter(|part| part.label != "thinking").collect();
+                if !spoken.is_empty() {
+                    self.model(step.turn, said(&texts(spoken)));
+                }
+            }
+            StepKind::Artifact => {
+                let title = step.title.as_deref().map(|title| format!("{title}:\n")).unwrap_or_default();
+                self.model(step.turn, said(&format!("{title}{}", texts(&step.parts))));
+            }
+            StepKind::ToolCall => self.call(step, step.title.as_deref().unwrap_or_default()),
+            StepKind::Program => self.call(step, step.title.as_deref().unwrap_or("program")),
+            StepKind::Error | StepKind::Unknown => {}
+        }
+    }
+
+    fn call(&mut self, step: &Step, name: &str) {
+        self.calls += 1;
+        let id = step.call_id.clone().unwrap_or_else(|| format!("call_{}", self.calls));
+        let is_result = |part: &&Part| matches!(part.label.as_str(), "result" | "error" | "output");
+        let (came, given): (Vec<&Part>, Vec<&Part>) = step.parts.iter().partition(is_result);
+        let arguments = given.iter().map(|part| (Value::from(part.label.as_str()), part.value.clone()));
+        self.model(step.turn, call(Some(&id), name, Value::Map(arguments.collect())));
+        let result = match came[..] {
+            [] => return,
+            [one] => parsed(&one.value),
+            ref several => Value::Text(texts(several.iter().copied())),
+        };
+        let content = vec![returned(result)];
+        self.results.push(Message { call: Some(id), role: "tool".to_owned(), content, ..Message::default() });
+    }
+}
+
+fn texts<'p>(parts: impl IntoIterator<Item = &'p Part>) -> String {
+    let texts: Vec<String> = parts.into_iter().map(|part| shown(&part.value)).collect();
+    texts.join("\n")
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        other => json::write(other, false),
+    }
+}

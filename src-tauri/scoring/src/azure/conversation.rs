@@ -1,0 +1,164 @@
+//! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the results of all come to.
+use super::inputs::{shown, truthy};
+use super::python_number::written;
+use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+
+/// What an evaluator that takes these inputs is given of each turn.
+pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
+    let fault = |message: &str| Failure { by_input: true, message: message.to_owned() };
+    // In tables with text only, a conversation is a text with an object in it.
+    let read = conversation.text().filter(|_| !quirks.has("contents_unread")).and_then(json::embedded);
+    let conversation = read.as_ref().unwrap_or(conversation);
+    let Some(Value::List(messages)) = conversation.get("messages") else {
+        return Err(fault("The conversation has no list named `messages`."));
+    };
+    if messages.iter().any(shows_pictures) {
+        return Err(fault("Only text conversation inputs are supported."));
+    }
+    let pairs = if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages) };
+    if pairs.is_empty() && !quirks.has("empty_conversations") {
+        return Err(fault("The conversation has no message of a person that an assistant answers."));
+    }
+    let content = |side: &[&Value]| match side {
+        [one] if quirks.has("contents_unread") => one.get("content").cloned().unwrap_or_else(|| "".into()),
+        [one] => one.get("content").map_or_else(|| "".into(), normal::text_of),
+        several => {
+            let texts =
+                several.iter().filter_map(|one| Some(shown(Some(&normal::text_of(one.get("content")?)), quirks)));
+            Value::Text(texts.collect::<Vec<_>>().join("\n"))
+        }
+    };
+    let inputs = |(person, agent): &(Vec<&Value>, Vec<&Value>)| {
+        let known = [
+            ("query", content(person)),
+            ("response", content(agent)),
+            ("ground_truth", field(agent, "ground_truth").cloned().unwrap_or_else(|| "".into())),
+            ("context", context(takes, conversation, person, agent, quirks)),
+        ];
+        let wanted = known.into_iter().filter(|(name, _)| takes.contains(name));
+        Inputs(wanted.map(|(name, value)| (name.to_owned(), value)).collect())
+    };
+    Ok(pairs.iter().map(inputs).collect())
+}
+
+fn shows_pictures(message: &Value) -> bool {
+    let parts = message.get("content").map(Value::items).unwrap_or_default();
+    parts.iter().any(|part| {
+        part.get("type").and_then(Value::text) == Some("image_url")
+            && part.get("image_url").is_some_and(|image| image.get("url").is_some())
+    })
+}
+
+type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);
+
+fn says(message: &Value, who: &str) -> bool {
+    message.get("role").and_then(Value::text) == Some(who)
+}
+
+/// The package's way: the first of the one with the first of the other, whoever spoke when.
+fn zipped(messages: &[Value]) -> Vec<Pair<'_>> {
+    let of = |who: &'static str| messages.iter().filter(move |message| says(message, who));
+    of("user").zip(of("assistant")).map(|(person, agent)| (vec![person], vec![agent])).collect()
+}
+
+/// What the person said up to an answer, and the answer.
+fn spoken(messages: &[Value]) -> Vec<Pair<'_>> {
+    let mut pairs: Vec<Pair<'_>> = Vec::new();
+    for message in messages {
+        match pairs.last_mut() {
+            _ if !says(message, "user") && !says(message, "assistant") => {}
+            Some((person, agent)) if says(message, "user") && agent.is_empty() => person.push(message),
+            _ if says(message, "user") => pairs.push((vec![message], Vec::new())),
+            Some((_, agent)) => agent.push(message),
+            // A greeting answers nothing.
+            None => {}
+        }
+    }
+    pairs.retain(|(_, agent)| !agent.is_empty());
+    pairs
+}
+
+/// The last value of a field that says something.
+fn field<'a>(side: &[&'a Value], name: &str) -> Option<&'a Value> {
+    side.iter().rev().find_map(|message| message.get(name))
+}
+
+/// What was known besides: of the whole conversation, with the question, with the answer.
+fn context(takes: &[&str], conversation: &Value, person: &[&Value], agent: &[&Value], quirks: &Quirks) -> Value {
+    let of = |side, input| field(side, "context").filter(|_| takes.contains(&input));
+    let all = [
+        ("global_context", conversation.get("context")),
+        ("query_context", of(person, "query")),
+        ("response_context", of(agent, "response")),
+    ];
+    let known =
+        all.into_iter().filter_map(|(name, value)| Some((name.into(), value.filter(|value| truthy(value))?.clone())));
+    Value::Text(shown(Some(&Value::Map(known.collect())), quirks))
+}
+
+/// What the results of the turns come to together. `main` is the score that the result is about, with the threshold that it is held
+/// against; none where there are several.
+pub(super) fn together(turns: Vec<Outcome>, main: Option<(&str, &Limit)>, quirks: &Quirks) -> Outcome {
+    if turns.len() < 2 {
+        return turns.into_iter().next().unwrap_or_default();
+    }
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in turns.iter().flatten() {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let values = |name: &str| -> Vec<&Value> {
+        turns.iter().filter_map(|turn| turn.iter().find(|(known, _)| known == name)).map(|(_, value)| value).collect()
+    };
+    let mut out: Outcome = Vec::new();
+    for name in &names {
+        let values = values(name);
+        let Some(mean) = mean(&values) else { continue };
+        let threshold = name.ends_with("_threshold") && !quirks.has("turns_without_result");
+        let value = if threshold { values[0].clone() } else { number(mean) };
+        out.push(((*name).to_owned(), value));
+        if let Some((main, limit)) = main.filter(|(main, _)| main == name && !quirks.has("turns_without_result")) {
+            let base = main.strip_suffix("_score").unwrap_or(main);
+            out.extend(result(mean, limit).map(|word| (format!("{base}_result"), word.into())));
+        }
+    }
+    let lists = names.iter().map(|name| ((*name).into(), Value::List(values(name).into_iter().cloned().collect())));
+    out.push(("evaluation_per_turn".to_owned(), Value::Map(lists.collect())));
+    out
+}
+
+/// Whether a score passes; a score that is none does neither.
+pub(super) fn result(score: f64, limit: &Limit) -> Option<&'static str> {
+    (!score.is_nan()).then_some(if score >= limit.value { "pass" } else { "fail" })
+}
+
+/// The mean, when all are numbers.
+fn mean(values: &[&Value]) -> Option<f64> {
+    let numbers: Option<Vec<f64>> = values.iter().map(|value| as_number(value)).collect();
+    let numbers = numbers.filter(|numbers| !numbers.is_empty())?;
+    #[expect(clippy::cast_precision_loss, reason = "turns of a conversation")]
+    let count = numbers.len() as f64;
+    Some(numbers.iter().sum::<f64>() / count)
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
+        Value::Number(number) => written(number),
+        _ => None,
+    }
+}
+
+/// A number with a fraction as a value of a result.
+pub(super) fn number(number: f64) -> Value {
+    Value::Number(match number {
+        _ if number.is_nan() => "NaN".to_owned(),
+        f64::INFINITY => "Infinity".to_owned(),
+        f64::NEG_INFINITY => "-Infinity".to_owned(),
+        _ => python::float(number),
+    })
+}

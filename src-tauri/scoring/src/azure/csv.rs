@@ -1,0 +1,130 @@
+//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end.
+
+/// A record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Record {
+    /// The line on which it begins, from 1.
+    pub(super) line: usize,
+    pub(super) cells: Vec<Cell>,
+    /// A quote was opened and never closed.
+    pub(super) open: bool,
+}
+
+/// A cell: an empty one in quotes is an empty text, without them it is nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Cell {
+    Plain(String),
+    Quoted(String),
+}
+
+impl Record {
+    /// A line with nothing on it.
+    pub(super) fn is_blank(&self) -> bool {
+        matches!(self.cells.as_slice(), [Cell::Plain(text)] if text.trim().is_empty())
+    }
+}
+
+/// The records of a text, one after the other.
+pub(super) fn records(text: &str) -> impl Iterator<Item = Record> {
+    let mut reader = Reader { text, at: 0, line: 1 };
+    std::iter::from_fn(move || reader.record())
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn record(&mut self) -> Option<Record> {
+        if self.at >= self.text.len() {
+            return None;
+        }
+        let mut record = Record { line: self.line, cells: Vec::new(), open: false };
+        loop {
+            record.cells.push(self.cell(&mut record.open));
+            if !self.eat(",") {
+                break;
+            }
+        }
+        if self.eat("\r\n") || self.eat("\n") || self.eat("\r") {
+            self.line += 1;
+        }
+        Some(record)
+    }
+
+    fn cell(&mut self, open: &mut bool) -> Cell {
+        if !self.eat("\"") {
+            return Cell::Plain(self.until(&[',', '\r', '\n']).to_owned());
+        }
+        let mut text = String::new();
+        loop {
+            let part = self.until(&['"']);
+            self.line += part.matches('\n').count();
+            text.push_str(part);
+            if !self.eat("\"") {
+                *open = true;
+                break;
+            }
+            if !self.eat("\"") {
+                break;
+            }
+            text.push('"');
+        }
+        // What follows a closed quote belongs to the cell, as everybody reads it.
+        text.push_str(self.until(&[',', '\r', '\n']));
+        Cell::Quoted(text)
+    }
+
+    fn until(&mut self, ends: &[char]) -> &'a str {
+        let rest = &self.text[self.at..];
+        let part = &rest[..rest.find(ends).unwrap_or(rest.len())];
+        self.at += part.len();
+        part
+    }
+
+    fn eat(&mut self, what: &str) -> bool {
+        let there = self.text[self.at..].starts_with(what);
+        self.at += if there { what.len() } else { 0 };
+        there
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn shown(text: &str) -> Vec<String> {
+        let cell = |cell: &Cell| match cell {
+            Cell::Plain(text) => text.clone(),
+            Cell::Quoted(text) => format!("«{text}»"),
+        };
+        let record = |record: Record| {
+            let cells: Vec<String> = record.cells.iter().map(cell).collect();
+            format!("{}: {}{}", record.line, cells.join("|"), if record.open { " open" } else { "" })
+        };
+        records(text).map(record).collect()
+    }
+
+    #[test]
+    fn quotes_hold_commas_quotes_and_line_ends() {
+        assert_eq!(shown("a,b\r\n\"1,\r\n\"\"2\"\"\",\r\n\n,\"\"\n"), ["1: a|b", "2: «1,\r\n\"2\"»|", "4: ", "5: |«»"]);
+        assert_eq!(shown("a\rb"), ["1: a", "2: b"]);
+        assert_eq!(shown("a,\"b\nc"), ["1: a|«b\nc» open"]);
+        assert_eq!(shown("\"a\"b,c"), ["1: «ab»|c"]);
+        assert_eq!(shown(""), Vec::<String>::new());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_quoted_is_read_as_it_was(rows in prop::collection::vec(prop::collection::vec("[a\",\n\r é]{0,5}", 1..4), 1..5)) {
+            let line = |row: &Vec<String>| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",");
+            let text: Vec<String> = rows.iter().map(line).collect();
+            let read: Vec<Vec<Cell>> = records(&text.join("\n")).map(|record| record.cells).collect();
+            let expected: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().cloned().map(Cell::Quoted).collect()).collect();
+            prop_assert_eq!(read, expected);
+        }
+    }
+}

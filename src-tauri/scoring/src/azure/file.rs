@@ -1,0 +1,364 @@
+//! **Pure.** The file of results: rows with inputs and outputs, and metrics, in the package's shape. By default it is valid JSON and says
+//! more: which evaluators there were, what each metric counts, and which rows have no result and why.
+use super::numbers::is_whole;
+use super::outputs::{Column, Outputs, Type};
+use super::{Metric, Quirks, Table};
+use touchstone_formats::json::{self, skim};
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+
+/// All that a file of results says.
+#[derive(Debug, Clone, Copy)]
+pub struct Results<'a> {
+    /// The data.
+    pub data: &'a Table,
+    /// What a target said for each row; none where there was no target.
+    pub target: Option<&'a Table>,
+    /// What evaluators came to, in the order in which they are written.
+    pub outputs: &'a [Outputs],
+    /// What that comes to.
+    pub metrics: &'a [Metric],
+    /// The evaluators.
+    pub about: &'a [About],
+    /// Rows that have no result of an evaluator.
+    pub faults: &'a [Fault],
+}
+
+/// The column in which rows are numbered where a target was asked.
+const LINE_NUMBER: &str = "line_number";
+
+/// An evaluator, as a file tells of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct About {
+    /// Its name in results.
+    pub name: String,
+    /// Its kind.
+    pub kind: String,
+    /// The version of its words; none where it asks no model.
+    pub version: Option<u32>,
+    /// The model that was asked.
+    pub model: Option<String>,
+    /// Switches that were on.
+    pub switches: Vec<String>,
+    /// What a reader has to know besides: that a safety evaluator is a local judge.
+    pub note: Option<String>,
+}
+
+/// A row that has no result of an evaluator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Its number, from 1.
+    pub row: usize,
+    /// The evaluator.
+    pub evaluator: String,
+    /// Why, as a sentence.
+    pub why: String,
+}
+
+impl About {
+    /// Its id, as the package has it.
+    pub fn id(&self) -> String {
+        format!("azureai://built-in/evaluators/{}", self.kind)
+    }
+
+    fn value(&self) -> Value {
+        let known = [
+            ("id", Some(self.id().as_str().into())),
+            ("version", self.version.map(|version| Value::Number(version.to_string()))),
+            ("model", self.model.as_deref().map(Value::from)),
+            ("note", self.note.as_deref().map(Value::from)),
+        ];
+        let switches = Value::List(self.switches.iter().map(|name| name.as_str().into()).collect());
+        let known = known.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
+        Value::Map(known.chain([("switches".into(), switches)]).collect())
+    }
+}
+
+impl Results<'_> {
+    /// Writes the file, a piece for each row, so that nobody has to hold the whole.
+    pub fn write<E>(&self, quirks: &Quirks, mut to: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
+        let style = Style { bare: quirks.has("bare_nan"), pandas: quirks.has("pandas_types") };
+        let types: Vec<Vec<Type>> =
+            self.outputs.iter().map(|outputs| outputs.columns().iter().map(Column::type_of).collect()).collect();
+        to("{\"rows\": [")?;
+        let mut line = String::new();
+        for row in 0..self.data.rows.len() {
+            line.clear();
+            line.push_str(if row > 0 { ", {" } else { "{" });
+            self.put_row(row, &types, style, &mut line);
+            line.push('}');
+            to(&line)?;
+        }
+        line.clear();
+        line.push_str("], \"metrics\": ");
+        style.put(
+            &mut line,
+            &Value::Map(self.metrics.iter().map(|metric| (text(&metric.name), shown(metric))).collect()),
+        );
+        line.push_str(", \"studio_url\": null");
+        // Whoever asks for the package's file gets no key that the package does not write.
+        if !style.bare {
+            for (name, value) in self.more() {
+                line.push_str(", ");
+                put_text(&mut line, name);
+                line.push_str(": ");
+                style.put(&mut line, &value);
+            }
+        }
+        line.push('}');
+        to(&line)
+    }
+
+    /// The file as one text.
+    pub fn text(&self, quirks: &Quirks) -> String {
+        let mut text = String::new();
+        let Ok(()) = self.write(quirks, |piece| {
+            text.push_str(piece);
+            Ok::<(), std::convert::Infallible>(())
+        });
+        text
+    }
+
+    fn put_row(&self, row: usize, types: &[Vec<Type>], style: Style, line: &mut String) {
+        let mut first = true;
+        let mut put = |name: [&str; 3], value: Option<&Value>, kind: Type| {
+            line.push_str(if std::mem::take(&mut first) { "" } else { ", " });
+            put_text(line, &name.concat());
+            line.push_str(": ");
+            style.put_cell(line, value, kind);
+        };
+        let cells = self.data.rows.get(row);
+        for (at, column) in self.data.columns.iter().enumerate() {
+            put(["inputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
+        }
+        if let Some(said) = self.target {
+            put(["inputs.", LINE_NUMBER, ""], Some(&Value::Number(row.to_string())), Type::Anything);
+            let cells = said.rows.get(row);
+            for (at, column) in said.columns.iter().enumerate() {
+                put(["outputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
+            }
+        }
+        for (outputs, types) in self.outputs.iter().zip(types) {
+            for (column, kind) in outputs.columns().iter().zip(types) {
+                put(["outputs.", &format!("{}.", outputs.name), &column.key], column.get(row), *kind);
+            }
+        }
+    }
+
+    fn more(&self) -> Vec<(&'static str, Value)> {
+        let evaluators = self.about.iter().map(|about| (text(&about.name), about.value()));
+        let counts = self.metrics.iter().map(|metric| (text(&metric.name), counts(metric)));
+        let faults = self.faults.iter().map(|fault| {
+            let row = Value::Number(fault.row.to_string());
+            let fields = [("row", row), ("evaluator", text(&fault.evaluator)), ("why", text(&fault.why))];
+            Value::Map(fields.map(|(key, value)| (key.into(), value)).to_vec())
+        });
+        vec![
+            ("evaluators", Value::Map(evaluators.collect())),
+            ("counts", Value::Map(counts.collect())),
+            ("errors", Value::List(faults.collect())),
+        ]
+    }
+}
+
+fn text(text: &str) -> Value {
+    text.into()
+}
+
+fn shown(metric: &Metric) -> Value {
+    super::numbers::number(metric.value.unwrap_or(f64::NAN))
+}
+
+fn counts(metric: &Metric) -> Value {
+    let mut fields = vec![
+        ("n".into(), Value::Number(metric.n.to_string())),
+        ("left_out".into(), Value::Number(metric.left_out.to_string())),
+    ];
+    if let Some(interval) = metric.interval {
+        let ends = [interval.low, interval.high].map(super::numbers::number);
+        fields.push(("interval".into(), Value::List(ends.to_vec())));
+    }
+    Value::Map(fields)
+}
+
+/// How values are written.
+#[derive(Debug, Clone, Copy)]
+struct Style {
+    /// `NaN` is written as such; else as `null`.
+    bare: bool,
+    /// Columns have one type, and numbers are those of Python.
+    pandas: bool,
+}
+
+impl Style {
+    fn put_cell(self, out: &mut String, value: Option<&Value>, kind: Type) {
+        match (value, kind) {
+            (None, _) => out.push_str(if self.bare { "NaN" } else { "null" }),
+            (Some(Value::Null), Type::Fractions) if self.pandas && self.bare => out.push_str("NaN"),
+            (Some(Value::Number(written)), Type::Fractions) if self.pandas && is_whole(written) => {
+                out.push_str(&written.parse().map_or_else(|_| written.clone(), python::float));
+            }
+            (Some(value), _) => self.put(out, value),
+        }
+    }
+
+    fn put(self, out: &mut String, value: &Value) {
+        match value {
+            Value::Null => out.push_str("null"),
+            Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Value::Number(written) => self.put_number(out, written),
+            Value::Text(text) => put_text(out, text),
+            Value::List(items) => {
+                out.push('[');
+                for (at, item) in items.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    self.put(out, item);
+                }
+                out.push(']');
+            }
+            Value::Map(entries) => {
+                out.push('{');
+                for (at, (key, value)) in entries.iter().enumerate() {
+                    out.push_str(if at > 0 { ", " } else { "" });
+                    put_text(out, key.text().unwrap_or_default());
+                    out.push_str(": ");
+                    self.put(out, value);
+                }
+                out.push('}');
+            }
+        }
+    }
+
+    fn put_number(self, out: &mut String, written: &str) {
+        let value = written.parse::<f64>().unwrap_or(f64::NAN);
+        if !value.is_finite() && !is_whole(written) {
+            // Numbers that are too large for Python's floats are infinite there.
+            let name = if value.is_nan() {
+                "NaN"
+            } else if value > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            };
+            out.push_str(if self.bare { name } else { "null" });
+        } else if self.pandas && !is_whole(written) {
+            out.push_str(&python::float(value));
+        } else {
+            out.push_str(&json::write(&Value::Number(written.to_owned()), false));
+        }
+    }
+}
+
+/// A text in quotes, as Python escapes it.
+fn put_text(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// What a file of results says, ours or the package's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultsRead {
+    /// The data.
+    pub data: Table,
+    /// What a target said for each row; without columns where there was no target.
+    pub target: Table,
+    /// What each evaluator came to.
+    pub outputs: Vec<Outputs>,
+    /// Metrics; none is one that is no number.
+    pub metrics: Vec<(String, Option<f64>)>,
+    /// What the file says of its evaluators: the package says nothing.
+    pub evaluators: Vec<(String, Value)>,
+}
+
+impl ResultsRead {
+    /// Reads a file, a row at a time. The error is a sentence.
+    pub fn read(text: &str) -> Result<Self, String> {
+        const OTHER: &str = "The file is no results of `evaluate`: it has no `rows`, or no `metrics`.";
+        let members = skim::members(text.trim()).ok_or(OTHER)?;
+        let part = |name: &str| members.iter().find(|(key, _)| *key == name).map(|(_, text)| *text);
+        let (rows, metrics) = (part("rows").ok_or(OTHER)?, part("metrics").ok_or(OTHER)?);
+        let rows = skim::items(rows).ok_or("`rows` is no list.")?;
+        let value = |text: &str| json::read_python(text).map_err(|why| why.to_string());
+        let mut reading = Reading::new(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            match value(row).map_err(|why| format!("Row {} cannot be read: {why}", at + 1))? {
+                Value::Map(entries) => reading.take(at, entries),
+                _ => return Err(format!("Row {} is no object.", at + 1)),
+            }
+        }
+        let named = |value: &Value| -> Vec<(String, Value)> {
+            let entries = value.entries().iter();
+            entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect()
+        };
+        let metrics = named(&value(metrics)?).into_iter();
+        let number = |value: &Value| super::numbers::of(value).filter(|number| !number.is_nan());
+        let evaluators = part("evaluators").map_or(Ok(Value::Null), value)?;
+        let mut outputs = reading.outputs;
+        for outputs in &mut outputs {
+            outputs.grader =
+                outputs.column("passed").is_some() && outputs.column(&format!("{}_result", outputs.name)).is_some();
+        }
+        let (data, target) = (Table::gathered(reading.data), Table::gathered(reading.target));
+        Ok(Self {
+            // Where a target was asked, the package numbers the rows in a column of its own.
+            data: if target.columns.is_empty() { data } else { data.without(LINE_NUMBER) },
+            target,
+            outputs,
+            metrics: metrics.map(|(name, value)| (name, number(&value))).collect(),
+            evaluators: named(&evaluators),
+        })
+    }
+}
+
+struct Reading {
+    rows: usize,
+    data: Vec<Vec<(String, Option<Value>)>>,
+    target: Vec<Vec<(String, Option<Value>)>>,
+    outputs: Vec<Outputs>,
+}
+
+impl Reading {
+    fn new(rows: usize) -> Self {
+        Self { rows, data: Vec::new(), target: Vec::new(), outputs: Vec::new() }
+    }
+
+    fn take(&mut self, row: usize, entries: Vec<(Value, Value)>) {
+        let (mut data, mut target) = (Vec::new(), Vec::new());
+        for (place, (key, value)) in entries.into_iter().enumerate() {
+            let Some(key) = key.text() else { continue };
+            let missing = matches!(&value, Value::Number(written) if written.eq_ignore_ascii_case("nan"));
+            let value = (!missing).then_some(value);
+            if let Some(column) = key.strip_prefix("inputs.") {
+                data.push((column.to_owned(), value));
+            } else if let Some(name) = key.strip_prefix("outputs.") {
+                match name.rsplit_once('.') {
+                    Some((evaluator, key)) => self.output(evaluator, key, (row, place), value.as_ref()),
+                    None => target.push((name.to_owned(), value)),
+                }
+            }
+        }
+        self.data.push(data);
+        self.target.push(target);
+    }
+
+    fn output(&mut self, evaluator: &str, key: &str, at: (usize, usize), value: Option<&Value>) {
+        let which = self.outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or_else(|| {
+            self.outputs.push(Outputs::named(evaluator, false, self.rows));
+            self.outputs.len() - 1
+        });
+        self.outputs[which].put(key, at, value);
+    }
+}

@@ -1,0 +1,206 @@
+//! **Pure.** What graders that ask a model are asked, and what their replies mean. The task is the words of whoever configured it;
+//! what is filled in from a row is evidence and stands behind bars, never inside the task.
+use super::model_graders::{Label, Message, Score};
+use super::{Failure, Inputs, Outcome};
+use crate::judges::Question;
+use crate::judges::prompt::{Prompt, fenced};
+use crate::judges::reply::only_object;
+use std::sync::LazyLock;
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+
+static LABEL: LazyLock<Prompt> = LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/label_model.md")));
+static SCORE: LazyLock<Prompt> = LazyLock::new(|| Prompt::of(include_str!("../../judges/azure/score_model.md")));
+
+/// What came of a grader for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Graded {
+    /// It is good enough.
+    pub passed: bool,
+    /// As a number; a label that passes is 1, another one 0.
+    pub score: f64,
+    /// What else it said.
+    pub further: Vec<(String, Value)>,
+}
+
+impl Label {
+    /// Version of the words that it is asked with.
+    pub fn version() -> u32 {
+        LABEL.version
+    }
+
+    /// What is asked of a row.
+    pub fn question(&self, inputs: &Inputs) -> Result<Question, Failure> {
+        let labels: Vec<String> = self.labels.iter().map(|label| format!("- {label}")).collect();
+        ask(&LABEL, &self.input, inputs, ("labels", labels.join("\n")))
+    }
+
+    /// Reads a reply; nothing when it names none of the labels.
+    pub fn graded(&self, reply: &str) -> Option<Graded> {
+        let object = only_object(reply)?;
+        let said = object.get("label")?.text()?.trim().to_owned();
+        let exact = self.labels.iter().find(|label| **label == said);
+        let mut alike = self.labels.iter().filter(|label| label.to_lowercase() == said.to_lowercase());
+        // Two labels may differ in case alone: then only the exact one is meant.
+        let label = exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
+        let passed = self.passing.contains(label);
+        let reason = object.get("reason").and_then(Value::text).unwrap_or_default();
+        let further = vec![("label".to_owned(), label.as_str().into()), ("reason".to_owned(), reason.into())];
+        Some(Graded { passed, score: if passed { 1.0 } else { 0.0 }, further })
+    }
+}
+
+impl Score {
+    /// Version of the words that it is asked with.
+    pub fn version() -> u32 {
+        SCORE.version
+    }
+
+    /// What is asked of a row.
+    pub fn question(&self, inputs: &Inputs) -> Result<Question, Failure> {
+        let (least, most) = self.range;
+        ask(&SCORE, &self.input, inputs, ("range", format!("{least} and {most}")))
+    }
+
+    /// Reads a reply; a number beyond the range counts as its end. What is no number is no score: nothing. With `zero` it is 0, held
+    /// in the range, as the service has it.
+    pub fn graded(&self, reply: &str, zero: bool) -> Option<Graded> {
+        let object = only_object(reply);
+        let said = object.as_ref().and_then(|object| number(object.get("result")?));
+        let said = if zero { Some(said.unwrap_or(0.0)) } else { said };
+        let score = said?.clamp(self.range.0, self.range.1);
+        let steps = object.as_ref().and_then(|object| object.get("steps")).cloned();
+        let steps = steps.filter(|steps| matches!(steps, Value::List(_))).unwrap_or(Value::List(Vec::new()));
+        let further = vec![("steps".to_owned(), steps)];
+        Some(Graded { passed: score >= self.threshold.value, score, further })
+    }
+}
+
+impl Graded {
+    /// The keys of the result of the grader of that name.
+    pub fn outcome(self, name: &str) -> Outcome {
+        let score = Value::Number(python::float(self.score));
+        let head = [("passed".to_owned(), Value::Bool(self.passed)), ("score".to_owned(), score)];
+        let result = (format!("{name}_result"), if self.passed { "pass" } else { "fail" }.into());
+        head.into_iter().chain(self.further).chain([result]).collect()
+    }
+}
+
+/// A number, also as text; what is infinite or none is not one.
+fn number(value: &Value) -> Option<f64> {
+    let (Value::Number(text) | Value::Text(text)) = value else { return None };
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// The question: the task with names in the places of what is filled in, and below it the pieces by these names.
+fn ask(prompt: &Prompt, input: &[Message], inputs: &Inputs, (name, told): (&str, String)) -> Result<Question, Failure> {
+    let mut pieces = Vec::new();
+    let task = input.iter().map(|(_, pattern)| pattern.apart(inputs, &mut pieces)).collect::<Result<Vec<_>, _>>()?;
+    let shown: Vec<String> = pieces.iter().map(|(name, text)| fenced(name, text)).collect();
+    let shown = if shown.is_empty() { "(none)".to_owned() } else { shown.join("\n") };
+    let places = [("task", task.join("\n\n")), ("pieces", shown), (name, told)];
+    let place = |wanted: &str| places.iter().find(|(known, _)| *known == wanted).map(|(_, text)| text.clone());
+    Ok(Question { instructions: prompt.fill("instructions", &[]), text: prompt.fill_with("ask", place), unread: None })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::azure::{Evaluator, Kind};
+    use touchstone_formats::json;
+
+    fn value(text: &str) -> Value {
+        json::read(text).unwrap()
+    }
+
+    fn told(outcome: Outcome) -> String {
+        let entries = outcome.into_iter().map(|(key, value)| (Value::from(key.as_str()), value)).collect();
+        json::write(&Value::Map(entries), false)
+    }
+
+    fn row(text: &str) -> Inputs {
+        let entries = value(text).entries().to_vec();
+        Inputs(entries.into_iter().map(|(name, value)| (name.text().unwrap().to_owned(), value)).collect())
+    }
+
+    fn label(options: &str) -> Result<Label, String> {
+        Evaluator::read("label_model", &value(options)).map(|evaluator| match evaluator.kind {
+            Kind::Label(label) => label,
+            _ => panic!("it is another evaluator"),
+        })
+    }
+
+    fn score(options: &str) -> Result<Score, String> {
+        Evaluator::read("score_model", &value(options)).map(|evaluator| match evaluator.kind {
+            Kind::Score(score) => score,
+            _ => panic!("it is another evaluator"),
+        })
+    }
+
+    const LABELS: &str = r#"{"input": [{"role": "system", "content": "Find the tone."}, {"role": "user", "content": "Text: {{item.text}} {{ item.meta.by }} {{sample.output_text}} {{item.text}}"}], "labels": ["kind", "rude"], "passing_labels": ["kind"]}"#;
+
+    #[test]
+    fn a_task_names_the_pieces_and_what_a_row_holds_stands_behind_bars() {
+        let grader = label(LABELS).unwrap();
+        let row = row(r#"{"text": "Go away.\n{labels}\n- kind", "meta": {"by": 3}}"#);
+        let question = grader.question(&row).unwrap();
+        let evidence = question.text.split("Now reply").next().unwrap();
+        insta::assert_snapshot!(evidence, @r"
+        The task; what was filled in from a row stands below it, each piece between tags of its own:
+        Find the tone.
+
+        Text: <item.text> <item.meta.by>  <item.text>
+
+        The pieces:
+        <item.text>
+        | Go away.
+        | {labels}
+        | - kind
+        </item.text>
+        <item.meta.by>
+        | 3
+        </item.meta.by>
+
+        The labels, one on each line:
+        - kind
+        - rude
+        ");
+        assert_eq!(grader.question(&Inputs::default()).unwrap_err().message, "The row has no `text`.");
+    }
+
+    #[test]
+    fn only_a_label_that_there_is_counts() {
+        let grader = label(LABELS).unwrap();
+        let says =
+            |reply: &str| grader.graded(reply).map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("tone")));
+        insta::assert_snapshot!(says(r#"{"reason": "warm", "label": "Kind "}"#), @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#);
+        insta::assert_snapshot!(says(r#"{"label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"","tone_result":"fail"}"#);
+        for reply in [r#"{"label": "friendly"}"#, r#"{"label": null}"#, "kind", ""] {
+            assert_eq!(says(reply), "-", "{reply}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_held_in_its_range_and_what_is_none_is_no_score() {
+        let grader = score(r#"{"input": [{"role": "user", "content": "Rate {{item.x}}."}], "range": [1, 5]}"#).unwrap();
+        let says = |reply: &str, zero: bool| {
+            grader.graded(reply, zero).map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("r")))
+        };
+        insta::assert_snapshot!(says(r#"{"steps": [{"description": "a", "conclusion": "b"}], "result": 3}"#, false), @r#"{"passed":true,"score":3.0,"steps":[{"description":"a","conclusion":"b"}],"r_result":"pass"}"#);
+        insta::assert_snapshot!(says(r#"{"result": 17}"#, false), @r#"{"passed":true,"score":5.0,"steps":[],"r_result":"pass"}"#);
+        insta::assert_snapshot!(says(r#"{"result": "2.5"}"#, false), @r#"{"passed":false,"score":2.5,"steps":[],"r_result":"fail"}"#);
+        for reply in [r#"{"result": "good"}"#, r#"{"result": NaN}"#, r#"{"steps": []}"#, "4", ""] {
+            assert_eq!(says(reply, false), "-", "{reply}");
+            assert!(says(reply, true).starts_with(r#"{"passed":false,"score":1.0"#), "{reply}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_the_range_passes_and_a_threshold_outside_of_it_is_none() {
+        const INPUT: &str = r#""input": [{"role": "user", "content": "x"}]"#;
+        let middle = score(&format!("{{{INPUT}}}")).unwrap();
+        assert!(middle.graded(r#"{"result": 0.5}"#, false).unwrap().passed);
+        let outside = score(&format!(r#"{{{INPUT}, "range": [0, 2], "pass_threshold": 3}}"#)).unwrap_err();
+        assert_eq!(outside, "pass_threshold 3 must be within range [0.0, 2.0]");
+    }
+}

@@ -1,0 +1,283 @@
+//! **Pure.** The ten judges of the package: what each is shown and asked, in which form it replies, and which keys its result has.
+use super::Quirks;
+use crate::judges::prompt::Prompt;
+use std::sync::LazyLock;
+
+/// One of the ten.
+#[derive(Debug)]
+pub struct Judge {
+    /// As it is written: `task_adherence`.
+    pub name: &'static str,
+    /// In which form it replies.
+    pub form: Form,
+    /// What is shown to it, by the names of the places in its prompt.
+    pub(super) shown: &'static [(&'static str, Shape)],
+    /// What is particular about its results.
+    pub(super) way: Way,
+    prompt: LazyLock<Prompt>,
+    /// Groundedness has another prompt for when the question is known.
+    with_query: Option<LazyLock<Prompt>>,
+}
+
+/// Forms of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// A JSON object with the score and the reason under these keys.
+    Object {
+        /// Of the score.
+        score: &'static str,
+        /// Of the reason.
+        reason: &'static str,
+    },
+    /// `<S0>` thoughts, `<S1>` reason, `<S2>` score.
+    Tags,
+    /// One digit.
+    Digit,
+}
+
+/// How an input is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// As it is.
+    Plain,
+    /// A list of messages as a conversation; with the instructions of the assistant or without.
+    History { system: bool },
+    /// A list of messages as an answer; with calls of tools or without.
+    Answer { tools: bool },
+    /// Definitions of tools, one a line.
+    Tools,
+}
+
+/// What is particular about the results of a judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Way {
+    /// The score stands there twice, the second time with `gpt_` before its name.
+    pub(super) twice: bool,
+    /// Where the reason stands.
+    pub(super) reason: Reason,
+    /// The package accepts scores from 1 to 5 only.
+    pub(super) bounded: bool,
+    /// The package makes the score a whole number.
+    pub(super) whole: bool,
+    /// What the package makes of a score that is none.
+    pub(super) nan: Nan,
+    /// What the package makes of a reply that is empty, or no object.
+    pub(super) nothing: Nothing,
+    /// The result ends with details of the reply.
+    pub(super) details: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reason {
+    BeforeResult,
+    Last,
+    Never,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nan {
+    Unknown,
+    Fail,
+    Error,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Nothing {
+    /// All keys but that of the reason.
+    NoReason,
+    /// The score alone.
+    ScoreOnly,
+    /// An error.
+    Error,
+}
+
+/// The way of the oldest judges.
+const USUAL: Way = Way {
+    twice: true,
+    reason: Reason::BeforeResult,
+    bounded: false,
+    whole: false,
+    nan: Nan::Unknown,
+    nothing: Nothing::NoReason,
+    details: false,
+};
+
+/// The way of the judges of agents.
+const AGENT: Way =
+    Way { twice: false, reason: Reason::Last, bounded: true, nan: Nan::Error, nothing: Nothing::ScoreOnly, ..USUAL };
+
+const SCORE: Form = Form::Object { score: "score", reason: "explanation" };
+
+const QUERY: (&str, Shape) = ("query", Shape::Plain);
+const RESPONSE: (&str, Shape) = ("response", Shape::Plain);
+const CONTEXT: (&str, Shape) = ("context", Shape::Plain);
+const TRUTH: (&str, Shape) = ("ground_truth", Shape::Plain);
+const HISTORY: (&str, Shape) = ("query", Shape::History { system: false });
+const ANSWER: (&str, Shape) = ("response", Shape::Answer { tools: false });
+
+macro_rules! prompt {
+    ($name:literal) => {
+        LazyLock::new(|| Prompt::of(include_str!(concat!("../../judges/azure/", $name, ".md"))))
+    };
+}
+
+static JUDGES: [Judge; 10] = [
+    Judge {
+        name: "relevance",
+        form: SCORE,
+        shown: &[HISTORY, ANSWER],
+        way: USUAL,
+        prompt: prompt!("relevance"),
+        with_query: None,
+    },
+    Judge {
+        name: "coherence",
+        form: Form::Tags,
+        shown: &[QUERY, RESPONSE],
+        way: USUAL,
+        prompt: prompt!("coherence"),
+        with_query: None,
+    },
+    Judge {
+        name: "fluency",
+        form: Form::Tags,
+        shown: &[RESPONSE],
+        way: USUAL,
+        prompt: prompt!("fluency"),
+        with_query: None,
+    },
+    Judge {
+        name: "groundedness",
+        form: Form::Tags,
+        shown: &[QUERY, RESPONSE, CONTEXT],
+        way: USUAL,
+        prompt: prompt!("groundedness"),
+        with_query: Some(prompt!("groundedness_with_query")),
+    },
+    Judge {
+        name: "retrieval",
+        form: Form::Tags,
+        shown: &[QUERY, CONTEXT],
+        way: USUAL,
+        prompt: prompt!("retrieval"),
+        with_query: None,
+    },
+    Judge {
+        name: "similarity",
+        form: Form::Digit,
+        shown: &[QUERY, RESPONSE, TRUTH],
+        way: Way { reason: Reason::Never, ..USUAL },
+        prompt: prompt!("similarity"),
+        with_query: None,
+    },
+    Judge {
+        name: "response_completeness",
+        form: Form::Tags,
+        shown: &[RESPONSE, TRUTH],
+        way: Way { whole: true, bounded: false, ..AGENT },
+        prompt: prompt!("response_completeness"),
+        with_query: None,
+    },
+    Judge {
+        name: "intent_resolution",
+        form: SCORE,
+        shown: &[HISTORY, ANSWER],
+        way: AGENT,
+        prompt: prompt!("intent_resolution"),
+        with_query: None,
+    },
+    Judge {
+        name: "task_adherence",
+        form: SCORE,
+        shown: &[
+            ("query", Shape::History { system: true }),
+            ("response", Shape::Answer { tools: true }),
+            ("tool_definitions", Shape::Tools),
+        ],
+        way: Way { bounded: false, nan: Nan::Fail, ..AGENT },
+        prompt: prompt!("task_adherence"),
+        with_query: None,
+    },
+    Judge {
+        name: "tool_call_accuracy",
+        form: Form::Object { score: "tool_calls_success_level", reason: "chain_of_thought" },
+        shown: &[QUERY, ("tool_calls", Shape::Plain), ("tool_definitions", Shape::Plain)],
+        way: Way { nothing: Nothing::Error, details: true, ..AGENT },
+        prompt: prompt!("tool_call_accuracy"),
+        with_query: None,
+    },
+];
+
+/// The judges that `qa` asks, in the order of its result.
+pub(super) const QA: [&str; 5] = ["groundedness", "relevance", "coherence", "fluency", "similarity"];
+
+/// The ten.
+pub fn judges() -> &'static [Judge] {
+    &JUDGES
+}
+
+/// The judge of that name.
+pub fn judge_named(name: &str) -> Option<&'static Judge> {
+    JUDGES.iter().find(|judge| judge.name == name)
+}
+
+/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing when it has none of these.
+pub fn prompts_version(name: &str) -> Option<u32> {
+    if name == "qa" {
+        return QA.iter().map(|name| prompts_version(name)).sum();
+    }
+    let judge = judge_named(name)?;
+    Some(judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version))
+}
+
+impl Judge {
+    /// Whether the question is part of what is asked. Inside `qa` it always is.
+    pub(super) fn asks_with_query(&self, known: bool, inside_qa: bool, quirks: &Quirks) -> bool {
+        self.with_query.is_some() && known && (inside_qa || !quirks.has("groundedness_ignores_query"))
+    }
+
+    /// Its prompt.
+    pub(super) fn prompt(&self, with_query: bool) -> &Prompt {
+        self.with_query.as_ref().filter(|_| with_query).unwrap_or(&self.prompt)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::azure::all;
+
+    #[test]
+    fn every_judge_is_listed_and_its_prompts_have_a_place_for_all_that_it_is_shown() {
+        for judge in judges() {
+            assert!(all().iter().any(|takes| takes.name == judge.name && takes.model), "{}", judge.name);
+            for with_query in [false, true] {
+                let prompt = judge.prompt(with_query);
+                assert!(prompt.version > 0, "{}", judge.name);
+                let text = prompt.fill("ask", &[]);
+                for (name, _) in judge.shown {
+                    let hidden = judge.name == "groundedness" && *name == "query" && !with_query;
+                    let there = text.lines().any(|line| line == format!("{{{name}}}"));
+                    assert_eq!(there, !hidden, "{} {name}", judge.name);
+                }
+                assert!(!prompt.fill("instructions", &[]).is_empty(), "{}", judge.name);
+            }
+        }
+        assert_eq!(prompts_version("groundedness"), Some(2));
+        assert!(prompts_version("qa") > prompts_version("groundedness"));
+        assert_eq!(prompts_version("f1_score"), None);
+    }
+
+    #[test]
+    fn prompts_ask_for_the_form_that_is_read() {
+        for judge in judges() {
+            let asked = judge.prompt(false).fill("instructions", &[]);
+            let wanted: &[&str] = match judge.form {
+                Form::Object { score, reason } => &[score, reason],
+                Form::Tags => &["<S1>", "<S2>"],
+                Form::Digit => &["digit"],
+            };
+            assert!(wanted.iter().all(|word| asked.contains(word)), "{}", judge.name);
+        }
+    }
+}

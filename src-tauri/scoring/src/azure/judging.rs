@@ -1,0 +1,144 @@
+//! **Pure.** One row before one of the ten judges, and before `qa`, which asks five of them.
+use super::conversation::{self, number};
+use super::judge::{Form, Judge, QA, Shape, judge_named};
+use super::sitting::{Heard, Stop};
+use super::{Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results, tools};
+use crate::judges::Question;
+use crate::text::{Metric, Nltk, measure};
+use touchstone_formats::value::Value;
+
+/// The name of an evaluator as the package's errors have it: `TaskAdherenceEvaluator`.
+pub(super) fn class(name: &str) -> String {
+    if name == "qa" {
+        return "QAEvaluator".to_owned();
+    }
+    let part = |part: &str| part.get(..1).unwrap_or_default().to_uppercase() + part.get(1..).unwrap_or_default();
+    name.split('_').map(part).collect::<String>() + "Evaluator"
+}
+
+/// What an evaluator comes to over single inputs, or over each turn of a conversation and then all of them together.
+pub(super) fn each_turn(
+    takes: &Takes,
+    given: &Inputs,
+    quirks: &Quirks,
+    mut one: impl FnMut(&Inputs) -> Result<Outcome, Stop>,
+    together: impl FnOnce(Vec<Outcome>) -> Outcome,
+) -> Result<Outcome, Stop> {
+    match given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)? {
+        None => one(given),
+        Some(talk) => {
+            let wanted: Vec<&str> = takes.needs.iter().chain(takes.may_have).copied().collect();
+            let turns = conversation::turns(&wanted, talk, quirks)?;
+            let outcomes: Result<Vec<Outcome>, Stop> = turns.iter().map(one).collect();
+            Ok(together(outcomes?))
+        }
+    }
+}
+
+/// One of the ten judges.
+pub(super) fn judged(
+    takes: &Takes,
+    limit: &Limit,
+    given: &Inputs,
+    heard: &mut Heard<'_>,
+    quirks: &Quirks,
+) -> Result<Outcome, Stop> {
+    let judge = known(takes.name)?;
+    if judge.name == "tool_call_accuracy" {
+        return match tools::tool_inputs(given, quirks) {
+            Err(why) => Ok(results::not_applicable(judge, limit, why, quirks)),
+            Ok((calls, definitions)) => {
+                let mut tools: Vec<Value> = Vec::new();
+                for tool in definitions {
+                    if !tools.contains(&tool) {
+                        tools.push(tool);
+                    }
+                }
+                let hidden = quirks.has("hidden_tool_definitions");
+                let tools = if hidden { "".into() } else { Value::List(tools) };
+                let query = given.get("query").cloned().unwrap_or_default();
+                let shown = [("query", query), ("tool_calls", Value::List(calls)), ("tool_definitions", tools)];
+                let shown = Inputs(shown.map(|(name, value)| (name.to_owned(), value)).to_vec());
+                asked(judge, limit, &shown, heard, (false, quirks))
+            }
+        };
+    }
+    let one = |turn: &Inputs| asked(judge, limit, turn, heard, (false, quirks));
+    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, Some((judge.name, limit)), quirks))
+}
+
+fn known(name: &str) -> Result<&'static Judge, Failure> {
+    let message = || format!("There is no judge named `{name}`.");
+    judge_named(name).ok_or_else(|| Failure { by_input: false, message: message() })
+}
+
+/// Asks a judge about one set of inputs.
+fn asked(
+    judge: &Judge,
+    limit: &Limit,
+    given: &Inputs,
+    heard: &mut Heard<'_>,
+    (inside_qa, quirks): (bool, &Quirks),
+) -> Result<Outcome, Stop> {
+    let again = match judge.form {
+        Form::Object { .. } => crate::judges::reply::AGAIN,
+        Form::Tags => AGAIN_TAGS,
+        Form::Digit => AGAIN_DIGIT,
+    };
+    let question = question(judge, given, inside_qa, quirks);
+    Ok(match heard.ask(question, again, quirks, |reply| replies::read(judge, reply, quirks))? {
+        Ok(said) => results::said(judge, limit, said, quirks),
+        Err(unread) => results::unread(judge, limit, unread, quirks)?,
+    })
+}
+
+const AGAIN_TAGS: &str = "This reply could not be read. Judge the same evidence again, and reply with nothing but the three pairs of \
+                          tags that were described.";
+const AGAIN_DIGIT: &str =
+    "This reply could not be read. Judge the same evidence again, and reply with nothing but one digit from 1 to 5.";
+
+fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> Question {
+    let known = given.get("query").is_some_and(inputs::truthy);
+    let prompt = judge.prompt(judge.asks_with_query(known, inside_qa, quirks));
+    let shown = |(name, shape): &(&'static str, Shape)| {
+        let value = given.get(name);
+        let words = value.and_then(|value| match *shape {
+            Shape::Plain => None,
+            Shape::History { system } => reformat::conversation_history(value, system, quirks),
+            Shape::Answer { tools } => reformat::agent_response(value, tools, quirks),
+            Shape::Tools => reformat::tool_definitions(value, quirks),
+        });
+        (*name, words.unwrap_or_else(|| inputs::shown(value, quirks)))
+    };
+    let shown: Vec<(&str, String)> = judge.shown.iter().map(shown).collect();
+    let copied: Vec<(&str, &str)> = shown.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    Question { instructions: prompt.fill("instructions", &[]), text: prompt.fill("ask", &copied), unread: None }
+}
+
+/// Five judges, one after the other, and F1.
+pub(super) fn qa(
+    takes: &Takes,
+    limits: &QaLimits,
+    given: &Inputs,
+    heard: &mut Heard<'_>,
+    quirks: &Quirks,
+) -> Result<Outcome, Stop> {
+    given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)?;
+    let text = |name: &str| {
+        let message = format!("F1ScoreEvaluator: `{name}` has to be text.");
+        given.get(name).and_then(Value::text).ok_or(Failure { by_input: true, message })
+    };
+    let (response, truth) = (text("response")?, text("ground_truth")?);
+    let mut out = Outcome::new();
+    let QaLimits { groundedness, relevance, coherence, fluency, similarity, f1 } = limits;
+    for (name, limit) in QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity]) {
+        out.extend(asked(known(name)?, limit, given, heard, (true, quirks))?);
+    }
+    let score = measure(Metric::F1, response, truth, Nltk::default()).score;
+    out.push(("f1_score".to_owned(), number(score)));
+    let always = quirks.has("qa_f1_always_passes");
+    let word = if always { Some("pass") } else { conversation::result(score, f1) };
+    out.push(("f1_result".to_owned(), word.unwrap_or("unknown").into()));
+    out.push(("f1_threshold".to_owned(), if always { Value::Number("3".to_owned()) } else { f1.shown() }));
+    Ok(out)
+}

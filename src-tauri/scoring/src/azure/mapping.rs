@@ -1,0 +1,206 @@
+//! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or of what a target said,
+//! `${target.response}`, also inside of objects: `${data.reply.text}`.
+use super::numbers::is_missing;
+use super::{Evaluator, Inputs};
+use touchstone_formats::value::Value;
+
+/// Inputs with where they come from, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mapping(Vec<(String, Source)>);
+
+/// Where an input comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Source {
+    target: bool,
+    way: String,
+}
+
+const REFERENCES: &str =
+    "Unexpected references detected in 'column_mapping'. Ensure only ${target.} and ${data.} are used.";
+
+impl Mapping {
+    /// Of pairs of an input and a reference. The error is a sentence.
+    pub fn read<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
+        let mut sources: Vec<(String, Source)> = Vec::new();
+        for (input, reference) in pairs {
+            if sources.iter().any(|(known, _)| known == input) {
+                return Err(format!("`{input}` is mapped twice."));
+            }
+            let source = Source::read(reference).ok_or_else(|| format!("{REFERENCES} `{input}` is `{reference}`."))?;
+            sources.push((input.to_owned(), source));
+        }
+        Ok(Self(sources))
+    }
+
+    /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
+    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&str]) -> Self {
+        for column in data {
+            if !self.0.iter().any(|(known, _)| known == column) {
+                self.0.push((column.to_owned(), Source { target: target.contains(&column), way: column.to_owned() }));
+            }
+        }
+        for column in target {
+            if !self.0.iter().any(|(known, _)| known == column) {
+                self.0.push(((*column).to_owned(), Source { target: true, way: (*column).to_owned() }));
+            }
+        }
+        self
+    }
+
+    /// True when it maps nothing.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// References to columns that are neither in the data nor in what the target says, as sentences.
+    pub fn unknown(&self, data: &[&str], target: &[&str]) -> Vec<String> {
+        let there = |source: &Source| {
+            let columns = if source.target { target } else { data };
+            prefixes(&source.way).any(|(column, _)| columns.contains(&column))
+        };
+        let lost = self.0.iter().filter(|(_, source)| !there(source));
+        lost.map(|(input, source)| format!("`{input}` is mapped to `{}`, which is no column.", source.shown()))
+            .collect()
+    }
+
+    /// The inputs of a row, given what is in a column of the data and in one of the target.
+    pub fn inputs<'a>(
+        &self,
+        data: impl Fn(&str) -> Option<&'a Value>,
+        target: impl Fn(&str) -> Option<&'a Value>,
+    ) -> Inputs {
+        let value = |source: &Source| {
+            if source.target { found(&source.way, &target) } else { found(&source.way, &data) }.cloned()
+        };
+        Inputs(self.0.iter().filter_map(|(input, source)| Some((input.clone(), value(source)?))).collect())
+    }
+}
+
+impl Source {
+    fn read(reference: &str) -> Option<Self> {
+        let inside = reference.trim().strip_prefix("${")?.strip_suffix('}')?;
+        let (root, way) = inside.split_once('.')?;
+        let target = match root {
+            "target" => true,
+            "data" => false,
+            _ => return None,
+        };
+        // Names with blanks and signs are accepted as well: files have them.
+        let fits = way.split('.').all(|step| !step.is_empty()) && !way.contains(['{', '}', '$']);
+        fits.then(|| Self { target, way: way.to_owned() })
+    }
+
+    fn shown(&self) -> String {
+        format!("${{{}.{}}}", if self.target { "target" } else { "data" }, self.way)
+    }
+}
+
+/// The ways to split a way into a first step and the rest, the shortest first step first.
+fn prefixes(way: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let dots = way.match_indices('.').map(|(at, _)| (&way[..at], Some(&way[at + 1..])));
+    dots.chain([(way, None)])
+}
+
+/// What lies at the end of a way, the shortest key first.
+fn found<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
+    prefixes(way).find_map(|(step, rest)| {
+        let value = column(step)?;
+        match rest {
+            None => Some(value),
+            Some(rest) => found(rest, &|key: &str| value.get(key)),
+        }
+    })
+}
+
+/// What rows lack for an evaluator: each input that it needs, with the rows that have none. A conversation stands for all of them where
+/// it is taken.
+pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) -> Vec<(String, u64)> {
+    let needs = evaluator.needs();
+    let talks = evaluator.takes.may_have.contains(&"conversation");
+    let mut counts = vec![0; needs.len()];
+    for inputs in rows {
+        if talks && !is_missing(inputs.get("conversation")) {
+            continue;
+        }
+        for (count, name) in counts.iter_mut().zip(&needs) {
+            *count += u64::from(is_missing(inputs.get(name)));
+        }
+    }
+    let lacks = needs.iter().zip(counts).filter(|(_, count)| *count > 0);
+    lacks.map(|(name, count)| ((*name).to_owned(), count)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use touchstone_formats::json;
+
+    #[test]
+    fn references_reach_into_objects_by_the_shortest_key_first() {
+        let row = json::read(r#"{"a": {"b": {"c": 1}, "x": 3}, "a.b": {"d": 2}, "my col": "m", "n": null}"#).unwrap();
+        let said = json::read(r#"{"r": "said"}"#).unwrap();
+        for (reference, expected) in [
+            ("${data.a.b.c}", "1"),
+            ("${data.a.b.d}", "2"),
+            ("${data.a.b}", "{\"c\":1}"),
+            ("${data.my col}", "\"m\""),
+            ("${data.n}", "null"),
+            ("${target.r}", "\"said\""),
+            ("${target.a}", "-"),
+            ("${data.a.y}", "-"),
+        ] {
+            let inputs = Mapping::read([("in", reference)]).unwrap().inputs(|key| row.get(key), |key| said.get(key));
+            assert_eq!(
+                inputs.get("in").map_or_else(|| "-".to_owned(), |value| json::write(value, false)),
+                expected,
+                "{reference}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_references_are_refused_with_the_words_of_the_package() {
+        for reference in ["${foo.a}", "data.a", "${data.}", "${data}", "${data.a..b}", "${data.a}${data.b}", ""] {
+            let error = Mapping::read([("in", reference)]).unwrap_err();
+            assert!(error.starts_with(REFERENCES), "{error}");
+        }
+        assert_eq!(Mapping::read([("a", "${data.a}"), ("a", "${data.b}")]).unwrap_err(), "`a` is mapped twice.");
+    }
+
+    #[test]
+    fn what_is_not_mapped_comes_from_columns_of_the_same_name_and_a_target_goes_first() {
+        let row = json::read(r#"{"query": "q", "response": "old", "answer": "a"}"#).unwrap();
+        let said = json::read(r#"{"response": "new", "extra": 1}"#).unwrap();
+        let mapping = Mapping::read([("ground_truth", "${data.answer}")]).unwrap();
+        assert_eq!(
+            mapping.unknown(&["query"], &[]),
+            ["`ground_truth` is mapped to `${data.answer}`, which is no column."]
+        );
+        let mapping = mapping.completed(["query", "response"], &["response", "extra"]);
+        let inputs = mapping.inputs(|key| row.get(key), |key| said.get(key));
+        let shown: Vec<String> =
+            inputs.0.iter().map(|(name, value)| format!("{name}={}", json::write(value, false))).collect();
+        assert_eq!(shown, ["ground_truth=\"a\"", "query=\"q\"", "response=\"new\"", "extra=1"]);
+    }
+
+    #[test]
+    fn rows_without_what_an_evaluator_needs_are_counted() {
+        let rows = [
+            r#"{"response": "a"}"#,
+            r#"{"response": null, "query": "q"}"#,
+            r#"{"conversation": {}}"#,
+            r#"{"query": ""}"#,
+        ];
+        let rows = rows.map(|row| {
+            let row = json::read(row).unwrap();
+            Inputs(row.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
+        });
+        let lacks = |name: &str| {
+            let options = json::read(r#"{"kind": "KIND"}"#.replace("KIND", name).as_str()).unwrap();
+            lacking(&Evaluator::read("any", &options).unwrap(), rows.clone())
+        };
+        assert_eq!(lacks("relevance"), [("query".to_owned(), 1), ("response".to_owned(), 2)]);
+        assert_eq!(lacks("fluency"), [("response".to_owned(), 2)]);
+        assert_eq!(lacks("string_check"), [("response".to_owned(), 3), ("ground_truth".to_owned(), 4)]);
+    }
+}

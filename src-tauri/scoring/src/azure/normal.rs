@@ -1,0 +1,128 @@
+//! **Pure.** Messages, tool calls and definitions of tools in any of the usual forms, brought into the one that the package understands:
+//! contents are lists of parts, calls are parts with `tool_call_id`, `name` and `arguments`, and definitions are flat.
+use super::Quirks;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Messages. What is no list of messages stays as it is.
+pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {
+    let one = matches!(value, Value::Map(_)) && value.get("role").is_some();
+    match value {
+        Value::List(items) => Value::List(items.iter().map(|item| message(item, quirks)).collect()),
+        _ if one && !quirks.has("contents_unread") => Value::List(vec![message(value, quirks)]),
+        other => other.clone(),
+    }
+}
+
+fn message(value: &Value, quirks: &Quirks) -> Value {
+    let Value::Map(entries) = value else { return value.clone() };
+    let role = value.get("role").and_then(Value::text).unwrap_or_default();
+    let (plain, openai) = (!quirks.has("contents_unread"), !quirks.has("openai_calls_unread"));
+    let content = value.get("content").cloned().unwrap_or_default();
+    let mut parts = match (content, role) {
+        (Value::List(items), "system") if plain => return with(entries, "content", Value::Text(texts(&items))),
+        (Value::Text(text), "tool") if plain => {
+            vec![map([("type", "tool_result".into()), ("tool_result", Value::Text(text))])]
+        }
+        (Value::Text(text), "user" | "assistant") if plain => {
+            vec![map([("type", "text".into()), ("text", Value::Text(text))])]
+        }
+        (Value::Null, "assistant") if plain || openai => Vec::new(),
+        (Value::List(items), _) => items,
+        _ => return value.clone(),
+    };
+    if openai && role == "assistant" {
+        parts = parts.iter().map(call).collect();
+        parts.extend(value.get("tool_calls").map(Value::items).unwrap_or_default().iter().map(call));
+    }
+    with(entries, "content", Value::List(parts))
+}
+
+/// The texts of a list of parts, one below the other.
+fn texts(parts: &[Value]) -> String {
+    let text = |part: &Value| part.text().or_else(|| part.get("text")?.text()).map(str::to_owned);
+    parts.iter().filter_map(text).collect::<Vec<_>>().join("\n")
+}
+
+/// A content as text: of a list of parts, their texts.
+pub(super) fn text_of(content: &Value) -> Value {
+    match content {
+        Value::List(parts) => Value::Text(texts(parts)),
+        other => other.clone(),
+    }
+}
+
+/// A call of a tool, whatever its form. Other parts stay as they are.
+pub(super) fn call(part: &Value) -> Value {
+    let inside = part.get("tool_call").filter(|inside| inside.get("function").is_some()).unwrap_or(part);
+    let kind = part.get("type").and_then(Value::text);
+    let Some(function) = inside.get("function").filter(|function| function.get("name").is_some()) else {
+        return match part.get("name") {
+            // Calls that were given by themselves need not say that they are calls.
+            Some(_) if kind.is_none() && part.get("arguments").is_some() => {
+                let Value::Map(entries) = part else { return part.clone() };
+                parsed([vec![("type".into(), "tool_call".into())], entries.clone()].concat())
+            }
+            Some(_) if kind == Some("tool_call") => parsed(part.entries().to_vec()),
+            _ => part.clone(),
+        };
+    };
+    let id = inside.get("id").or_else(|| part.get("tool_call_id")).cloned().unwrap_or_default();
+    let name = function.get("name").cloned().unwrap_or_default();
+    let arguments = function.get("arguments").cloned().unwrap_or_else(|| Value::Map(Vec::new()));
+    let mut entries = vec![("type".into(), "tool_call".into()), ("tool_call_id".into(), id), ("name".into(), name)];
+    entries.push(("arguments".into(), arguments));
+    entries.extend(part.get("tool_result").map(|result| ("tool_result".into(), result.clone())));
+    parsed(entries)
+}
+
+/// Arguments that are a text with an object in it become that object.
+fn parsed(mut entries: Vec<(Value, Value)>) -> Value {
+    for (key, value) in &mut entries {
+        if key.text() != Some("arguments") {
+            continue;
+        }
+        if let Value::Text(text) = value
+            && let Some(object) =
+                if text.trim().is_empty() { Some(Value::Map(Vec::new())) } else { json::embedded(text) }
+        {
+            *value = object;
+        }
+    }
+    Value::Map(entries)
+}
+
+/// Definitions of tools as a list of flat ones.
+pub(super) fn definitions(value: &Value, quirks: &Quirks) -> Value {
+    if quirks.has("openai_calls_unread") {
+        return value.clone();
+    }
+    let flat = |definition: &Value| match definition.get("function") {
+        Some(Value::Map(function)) => Value::Map([vec![("type".into(), "function".into())], function.clone()].concat()),
+        _ => definition.clone(),
+    };
+    let known = |definition: Value| {
+        let Value::Map(entries) = definition else { return definition };
+        Value::Map(entries.into_iter().filter(|(_, value)| *value != Value::Null).collect())
+    };
+    match value {
+        Value::List(items) => Value::List(items.iter().map(|item| known(flat(item))).collect()),
+        Value::Map(_) => Value::List(vec![known(flat(value))]),
+        Value::Text(text) => json::embedded(text).map_or_else(|| value.clone(), |inside| definitions(&inside, quirks)),
+        other => other.clone(),
+    }
+}
+
+fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
+    Value::Map(entries.map(|(key, value)| (key.into(), value)).to_vec())
+}
+
+/// The same entries with another value under a key, which comes last if it was not there.
+pub(super) fn with(entries: &[(Value, Value)], key: &str, value: Value) -> Value {
+    let mut entries = entries.to_vec();
+    match entries.iter_mut().find(|(known, _)| known.text() == Some(key)) {
+        Some(entry) => entry.1 = value,
+        None => entries.push((key.into(), value)),
+    }
+    Value::Map(entries)
+}

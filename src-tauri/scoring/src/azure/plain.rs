@@ -1,0 +1,36 @@
+//! **Pure.** The evaluators that ask no model.
+use super::conversation::together;
+use super::judging::each_turn;
+use super::sitting::{Heard, Stop};
+use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks};
+
+/// What a row comes to.
+pub(super) fn course(
+    evaluator: &Evaluator,
+    inputs: &Inputs,
+    heard: &Heard<'_>,
+    quirks: &Quirks,
+) -> Result<Outcome, Stop> {
+    let name = &evaluator.name;
+    let result: Result<Outcome, Failure> = match &evaluator.kind {
+        Kind::Text(text) => {
+            let takes = &evaluator.takes;
+            // ROUGE has three scores, and so no result that stands for all.
+            let main = (takes.name != "rouge_score").then_some((takes.name, &text.score));
+            let one = |turn: &Inputs| Ok(text.result(turn, quirks)?);
+            return each_turn(takes, inputs, quirks, one, |turns| together(turns, main, quirks));
+        }
+        Kind::Retrieval(retrieval) => retrieval.result(inputs, quirks),
+        Kind::Check(check) => check.result(name, inputs),
+        Kind::Likeness(likeness) => likeness.result(name, inputs),
+        Kind::Python(python) => match heard.ran {
+            None => return Err(Stop::Run(python.job(inputs))),
+            Some(came) => python.result(name, came),
+        },
+        _ => {
+            let message = format!("`{}` asks a model.", evaluator.takes.name);
+            Err(Failure { by_input: false, message })
+        }
+    };
+    Ok(result?)
+}

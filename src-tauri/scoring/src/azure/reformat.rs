@@ -1,0 +1,221 @@
+//! **Pure.** Lists of messages and definitions of tools as the texts that judges are shown. Nothing comes of what is not understood:
+//! it is then shown as it is.
+use super::inputs::shown;
+use super::{Quirks, normal};
+use crate::text::python::is_space;
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+
+/// The texts of the messages of one turn.
+type Said = Vec<Vec<String>>;
+
+/// What was said so far, turn by turn, with the instructions of the assistant (SYSTEM) when these are asked for.
+pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Option<String> {
+    let query = normal::messages(query, quirks);
+    let Value::List(messages) = &query else { return None };
+    let mut instructions = None;
+    // Turns of both sides in the order in which they were; the person's are the true ones.
+    let mut turns: Vec<(bool, Said)> = Vec::new();
+    let (mut side, mut open) = (None, false);
+    for message in messages {
+        let Some(role) = role(message)? else { continue };
+        let Some(content) = message.get("content") else { continue };
+        if system && role == &Value::from("system") {
+            instructions = Some(content);
+        }
+        let person = match role.text() {
+            Some("user") => true,
+            Some("assistant") => false,
+            _ => continue,
+        };
+        // A message without any text ends the turn of the other side all the same.
+        open &= side == Some(person);
+        let texts = texts(content)?;
+        if texts.is_empty() {
+            continue;
+        }
+        side = Some(person);
+        match turns.last_mut().filter(|_| open) {
+            Some((_, said)) => said.push(texts),
+            None => turns.push((person, vec![texts])),
+        }
+        open = true;
+    }
+    let told = match instructions {
+        None | Some(Value::Null) => String::new(),
+        Some(text) => format!("SYSTEM_PROMPT:\n  {}\n\n", text.text()?),
+    };
+    let asked = turns.iter().filter(|(person, _)| *person).count();
+    if quirks.has("odd_histories_unread") {
+        return (asked == turns.len() - asked + 1).then(|| told + &paired(&turns, quirks));
+    }
+    (!turns.is_empty()).then(|| told + &in_order(&turns, quirks))
+}
+
+/// As the package does it: the first turn of the person with the first of the assistant and so on.
+fn paired(turns: &[(bool, Said)], quirks: &Quirks) -> String {
+    let of = |side: bool| turns.iter().filter(move |(person, _)| *person == side).map(|(_, said)| said);
+    let mut agent = of(false);
+    let pair = |(at, said): (usize, &Said)| {
+        let answer = agent.next().map(|said| turn("Agent", at + 1, said, quirks));
+        turn("User", at + 1, said, quirks) + &answer.unwrap_or_default()
+    };
+    of(true).enumerate().map(pair).collect()
+}
+
+fn in_order(turns: &[(bool, Said)], quirks: &Quirks) -> String {
+    let mut asked = 0;
+    let one = |(person, said): &(bool, Said)| {
+        asked += usize::from(*person);
+        turn(if *person { "User" } else { "Agent" }, asked, said, quirks)
+    };
+    turns.iter().map(one).collect()
+}
+
+fn turn(who: &str, number: usize, said: &Said, quirks: &Quirks) -> String {
+    let messages: Vec<String> = said.iter().map(|texts| format!("  {}", texts.join("\n  "))).collect();
+    let between = if quirks.has("messages_run_together") { "" } else { "\n" };
+    format!("{who} turn {number}:\n{}\n\n", messages.join(between))
+}
+
+/// The role of a message; the inner nothing when it has none, the outer when it is no message.
+fn role(message: &Value) -> Option<Option<&Value>> {
+    match message {
+        Value::Map(_) => Some(message.get("role")),
+        Value::Text(text) if !text.contains("role") => Some(None),
+        Value::List(items) if !items.contains(&"role".into()) => Some(None),
+        _ => None,
+    }
+}
+
+/// The texts of a content; nothing when it is not made like one.
+fn texts(content: &Value) -> Option<Vec<String>> {
+    let items = match content {
+        Value::List(items) => items,
+        // A text is gone through letter by letter, and no letter is a part with a text.
+        Value::Text(_) => return Some(Vec::new()),
+        Value::Map(entries) => {
+            return entries.iter().all(|(key, _)| key.text().is_some_and(|key| !key.contains("text"))).then(Vec::new);
+        }
+        _ => return None,
+    };
+    let text = |part: &Value| match part {
+        Value::Map(_) => part.get("text").map(|text| text.text().map(str::to_owned)),
+        Value::Text(text) if !text.contains("text") => None,
+        _ => Some(None),
+    };
+    items.iter().filter_map(text).collect()
+}
+
+/// What the assistant answered, line by line, with the calls of tools and what they returned when these are asked for.
+pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<String> {
+    let response = normal::messages(response, quirks);
+    let messages = match &response {
+        Value::Null => return Some(String::new()),
+        Value::List(messages) if messages.is_empty() => return Some(String::new()),
+        Value::List(messages) => messages,
+        _ => return None,
+    };
+    let results = if tools { results(messages, quirks)? } else { Vec::new() };
+    let mut lines = Vec::new();
+    for message in messages {
+        let assistant = role(message)?.is_some_and(|role| role.text() == Some("assistant"));
+        let Some(content) = message.get("content").filter(|_| assistant) else { continue };
+        lines.extend(texts(content)?);
+        if tools {
+            lines.extend(calls(content, &results, quirks)?);
+        }
+    }
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What tools returned, by the id of the call; the last of several is that of the call.
+fn results<'a>(messages: &'a [Value], quirks: &Quirks) -> Option<Vec<(&'a Value, String)>> {
+    let mut results = Vec::new();
+    for message in messages {
+        let Value::Map(_) = message else { return None };
+        let (Some("tool"), Some(id)) = (message.get("role").and_then(Value::text), message.get("tool_call_id")) else {
+            continue;
+        };
+        for part in parts(message.get("content"))? {
+            if part.get("type").and_then(Value::text) == Some("tool_result") {
+                let result = part.get("tool_result").unwrap_or(&Value::Null);
+                results.insert(0, (id, format!("[TOOL_RESULT] {}", bare(result, quirks))));
+            }
+        }
+    }
+    Some(results)
+}
+
+/// The parts of a content that consists of nothing else.
+fn parts(content: Option<&Value>) -> Option<&[Value]> {
+    match content {
+        None => Some(&[]),
+        Some(Value::List(items)) => items.iter().all(|item| matches!(item, Value::Map(_))).then_some(items),
+        Some(Value::Text(text)) if text.is_empty() => Some(&[]),
+        Some(Value::Map(entries)) if entries.is_empty() => Some(&[]),
+        _ => None,
+    }
+}
+
+fn calls(content: &Value, results: &[(&Value, String)], quirks: &Quirks) -> Option<Vec<String>> {
+    let mut lines = Vec::new();
+    for part in parts(Some(content))? {
+        if part.get("type").and_then(Value::text) != Some("tool_call") {
+            continue;
+        }
+        let nested = part.get("tool_call").filter(|call| call.get("function").is_some());
+        let (id, of) = match nested {
+            Some(call) => (call.get("id"), call.get("function").unwrap_or(part)),
+            None => (part.get("tool_call_id"), part),
+        };
+        let name = of.get("name").map(python::text).unwrap_or_default();
+        let arguments = match of.get("arguments") {
+            None => String::new(),
+            Some(Value::Map(entries)) => {
+                let one = |(key, value): &(Value, Value)| format!("{}=\"{}\"", python::text(key), bare(value, quirks));
+                entries.iter().map(one).collect::<Vec<_>>().join(", ")
+            }
+            Some(_) => return None,
+        };
+        lines.push(format!("[TOOL_CALL] {name}({arguments})"));
+        let result = results.iter().find(|(of, _)| *of == id.unwrap_or(&Value::Null));
+        lines.extend(result.map(|(_, line)| line.clone()));
+    }
+    Some(lines)
+}
+
+/// A value inside a line.
+fn bare(value: &Value, quirks: &Quirks) -> String {
+    match value {
+        Value::Null if !quirks.has("python_repr") => "null".to_owned(),
+        value => shown(Some(value), quirks),
+    }
+}
+
+/// The tools that there are, one a line.
+pub fn tool_definitions(definitions: &Value, quirks: &Quirks) -> Option<String> {
+    let definitions = normal::definitions(definitions, quirks);
+    let Value::List(items) = &definitions else { return None };
+    let line = |tool: &Value| {
+        let Value::Map(_) = tool else { return None };
+        let name = tool.get("name").map_or_else(|| "unnamed_tool".to_owned(), python::text);
+        let what = match tool.get("description") {
+            None => "",
+            Some(text) => text.text()?.trim_matches(is_space),
+        };
+        let properties = match tool.get("parameters") {
+            None => None,
+            Some(Value::Map(_)) => tool.get("parameters").and_then(|of| of.get("properties")),
+            Some(_) => return None,
+        };
+        let inputs = match properties.filter(|of| super::inputs::truthy(of)) {
+            None => "no parameters".to_owned(),
+            Some(Value::Map(of)) => of.iter().map(|(key, _)| key.text()).collect::<Option<Vec<_>>>()?.join(", "),
+            Some(_) => return None,
+        };
+        Some(format!("- {name}: {what} (inputs: {inputs})"))
+    };
+    let lines: Option<Vec<String>> = items.iter().map(line).collect();
+    Some([vec!["TOOL_DEFINITIONS:".to_owned()], lines?].concat().join("\n"))
+}

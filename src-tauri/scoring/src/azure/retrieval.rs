@@ -1,0 +1,295 @@
+//! **Pure.** Documents that were found for a query, against labels of how relevant they are.
+use super::numbers::{self, number, whole};
+use super::options::{Limit, Options};
+use super::{Failure, Inputs, Outcome, Quirks};
+use std::collections::HashMap;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Options of `document_retrieval`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Retrieval {
+    /// The label of what is not relevant.
+    pub least: i64,
+    /// The label of what is most relevant.
+    pub most: i64,
+    /// From which value on each of the metrics passes, without both of the holes, which have to be 0; none is the usual one.
+    pub thresholds: [Option<Limit>; 7],
+}
+
+const THRESHOLDS: [(&str, &str); 7] = [
+    ("ndcg_threshold", "0.5"),
+    ("xdcg_threshold", "50.0"),
+    ("fidelity_threshold", "0.5"),
+    ("top1_relevance_threshold", "50.0"),
+    ("top3_max_relevance_threshold", "50.0"),
+    ("total_retrieved_documents_threshold", "50"),
+    ("total_ground_truth_documents_threshold", "50"),
+];
+
+/// The metrics, with the place of their threshold.
+const METRICS: [(&str, Option<usize>); 9] = [
+    ("ndcg@3", Some(0)),
+    ("xdcg@3", Some(1)),
+    ("fidelity", Some(2)),
+    ("top1_relevance", Some(3)),
+    ("top3_max_relevance", Some(4)),
+    ("holes", None),
+    ("holes_ratio", None),
+    ("total_retrieved_documents", Some(5)),
+    ("total_ground_truth_documents", Some(6)),
+];
+
+/// Documents of a row at most.
+const MOST: usize = 10_000;
+/// Ranks that are looked at.
+const RANKS: usize = 3;
+
+impl Retrieval {
+    pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
+        let integer = |name, usual, what: &str| -> Result<i64, String> {
+            let limit = options.limit(name, usual)?;
+            limit.written.parse().map_err(|_| format!("The ground truth label {what} must be an integer value."))
+        };
+        let least = integer("ground_truth_label_min", "0", "minimum")?;
+        let most = integer("ground_truth_label_max", "4", "maximum")?;
+        if least >= most {
+            return Err("The ground truth label maximum must be strictly greater than the ground truth label minimum."
+                .to_owned());
+        }
+        if !(-100..=100).contains(&least) || !(-100..=100).contains(&most) {
+            return Err("Labels have to lie between -100 and 100.".to_owned());
+        }
+        let mut thresholds = [const { None }; 7];
+        for (threshold, (name, usual)) in thresholds.iter_mut().zip(THRESHOLDS) {
+            *threshold = options.get(name).map(|_| options.limit(name, usual)).transpose()?;
+        }
+        Ok(Self { least, most, thresholds })
+    }
+
+    /// The result of a row.
+    pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
+        let truth = self.labels(inputs)?;
+        let (found, listed) = retrieved(inputs, quirks)?;
+        let values = self.measured(&truth, &found, listed, quirks);
+        let named = METRICS.iter().map(|(name, _)| *name).zip(values.iter().cloned());
+        let mut out: Outcome = named.map(|(name, value)| (name.to_owned(), value)).collect();
+        for ((name, place), value) in METRICS.iter().zip(&values) {
+            let limit = place.map_or_else(|| Limit::usual("0"), |place| self.threshold(place, quirks));
+            let value = numbers::of(value).unwrap_or(f64::NAN);
+            let passes = if place.is_some() { value >= limit.value } else { value <= limit.value };
+            let field = |end: &str, value| (format!("{name}_{end}"), value);
+            out.push(field("result", if passes { "pass" } else { "fail" }.into()));
+            out.push(field("threshold", limit.shown()));
+            out.push(field("higher_is_better", Value::Bool(place.is_some())));
+        }
+        Ok(out)
+    }
+
+    fn threshold(&self, place: usize, quirks: &Quirks) -> Limit {
+        let usual = || match place {
+            3 | 4 if !quirks.has("unreachable_thresholds") => {
+                let middle = f64::midpoint(float(self.least), float(self.most));
+                Limit { written: format!("{middle:?}"), value: middle }
+            }
+            _ => Limit::usual(THRESHOLDS[place].1),
+        };
+        self.thresholds[place].clone().unwrap_or_else(usual)
+    }
+
+    /// The label of each document. Of several of one document the last counts, at the place of the first.
+    fn labels(&self, inputs: &Inputs) -> Result<Ranking, Failure> {
+        let items = listed(inputs, "retrieval_ground_truth")?;
+        let items = items.as_ref().map(Value::items).unwrap_or_default();
+        if items.is_empty() {
+            return wrong(
+                "'retrieval_ground_truth' parameter must contain at least one item. Check your data input to be sure that each input record has ground truth defined.",
+            );
+        }
+        let mut truth = Ranking::default();
+        for item in items {
+            let (Some(id), Some(label)) = (field(item, "document_id"), field(item, "query_relevance_label")) else {
+                return wrong(
+                    "Invalid input data was found in the retrieval ground truth. Ensure that all items in the 'retrieval_ground_truth' array contain 'document_id' and 'query_relevance_label' properties.",
+                );
+            };
+            let Some(label) = integer(label) else { return wrong("Query relevance labels must be integer values.") };
+            for (outside, than, which) in
+                [(label < self.least, "less", "minimum"), (label > self.most, "greater", "maximum")]
+            {
+                if outside {
+                    let bound = &which[..3];
+                    return wrong(&format!(
+                        "A query relevance label {than} than the configured {which} value was detected in the evaluation input data. Check the range of ground truth label values in the input data and set the value of ground_truth_label_{bound} to the appropriate value for your data."
+                    ));
+                }
+            }
+            truth.add(key(id), float(label));
+        }
+        truth.within(items.len(), "retrieval_ground_truth")
+    }
+
+    fn measured(&self, truth: &Ranking, found: &Ranking, listed: usize, quirks: &Quirks) -> [Value; 9] {
+        let counts = [whole(listed), whole(truth.listed)];
+        let zeros = |zero: fn() -> Value| [(); 5].map(|()| zero());
+        let lost = found.entries.iter().filter(|(id, _)| truth.label(id).is_none()).count();
+        let (five, holes) = if found.entries.is_empty() {
+            (zeros(|| number(0.0)), [whole(0), whole(0)])
+        } else {
+            let labels: Vec<f64> = found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
+            let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
+            let none = labels.iter().all(|label| *label == 0.0);
+            let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks) };
+            (five, [whole(lost), number(ratio(lost, listed))])
+        };
+        let [ndcg, xdcg, fidelity, first, best] = five;
+        let ([holes, holes_ratio], [retrieved, labelled]) = (holes, counts);
+        [ndcg, xdcg, fidelity, first, best, holes, holes_ratio, retrieved, labelled]
+    }
+
+    fn graded(&self, labels: &[f64], ideal: &[f64], quirks: &Quirks) -> [Value; 5] {
+        let top = &labels[..labels.len().min(RANKS)];
+        let best = top.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let label = |label: f64| Value::Number(format!("{label:.0}"));
+        [
+            number(gain(top) / gain(&ideal[..ideal.len().min(RANKS)])),
+            number(discounted(top)),
+            number(self.weight(labels, quirks) / self.weight(ideal, quirks)),
+            label(top.first().copied().unwrap_or(0.0)),
+            label(best),
+        ]
+    }
+
+    /// What all labels weigh together. What is not relevant weighs nothing.
+    fn weight(&self, labels: &[f64], quirks: &Quirks) -> f64 {
+        let all: Vec<i64> = (self.least + 1..=self.most).collect();
+        let mut counted = all.clone();
+        if quirks.has("string_sorted_labels") {
+            counted.sort_by_key(ToString::to_string);
+        }
+        let weights = all.iter().map(|label| float(label + 1).exp2() - 1.0);
+        let count = |label: &i64| labels.iter().filter(|known| **known == float(*label)).fold(0.0, |sum, _| sum + 1.0);
+        counted.iter().map(count).zip(weights).map(|(count, weight)| count * weight).sum()
+    }
+}
+
+/// Documents with a number each, in the order in which they come first.
+#[derive(Debug, Default)]
+struct Ranking {
+    entries: Vec<(String, f64)>,
+    places: HashMap<String, usize>,
+    /// How many were listed, the same one twice included.
+    listed: usize,
+}
+
+impl Ranking {
+    fn add(&mut self, id: String, value: f64) {
+        self.listed += 1;
+        if let Some(place) = self.places.get(&id) {
+            self.entries[*place].1 = value;
+        } else {
+            self.places.insert(id.clone(), self.entries.len());
+            self.entries.push((id, value));
+        }
+    }
+
+    fn label(&self, id: &str) -> Option<f64> {
+        self.places.get(id).map(|place| self.entries[*place].1)
+    }
+
+    /// The highest first; what is equal stays as it was.
+    fn ranked(&self) -> Vec<&(String, f64)> {
+        let mut ranked: Vec<&(String, f64)> = self.entries.iter().collect();
+        ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+        ranked
+    }
+
+    fn within(self, listed: usize, what: &str) -> Result<Self, Failure> {
+        if listed > MOST { wrong(&format!("`{what}` has {listed} documents; {MOST} are the most.")) } else { Ok(self) }
+    }
+}
+
+fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failure> {
+    let value = listed(inputs, "retrieved_documents")?;
+    let items = match &value {
+        Some(Value::List(items)) => items.as_slice(),
+        _ if quirks.has("unlisted_documents_are_none") => &[],
+        _ => return wrong("`retrieved_documents` is no list of documents."),
+    };
+    let mut found = Ranking::default();
+    for item in items {
+        let (Some(id), Some(score)) = (field(item, "document_id"), field(item, "relevance_score")) else {
+            return wrong(
+                "Invalid input data was found in the retrieved documents. Ensure that all items in the 'retrieved_documents' array contain 'document_id' and 'relevance_score' properties.",
+            );
+        };
+        let Some(score) = score_of(score) else {
+            return wrong("Retrieved document relevance score must be a numerical value.");
+        };
+        found.add(key(id), score);
+    }
+    Ok((found.within(items.len(), "retrieved_documents")?, items.len()))
+}
+
+fn listed(inputs: &Inputs, name: &str) -> Result<Option<Value>, Failure> {
+    match inputs.get(name) {
+        None | Some(Value::Null) => wrong(&format!("The row has no `{name}`.")),
+        // In tables with text only, a list is a text with a list in it.
+        Some(Value::Text(text)) => Ok(json::embedded(text)),
+        Some(value) => Ok(Some(value.clone())),
+    }
+}
+
+fn wrong<T>(message: &str) -> Result<T, Failure> {
+    Err(Failure { by_input: true, message: message.to_owned() })
+}
+
+fn field<'a>(item: &'a Value, name: &str) -> Option<&'a Value> {
+    item.get(name).filter(|value| **value != Value::Null)
+}
+
+/// What Python takes for the same key is the same: 1 and 1.0, but not "1".
+fn key(id: &Value) -> String {
+    match id {
+        Value::Number(written) => written.parse().map_or_else(|_| written.clone(), |number: f64| format!("{number:?}")),
+        Value::Bool(flag) => format!("{:?}", f64::from(u8::from(*flag))),
+        other => json::write(other, false),
+    }
+}
+
+fn integer(value: &Value) -> Option<i64> {
+    match value {
+        Value::Number(written) => written.parse().ok(),
+        _ => None,
+    }
+}
+
+fn score_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bool(flag) => Some(f64::from(u8::from(*flag))),
+        other => numbers::of(other).filter(|score| !score.is_nan()),
+    }
+}
+
+/// Discounted cumulative gain.
+fn gain(labels: &[f64]) -> f64 {
+    let ranks = [1.0_f64, 2.0, 3.0].into_iter();
+    labels.iter().zip(ranks).map(|(label, rank)| (label.exp2() - 1.0) / (rank + 1.0).log2()).sum()
+}
+
+/// The same with a discount that knows how far people read; as if there always were three.
+fn discounted(labels: &[f64]) -> f64 {
+    let discounts = [0.0, 1.0, 2.0].map(|rank: f64| 0.6_f64.powf(rank));
+    let sum: f64 = labels.iter().zip(discounts).map(|(label, discount)| 25.0 * label * discount).sum();
+    sum / discounts.iter().sum::<f64>()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "labels are small")]
+fn float(label: i64) -> f64 {
+    label as f64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "documents of a row are few")]
+fn ratio(part: usize, all: usize) -> f64 {
+    part as f64 / all as f64
+}

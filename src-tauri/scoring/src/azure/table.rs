@@ -1,0 +1,187 @@
+//! **Pure.** Rows of a data file: JSON Lines, a JSON list, or CSV. Types stay as they are written: a text that looks like a number is a
+//! text, and a number keeps its digits. What cannot be read is told by line, and nothing is left out without a word.
+use super::Quirks;
+use super::csv::{self, Cell};
+use std::collections::HashMap;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+/// Rows under columns.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Table {
+    /// Names of columns, in the order in which they come first.
+    pub columns: Vec<String>,
+    /// Rows, in their order.
+    pub rows: Vec<Row>,
+    /// Lines that are no rows.
+    pub wrong: Vec<Wrong>,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Where it begins in its file, from 1; in a JSON list, which one it is.
+    pub line: usize,
+    /// What it has for each column; what the last columns lack may be left off.
+    cells: Vec<Option<Value>>,
+}
+
+/// A line that is no row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// Which one, from 1.
+    pub line: usize,
+    /// A sentence that names the line.
+    pub message: String,
+}
+
+impl Row {
+    /// What it has for the column of this number. A missing value is not the same as `null`.
+    pub fn cell(&self, column: usize) -> Option<&Value> {
+        self.cells.get(column).and_then(Option::as_ref)
+    }
+
+    pub(super) fn cell_mut(&mut self, column: usize) -> &mut Option<Value> {
+        if self.cells.len() <= column {
+            self.cells.resize(column + 1, None);
+        }
+        &mut self.cells[column]
+    }
+}
+
+impl Table {
+    /// Reads a file. The error is a sentence; lines that are no rows are told in `wrong`.
+    pub fn read(text: &str, csv: bool, quirks: &Quirks) -> Result<Self, String> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let pandas = quirks.has("pandas_types");
+        let mut table = match (csv, text.trim_start().starts_with('[')) {
+            (true, _) => of_csv(text, pandas)?,
+            (false, true) => of_list(text)?,
+            (false, false) => of_lines(text),
+        };
+        if pandas {
+            super::pandas::coerce(&mut table, csv)?;
+        }
+        Ok(table)
+    }
+
+    /// Of what was said for each row: named values, in an order.
+    pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Self {
+        let (mut table, mut known) = (Self::default(), HashMap::new());
+        for (at, entries) in rows.into_iter().enumerate() {
+            table.add(&mut known, at + 1, entries);
+        }
+        table
+    }
+
+    /// The value of a row under the name of a column.
+    pub fn value(&self, row: usize, column: &str) -> Option<&Value> {
+        let at = self.columns.iter().position(|known| known == column)?;
+        self.rows.get(row)?.cell(at)
+    }
+
+    fn add(
+        &mut self,
+        known: &mut HashMap<String, usize>,
+        line: usize,
+        entries: impl IntoIterator<Item = (String, Option<Value>)>,
+    ) {
+        let mut row = Row { line, cells: Vec::with_capacity(self.columns.len()) };
+        for (key, value) in entries {
+            let column = known.get(&key).copied().unwrap_or_else(|| {
+                self.columns.push(key.clone());
+                known.insert(key, self.columns.len() - 1);
+                self.columns.len() - 1
+            });
+            *row.cell_mut(column) = value;
+        }
+        row.cells.shrink_to_fit();
+        self.rows.push(row);
+    }
+
+    /// The same without a column, where there is one of that name.
+    #[must_use]
+    pub(super) fn without(mut self, column: &str) -> Self {
+        if let Some(at) = self.columns.iter().position(|known| known == column) {
+            self.columns.remove(at);
+            for row in self.rows.iter_mut().filter(|row| at < row.cells.len()) {
+                row.cells.remove(at);
+            }
+        }
+        self
+    }
+
+    fn refuse(&mut self, line: usize, why: &str) {
+        self.wrong.push(Wrong { line, message: format!("Line {line} {why}") });
+    }
+}
+
+fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<Value>)> {
+    entries.into_iter().filter_map(|(key, value)| match key {
+        Value::Text(key) => Some((key, Some(value))),
+        _ => None,
+    })
+}
+
+fn of_lines(text: &str) -> Table {
+    let (mut table, mut known) = (Table::default(), HashMap::new());
+    for (at, line) in text.split('\n').enumerate() {
+        let line = line.trim();
+        if line.is_empty() {
+            continue;
+        }
+        // What Python wrote may say NaN.
+        match json::read_python(line) {
+            Ok(Value::Map(entries)) => table.add(&mut known, at + 1, named(entries)),
+            Ok(_) => table.refuse(at + 1, "is no JSON object."),
+            Err(why) => table.refuse(at + 1, &format!("is no JSON: {}", why.message)),
+        }
+    }
+    table
+}
+
+fn of_list(text: &str) -> Result<Table, String> {
+    let items = match json::read_python(text) {
+        Ok(Value::List(items)) => items,
+        Ok(_) => return Err("The file is neither JSON Lines nor a JSON list.".to_owned()),
+        Err(why) => return Err(format!("The file begins as a JSON list and is none: {why}")),
+    };
+    let (mut table, mut known) = (Table::default(), HashMap::new());
+    for (at, item) in items.into_iter().enumerate() {
+        match item {
+            Value::Map(entries) => table.add(&mut known, at + 1, named(entries)),
+            _ => table.refuse(at + 1, "of the list is no JSON object."),
+        }
+    }
+    Ok(table)
+}
+
+fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
+    let mut table = Table::default();
+    let mut records = csv::records(text).filter(|record| !record.is_blank());
+    let Some(header) = records.next() else { return Ok(table) };
+    for cell in header.cells {
+        let name = match cell {
+            Cell::Plain(name) | Cell::Quoted(name) => name,
+        };
+        if table.columns.contains(&name) {
+            return Err(format!("Two columns are named `{name}`."));
+        }
+        table.columns.push(name);
+    }
+    for record in records {
+        let (found, wanted) = (record.cells.len(), table.columns.len());
+        if record.open {
+            table.refuse(record.line, "opens a quote that is never closed.");
+        } else if found > wanted || (found < wanted && !pandas) {
+            table.refuse(record.line, &format!("has {found} cells, and the header has {wanted}."));
+        } else {
+            let cells = record.cells.into_iter().map(|cell| match cell {
+                Cell::Plain(text) if text.is_empty() => None,
+                Cell::Plain(text) | Cell::Quoted(text) => Some(Value::Text(text)),
+            });
+            table.rows.push(Row { line: record.line, cells: cells.collect() });
+        }
+    }
+    Ok(table)
+}

@@ -1,0 +1,62 @@
+//! The judges as a whole: what they are shown, how their replies are read, and how a row goes on. Each table has our way and the
+//! package's side by side.
+mod course;
+mod replies;
+mod tools;
+mod turns;
+mod words;
+
+use super::{Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks};
+use crate::judges::Question;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+fn value(text: &str) -> Value {
+    json::read(text).unwrap()
+}
+
+/// Inputs of an object.
+fn given(text: &str) -> Inputs {
+    let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
+    Inputs(value(text).entries().iter().map(named).collect())
+}
+
+/// An evaluator of that kind, with options.
+fn evaluator(kind: &str, options: &str) -> Evaluator {
+    Evaluator::read(kind, &value(options)).unwrap()
+}
+
+/// A result as JSON, an error as its sentence.
+fn told(came: &Result<Outcome, Failure>) -> String {
+    match came {
+        Ok(outcome) => {
+            let entries = outcome.iter().map(|(key, value)| (key.as_str().into(), value.clone())).collect();
+            json::write(&Value::Map(entries), false)
+        }
+        Err(failure) => format!("{}: {}", if failure.by_input { "input" } else { "reply" }, failure.message),
+    }
+}
+
+/// Every question that is asked, and what it came to; the last reply is given again and again.
+fn went(evaluator: &Evaluator, inputs: &Inputs, replies: &[&str], quirks: &Quirks) -> (Vec<Question>, String) {
+    let mut evaluation = Evaluation::new(evaluator, inputs, quirks);
+    let mut asked = Vec::new();
+    loop {
+        match evaluation.next() {
+            Next::Ask(question) => {
+                let reply = replies.get(asked.len()).or(replies.last()).expect("nothing is asked");
+                asked.push(question);
+                evaluation.take(reply);
+            }
+            Next::Run(_) => panic!("no judge runs a program"),
+            Next::Done(came) => return (asked, told(&came)),
+        }
+    }
+}
+
+/// What was copied into a question under a name.
+fn block(question: &Question, name: &str) -> Option<String> {
+    let (_, rest) = question.text.split_once(&format!("<{name}>\n"))?;
+    let (inside, _) = rest.split_once(&format!("\n</{name}>"))?;
+    Some(inside.lines().map(|line| line.trim_start_matches("| ")).collect::<Vec<_>>().join("\n"))
+}

@@ -1,0 +1,124 @@
+//! What the judge of tool calls is given.
+use super::{block, evaluator, given, value, went};
+use crate::azure::{Quirks, calls_of, tool_inputs};
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+
+const CALL: &str = r#"{"type": "tool_call", "tool_call_id": "k", "name": "bus", "arguments": {"to": "Ulm"}}"#;
+const UNTYPED: &str = r#"{"name": "bus", "arguments": {"to": "Ulm"}}"#;
+const NESTED: &str = r#"{"type": "tool_call", "tool_call": {"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}}"#;
+const OPENAI: &str =
+    r#"{"id": "k", "type": "function", "function": {"name": "bus", "arguments": "{\"to\": \"Ulm\"}"}}"#;
+const BUS: &str = r#"{"name": "bus", "type": "function", "description": "Buses."}"#;
+const NESTED_BUS: &str = r#"{"type": "function", "function": {"name": "bus", "description": "Buses."}}"#;
+
+const NONE: &str = "No tool calls found in response or provided tool_calls.";
+const UNDEFINED: &str = "Tool definitions must be provided.";
+const UNKNOWN: &str = "Tool definitions for all tool calls must be provided.";
+
+/// The names of the calls and of the definitions, or why there is nothing to judge.
+fn prepared(inputs: &str, quirks: &Quirks) -> String {
+    let names = |values: &[Value]| {
+        values
+            .iter()
+            .map(|value| value.get("name").and_then(Value::text).unwrap_or("?").to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    match tool_inputs(&given(inputs), quirks) {
+        Ok((calls, tools)) => format!("{} / {}", names(&calls), names(&tools)),
+        Err(why) => why.to_owned(),
+    }
+}
+
+#[test]
+fn calls_need_definitions_of_their_names() {
+    for (calls, tools, theirs, ours) in [
+        (format!("[{CALL}]"), format!("[{BUS}]"), "bus / bus", "bus / bus"),
+        (format!("[{CALL}, {CALL}]"), format!("[{BUS}]"), "bus bus / bus bus", "bus bus / bus bus"),
+        (CALL.to_owned(), BUS.to_owned(), "bus / bus", "bus / bus"),
+        (format!("[{CALL}]"), r#"[{"name": "bus"}]"#.to_owned(), "bus / bus", "bus / bus"),
+        (format!("[{CALL}]"), r#"[{"name": "bus", "type": "file_search"}]"#.to_owned(), UNKNOWN, UNKNOWN),
+        (format!("[{CALL}]"), r#"[{"name": "train"}]"#.to_owned(), UNKNOWN, UNKNOWN),
+        (format!("[{CALL}]"), "[]".to_owned(), UNDEFINED, UNDEFINED),
+        (format!("[{CALL}]"), "null".to_owned(), UNDEFINED, UNDEFINED),
+        ("[]".to_owned(), format!("[{BUS}]"), NONE, NONE),
+        ("null".to_owned(), "null".to_owned(), NONE, NONE),
+        (format!("[{UNTYPED}]"), format!("[{BUS}]"), UNKNOWN, "bus / bus"),
+        (format!("[{NESTED}]"), format!("[{BUS}]"), UNKNOWN, "bus / bus"),
+        (format!("[{OPENAI}]"), format!("[{NESTED_BUS}]"), UNKNOWN, "bus / bus"),
+        (format!("[{CALL}]"), format!("[{NESTED_BUS}]"), UNKNOWN, "bus / bus"),
+        // Tables hold them as text.
+        (
+            json::write(&format!("[{CALL}]").as_str().into(), false),
+            json::write(&format!("[{BUS}]").as_str().into(), false),
+            UNKNOWN,
+            "bus / bus",
+        ),
+    ] {
+        let inputs = format!(r#"{{"query": "q", "tool_calls": {calls}, "tool_definitions": {tools}}}"#);
+        assert_eq!(prepared(&inputs, &Quirks::all()), theirs, "{inputs}");
+        assert_eq!(prepared(&inputs, &Quirks::default()), ours, "{inputs}");
+    }
+}
+
+#[test]
+fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
+    let response = format!(
+        r#"[{{"role": "assistant", "content": [{{"type": "text", "text": "I look."}}, {CALL}]}},
+            {{"role": "tool", "tool_call_id": "k", "content": [{{"type": "tool_result", "tool_result": [8]}}]}},
+            {{"role": "assistant", "content": "8"}}]"#
+    );
+    let calls = |response: &str, quirks: &Quirks| json::write(&Value::List(calls_of(&value(response), quirks)), false);
+    let wanted = r#"[{"type":"tool_call","tool_call_id":"k","name":"bus","arguments":{"to":"Ulm"},"tool_result":[8]}]"#;
+    assert_eq!(
+        (calls(&response, &Quirks::all()), calls(&response, &Quirks::default())),
+        (wanted.to_owned(), wanted.to_owned())
+    );
+    let openai = format!(
+        r#"[{{"role": "assistant", "content": null, "tool_calls": [{OPENAI}]}}, {{"role": "tool", "tool_call_id": "k", "content": "8"}}]"#
+    );
+    assert_eq!(calls(&openai, &Quirks::all()), "[]");
+    assert_eq!(calls(&openai, &Quirks::default()), wanted.replace("[8]", "\"8\""));
+    let inputs = |response: &str| {
+        format!(
+            r#"{{"response": {response}, "tool_calls": [{{"type": "tool_call", "name": "other"}}], "tool_definitions": [{BUS}, {{"name": "other"}}]}}"#
+        )
+    };
+    assert_eq!(prepared(&inputs(&response), &Quirks::all()), "bus / bus");
+    assert_eq!(prepared(&inputs(r#""8 o'clock""#), &Quirks::all()), "other / other");
+    assert_eq!(prepared(&inputs("[]"), &Quirks::all()), "other / other");
+}
+
+#[test]
+fn what_cannot_be_judged_is_not_asked_about_and_passes_only_the_way_of_the_package() {
+    let judge = evaluator("tool_call_accuracy", "{}");
+    let result = |quirks: &Quirks| went(&judge, &given(r#"{"query": "q"}"#), &[], quirks);
+    let wanted = |word: &str| {
+        format!(
+            r#"{{"tool_call_accuracy":"not applicable","tool_call_accuracy_result":"{word}","tool_call_accuracy_threshold":3,"tool_call_accuracy_reason":"{NONE}","details":{{}}}}"#
+        )
+    };
+    assert_eq!(result(&Quirks::all()), (Vec::new(), wanted("pass")));
+    assert_eq!(result(&Quirks::default()), (Vec::new(), wanted("not applicable")));
+}
+
+#[test]
+fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
+    let inputs =
+        given(&format!(r#"{{"query": "When?", "tool_calls": [{CALL}, {CALL}], "tool_definitions": [{BUS}]}}"#));
+    let judge = evaluator("tool_call_accuracy", "{}");
+    let reply = r#"{"chain_of_thought": "r", "tool_calls_success_level": 5}"#;
+    let (ours, _) = went(&judge, &inputs, &[reply], &Quirks::default());
+    assert_eq!(
+        block(&ours[0], "tool_definitions").unwrap(),
+        r#"[{"name":"bus","type":"function","description":"Buses."}]"#
+    );
+    let (theirs, _) = went(&judge, &inputs, &[reply], &Quirks::all());
+    assert_eq!(block(&theirs[0], "tool_definitions").unwrap(), "");
+    assert!(block(&theirs[0], "tool_calls").unwrap().starts_with("[{'type': 'tool_call', 'tool_call_id': 'k'"));
+    // Without a question, one is not made up.
+    let inputs = given(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
+    assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(), "(none was given)");
+    assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(), "None");
+}

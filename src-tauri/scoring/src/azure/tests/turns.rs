@@ -1,0 +1,117 @@
+//! Conversations of several turns.
+use super::{block, evaluator, given, went};
+use crate::azure::Quirks;
+
+const TALK: &str = r#"{"conversation": {"context": "all", "messages": [
+    {"role": "assistant", "content": "Welcome."},
+    {"role": "user", "content": "One?", "context": {"page": 1}},
+    {"role": "assistant", "content": "Uno.", "context": "own", "ground_truth": "uno"},
+    {"role": "user", "content": "Two?"},
+    {"role": "user", "content": "In Latin."},
+    {"role": "tool", "content": "x"},
+    {"role": "assistant", "content": [{"type": "text", "text": "Duo."}]},
+    {"role": "user", "content": "Bye"}]}}"#;
+
+fn asked(kind: &str, inputs: &str, names: &[&str], quirks: &Quirks) -> Vec<String> {
+    let reply = if kind == "similarity" { "4" } else { "<S1>r</S1><S2>4</S2>" };
+    let (questions, _) = went(&evaluator(kind, "{}"), &given(inputs), &[reply], quirks);
+    let shown = |question| {
+        names.iter().map(|name| block(question, name).unwrap_or_else(|| "-".to_owned())).collect::<Vec<_>>().join(" | ")
+    };
+    questions.iter().map(shown).collect()
+}
+
+#[test]
+fn a_turn_is_what_was_asked_with_its_answer_and_not_the_next_of_each() {
+    assert_eq!(
+        asked("coherence", TALK, &["query", "response"], &Quirks::default()),
+        ["One? | Uno.", "Two?\nIn Latin. | Duo."]
+    );
+    assert_eq!(
+        asked("coherence", TALK, &["query", "response"], &Quirks::all()),
+        ["One? | Welcome.", "Two? | Uno.", "In Latin. | [{'type': 'text', 'text': 'Duo.'}]"]
+    );
+    assert_eq!(asked("fluency", TALK, &["response"], &Quirks::default()), ["Uno.", "Duo."]);
+    assert_eq!(asked("response_completeness", TALK, &["ground_truth"], &Quirks::default()), ["uno", ""]);
+}
+
+#[test]
+fn context_is_what_was_known_of_all_and_of_each_message_that_is_judged() {
+    assert_eq!(
+        asked("groundedness", TALK, &["query", "context"], &Quirks::default()),
+        [
+            r#"One? | {"global_context":"all","query_context":{"page":1},"response_context":"own"}"#,
+            "Two?\nIn Latin. | {\"global_context\":\"all\"}"
+        ]
+    );
+    let theirs = Quirks::all().without("turns_zipped");
+    assert_eq!(
+        asked("groundedness", TALK, &["query", "context"], &theirs)[0],
+        "- | {'global_context': 'all', 'query_context': {'page': 1}, 'response_context': 'own'}"
+    );
+    // Retrieval judges no answer, and is not given what stood beside it.
+    assert_eq!(
+        asked("retrieval", TALK, &["context"], &theirs)[0],
+        "{'global_context': 'all', 'query_context': {'page': 1}}"
+    );
+}
+
+#[test]
+fn turns_come_to_means_with_everything_of_each_turn() {
+    let judge = evaluator("fluency", r#"{"threshold": 4}"#);
+    let replies = ["<S1>a</S1><S2>5</S2>", "<S1>b</S1><S2>2</S2>"];
+    let per_turn = r#""evaluation_per_turn":{"fluency":[5.0,2.0],"gpt_fluency":[5.0,2.0],"fluency_reason":["a","b"],"fluency_result":["pass","fail"],"fluency_threshold":[4,4]}"#;
+    let (_, ours) = went(&judge, &given(TALK), &replies, &Quirks::default());
+    assert_eq!(
+        ours,
+        format!(r#"{{"fluency":3.5,"fluency_result":"fail","gpt_fluency":3.5,"fluency_threshold":4,{per_turn}}}"#)
+    );
+    let zipped = Quirks::all().without("turns_zipped");
+    let (_, theirs) = went(&judge, &given(TALK), &replies, &zipped);
+    assert_eq!(theirs, format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#));
+    // A turn without a score leaves none for the whole.
+    let (_, theirs) = went(&judge, &given(TALK), &["<S2>5</S2>", "no"], &zipped);
+    assert!(theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#), "{theirs}");
+    let (questions, ours) = went(&judge, &given(TALK), &["<S2>5</S2>", "no"], &Quirks::default());
+    assert_eq!((questions.len(), ours.starts_with("reply: The reply of the judge could not be read")), (3, true));
+}
+
+#[test]
+fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
+    let judge = evaluator("fluency", "{}");
+    let result = |conversation: &str, quirks: &Quirks| {
+        went(&judge, &given(&format!(r#"{{"conversation": {conversation}}}"#)), &["<S1>r</S1><S2>4</S2>"], quirks).1
+    };
+    let one = r#"{"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}"#;
+    let wanted =
+        r#"{"fluency":4.0,"gpt_fluency":4.0,"fluency_reason":"r","fluency_result":"pass","fluency_threshold":3}"#;
+    assert_eq!((result(one, &Quirks::all()), result(one, &Quirks::default())), (wanted.to_owned(), wanted.to_owned()));
+    let none = r#"{"messages": [{"role": "user", "content": "Q"}]}"#;
+    assert_eq!(result(none, &Quirks::all()), "{}");
+    assert_eq!(
+        result(none, &Quirks::default()),
+        "input: The conversation has no message of a person that an assistant answers."
+    );
+    let picture = r#"{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}"#;
+    assert_eq!(result(picture, &Quirks::default()), "input: Only text conversation inputs are supported.");
+    assert_eq!(result("7", &Quirks::default()), "input: The conversation has no list named `messages`.");
+    // In a table it is a text.
+    let text = touchstone_formats::json::write(&one.into(), false);
+    assert_eq!(result(&text, &Quirks::default()), wanted);
+}
+
+#[test]
+fn texts_are_measured_turn_by_turn_too() {
+    let talk = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "red cat", "ground_truth": "red cat"},
+        {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue", "ground_truth": "red"}]}}"#;
+    let result = |kind: &str, quirks: &Quirks| went(&evaluator(kind, "{}"), &given(talk), &[], quirks).1;
+    let turns = r#""evaluation_per_turn":{"f1_score":[1.0,0.0],"f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]}"#;
+    assert_eq!(result("f1_score", &Quirks::all()), format!(r#"{{"f1_score":0.5,"f1_threshold":0.5,{turns}}}"#));
+    assert_eq!(
+        result("f1_score", &Quirks::default()),
+        format!(r#"{{"f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,{turns}}}"#)
+    );
+    assert!(result("rouge_score", &Quirks::default()).starts_with(
+        r#"{"rouge_precision":0.5,"rouge_recall":0.5,"rouge_f1_score":0.5,"rouge_precision_threshold":0.5"#
+    ));
+}

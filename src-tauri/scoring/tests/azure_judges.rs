@@ -1,0 +1,393 @@
+//! The judges of azure-ai-evaluation 1.10.0 against what that package made of the same inputs and replies. Its files are not part of the
+//! project; without them there is nothing to do.
+#![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use std::collections::BTreeMap;
+use std::path::Path;
+use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python;
+use touchstone_formats::value::Value;
+use touchstone_scoring::azure::{
+    Evaluation, Evaluator, Failure, Inputs, Next, Outcome, Quirks, calls_of, reformat, tool_inputs,
+};
+
+fn lines(name: &str) -> Vec<Value> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure").join(name);
+    let Ok(text) = fs_err::read_to_string(&file) else {
+        eprintln!("skipped: there is no {}", file.display());
+        return Vec::new();
+    };
+    text.lines().map(|line| json::read(line).unwrap()).collect()
+}
+
+fn text<'a>(case: &'a Value, key: &str) -> &'a str {
+    case.get(key).and_then(Value::text).unwrap_or_default()
+}
+
+#[test]
+fn messages_and_tools_are_put_into_words_as_the_package_does() {
+    let (all, mut count) = (Quirks::all(), BTreeMap::new());
+    for case in lines("reformat.jsonl") {
+        let (function, input) = (text(&case, "function"), case.get("input").unwrap());
+        let flag = |name: &str| case.get("kwargs").unwrap().get(name) == Some(&Value::Bool(true));
+        let words = match function {
+            "reformat_conversation_history" => {
+                reformat::conversation_history(input, flag("include_system_messages"), &all)
+            }
+            "reformat_agent_response" => reformat::agent_response(input, flag("include_tool_messages"), &all),
+            "reformat_tool_definitions" => reformat::tool_definitions(input, &all),
+            _ => {
+                let calls = Value::List(calls_of(input, &all));
+                assert_eq!(Some(&calls), case.get("output"), "{case:?}");
+                *count.entry(function.to_owned()).or_insert(0) += 1;
+                continue;
+            }
+        };
+        // Some texts come out as they went in: whether that is falling back makes no difference.
+        let fell_back = case.get("fell_back_to_input") == Some(&Value::Bool(true));
+        match &words {
+            Some(words) => assert_eq!(case.get("output"), Some(&words.as_str().into()), "{case:?}"),
+            None => assert!(fell_back, "{case:?}"),
+        }
+        let rendered = words.unwrap_or_else(|| python::text(input));
+        assert_eq!(text(&case, "output_as_rendered_in_prompt"), rendered, "{case:?}");
+        *count.entry(function.to_owned()).or_insert(0) += 1;
+    }
+    println!("by function: {count:?}");
+    println!("cases: {}", count.values().sum::<i32>());
+}
+
+/// What a case turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Seen {
+    Same,
+    /// Both fail, theirs with an error of Python that we tell in words of our own.
+    ErrorInOurWords,
+    /// Options that belong to the model.
+    ModelOption,
+    /// Never done: an image is not read from the disk, a text has no role.
+    Never,
+}
+
+/// How an evaluation went: the questions, and what it came to.
+struct Went {
+    asked: Vec<String>,
+    came: Result<Outcome, Failure>,
+}
+
+fn went(evaluator: &Evaluator, inputs: &Value, replies: &[String], quirks: &Quirks) -> Went {
+    let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
+    let inputs = Inputs(inputs.entries().iter().map(named).collect());
+    let mut evaluation = Evaluation::new(evaluator, &inputs, quirks);
+    let mut asked = Vec::new();
+    loop {
+        match evaluation.next() {
+            Next::Ask(question) => {
+                // One reply is given over and over again.
+                let reply = replies.get(asked.len()).or(replies.last()).unwrap();
+                asked.push(question.text);
+                evaluation.take(reply);
+            }
+            Next::Run(_) => panic!("no program is run"),
+            Next::Done(came) => return Went { asked, came },
+        }
+    }
+}
+
+/// The kind of a class: `TaskAdherenceEvaluator` is `task_adherence`.
+fn kind(class: &str) -> String {
+    let name = class.trim_end_matches("Evaluator");
+    if name == "QA" {
+        return "qa".to_owned();
+    }
+    let mut out = String::new();
+    for c in name.chars() {
+        if c.is_ascii_uppercase() && !out.is_empty() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+/// What was copied into a question under a name.
+fn block(question: &str, name: &str) -> Option<String> {
+    let (_, rest) = question.split_once(&format!("<{name}>\n"))?;
+    let (inside, _) = rest.split_once(&format!("\n</{name}>"))?;
+    Some(inside.lines().map(|line| line.strip_prefix("| ").unwrap()).collect::<Vec<_>>().join("\n"))
+}
+
+/// Numbers that are none are texts in these files.
+fn numbers(value: &Value) -> Value {
+    match value {
+        Value::Text(text) if ["NaN", "Infinity", "-Infinity"].contains(&text.as_str()) => Value::Number(text.clone()),
+        Value::List(items) => Value::List(items.iter().map(numbers).collect()),
+        Value::Map(entries) => Value::Map(entries.iter().map(|(key, value)| (key.clone(), numbers(value))).collect()),
+        other => other.clone(),
+    }
+}
+
+fn map(outcome: &Outcome) -> Value {
+    Value::Map(outcome.iter().map(|(key, value)| (key.as_str().into(), value.clone())).collect())
+}
+
+fn sorted(value: &Value) -> Value {
+    let mut entries = value.entries().to_vec();
+    entries.sort_by_key(|(key, _)| key.text().map(str::to_owned));
+    Value::Map(entries)
+}
+
+fn compared(case: &Value, result: &Value, came: &Result<Outcome, Failure>) -> Seen {
+    match (result.get("error").and_then(Value::text), came) {
+        (None, Ok(outcome)) => {
+            let (wanted, ours) = (numbers(result), map(outcome));
+            let (wanted, ours) =
+                if text(case, "kind") == "qa" { (sorted(&wanted), sorted(&ours)) } else { (wanted, ours) };
+            assert_eq!(wanted, ours, "{case:?}");
+            Seen::Same
+        }
+        (Some("EvaluationException"), Err(failure)) => {
+            let blame = if failure.by_input { "UserError" } else { "InternalError" };
+            assert_eq!(text(result, "message"), format!("({blame}) {}", failure.message), "{case:?}");
+            Seen::Same
+        }
+        (Some("JSONDecodeError" | "TypeError" | "ValueError" | "UnboundLocalError"), Err(failure)) => {
+            assert!(!failure.by_input, "{case:?}");
+            Seen::ErrorInOurWords
+        }
+        (Some("InvalidInputError"), Ok(_)) => Seen::Never,
+        _ => panic!("{case:?} came to {came:?}"),
+    }
+}
+
+/// The replies of a case; where it does not say them, such as lead to its result.
+fn replies(case: &Value, kind: &str) -> Vec<String> {
+    match case.get("judge_replies") {
+        Some(Value::Text(reply)) if reply != "see script" => vec![reply.clone()],
+        Some(Value::List(items)) if !items.is_empty() => items.iter().map(python::text).collect(),
+        Some(Value::Null) => vec![String::new()],
+        _ => {
+            let result = case.get("result").unwrap();
+            let names: &[&str] = if kind == "qa" {
+                &["groundedness", "relevance", "coherence", "fluency", "similarity"]
+            } else {
+                &[kind]
+            };
+            let reply = |name: &&str| {
+                let (score, reason) = (result.get(name).map(python::text), text(result, &format!("{name}_reason")));
+                let score = score.unwrap_or_else(|| "4".to_owned());
+                match *name {
+                    "similarity" => score,
+                    "relevance" | "task_adherence" | "intent_resolution" => {
+                        format!("{{\"explanation\": \"{reason}\", \"score\": {score}}}")
+                    }
+                    "tool_call_accuracy" => {
+                        format!("{{\"chain_of_thought\": \"{reason}\", \"tool_calls_success_level\": {score}}}")
+                    }
+                    _ => format!("<S1>{reason}</S1><S2>{score}</S2>"),
+                }
+            };
+            names.iter().map(reply).collect()
+        }
+    }
+}
+
+/// Whatever else a case tells about what was asked.
+fn questions(case: &Value, went: &Went) {
+    if let Some(Value::Number(calls)) = case.get("judge_calls") {
+        assert_eq!(calls, &went.asked.len().to_string(), "{case:?}");
+    }
+    if let Some(Value::List(turns)) = case.get("eval_inputs") {
+        for (turn, question) in turns.iter().zip(&went.asked) {
+            for (name, value) in turn.entries() {
+                if let Some(shown) = block(question, name.text().unwrap()) {
+                    assert_eq!(shown, python::text(value), "{case:?}");
+                }
+            }
+        }
+    }
+    let file = text(case, "prompt_file");
+    if file.starts_with("groundedness") {
+        let with_query = went.asked.iter().any(|question| block(question, "query").is_some());
+        assert_eq!(with_query, file.contains("with_query"), "{case:?}");
+    }
+    for line in case.get("data_lines").map(Value::items).unwrap_or_default() {
+        let (label, shown) = line.text().unwrap().split_once(':').unwrap();
+        let name = match label.trim() {
+            "QUERY" | "CONVERSATION" | "CONVERSATION_HISTORY" => "query",
+            "RESPONSE" | "AGENT_RESPONSE" => "response",
+            "TOOL CALLS" => "tool_calls",
+            "TOOL DEFINITION" | "TOOL_DEFINITIONS" => "tool_definitions",
+            other => panic!("{other}"),
+        };
+        assert_eq!(block(&went.asked[0], name).unwrap(), shown.trim(), "{case:?}");
+    }
+}
+
+#[test]
+fn replies_become_the_results_of_the_package() {
+    let mut count: BTreeMap<(String, Seen), usize> = BTreeMap::new();
+    for case in lines("judge_parsing.jsonl") {
+        let (class, of) = (text(&case, "evaluator"), text(&case, "kind"));
+        let kind = kind(class);
+        let result = case.get("result").unwrap();
+        let mut add = |seen| *count.entry((of.to_owned(), seen)).or_insert(0) += 1;
+        let evaluator = match Evaluator::read(&kind, case.get("init").unwrap()) {
+            Ok(evaluator) => evaluator,
+            Err(_) if case.get("init").unwrap().get("is_reasoning_model").is_some() => {
+                add(Seen::ModelOption);
+                continue;
+            }
+            Err(error) => panic!("{case:?}: {error}"),
+        };
+        let inputs = case.get("inputs").unwrap();
+        // All but these cases call the evaluator directly, and then groundedness does look at the question.
+        let quirks = match of {
+            "groundedness_batch_path" => Quirks::all(),
+            _ => Quirks::all().without("groundedness_ignores_query"),
+        };
+        // In conversations it never does.
+        let quirks = if of == "conversation" { Quirks::all() } else { quirks };
+        let replies = replies(&case, &kind);
+        if of == "groundedness_state" {
+            for part in ["first", "second"] {
+                let went = went(&evaluator, inputs.get(part).unwrap(), &replies, &quirks);
+                assert_eq!(compared(&case, result.get(part).unwrap(), &went.came), Seen::Same);
+                // Theirs goes on with the prompt of the row before.
+                assert_eq!(block(&went.asked[0], "query").is_some(), part == "first", "{case:?}");
+            }
+            add(Seen::Never);
+            continue;
+        }
+        let went = went(&evaluator, inputs, &replies, &quirks);
+        let seen = compared(&case, result, &went.came);
+        questions(&case, &went);
+        tools(&case, inputs);
+        let pictures = case.get("image_parts").is_some();
+        let roles = case.get("message_roles").map(Value::items).unwrap_or_default().len() > 2;
+        add(if pictures || roles { Seen::Never } else { seen });
+    }
+    for ((kind, seen), count) in &count {
+        println!("{kind:24} {seen:?}: {count}");
+    }
+    println!("cases: {}", count.values().sum::<usize>());
+}
+
+/// What the judge of tool calls is shown, before the mistake that hides the definitions.
+fn tools(case: &Value, inputs: &Value) {
+    let Some(wanted) = case.get("prompt_inputs") else { return };
+    let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
+    let inputs = Inputs(inputs.entries().iter().map(named).collect());
+    match tool_inputs(&inputs, &Quirks::all()) {
+        Ok((calls, definitions)) => {
+            assert_eq!(wanted.get("tool_calls"), Some(&Value::List(calls)), "{case:?}");
+            assert_eq!(wanted.get("tool_definitions"), Some(&Value::List(definitions)), "{case:?}");
+        }
+        Err(why) => assert_eq!(text(wanted, "error_message"), why, "{case:?}"),
+    }
+}
+
+/// What a row of a result file has of an evaluator; values that are none are left out.
+fn outputs(row: &Value, name: &str) -> Vec<(String, Value)> {
+    let of = |(key, value): &(Value, Value)| {
+        let key = key.text()?.strip_prefix(&format!("outputs.{name}."))?;
+        let none = matches!(value, Value::Number(number) if number == ".nan");
+        (!none).then(|| (key.to_owned(), value.clone()))
+    };
+    row.entries().iter().filter_map(of).collect()
+}
+
+/// Such a reply as may have led to this: one of the keys of a judge, at a turn if there are several.
+fn reply_for(judge: &str, known: &[(String, Value)], turn: usize) -> String {
+    let turns = known.iter().find(|(key, _)| key == "evaluation_per_turn").map(|(_, turns)| turns);
+    let of = |key: &str| match turns {
+        Some(turns) => turns.get(key).and_then(|values| values.items().get(turn)).cloned(),
+        None => known.iter().find(|(known, _)| known == key).map(|(_, value)| value.clone()),
+    };
+    let score = of(judge).map_or("none".to_owned(), |score| python::text(&score));
+    let reason = of(&format!("{judge}_reason")).map_or("?".to_owned(), |reason| python::text(&reason));
+    let details = of("details").map_or("{}".to_owned(), |details| json::write(&details, false));
+    match judge {
+        "similarity" => score,
+        "relevance" | "task_adherence" | "intent_resolution" => {
+            format!("{{\"explanation\": \"{reason}\", \"score\": {score}}}")
+        }
+        "tool_call_accuracy" => format!(
+            "{{\"chain_of_thought\": \"{reason}\", \"tool_calls_success_level\": {score}, \"details\": {details}}}"
+        ),
+        _ => format!("<S1>{reason}</S1><S2>{score}</S2>"),
+    }
+}
+
+/// Tables write whole numbers with a fraction where another row has one.
+fn same(ours: &Value, theirs: &Value) -> bool {
+    let number = |text: &str| text.trim_start_matches('.').parse::<f64>().unwrap();
+    match (ours, theirs) {
+        (Value::Number(ours), Value::Number(theirs)) => number(ours).total_cmp(&number(theirs)).is_eq(),
+        (Value::List(ours), Value::List(theirs)) => {
+            ours.len() == theirs.len() && ours.iter().zip(theirs).all(|(ours, theirs)| same(ours, theirs))
+        }
+        (Value::Map(ours), Value::Map(theirs)) => {
+            ours.len() == theirs.len()
+                && ours.iter().zip(theirs).all(|(ours, theirs)| ours.0 == theirs.0 && same(&ours.1, &theirs.1))
+        }
+        (ours, theirs) => ours == theirs,
+    }
+}
+
+#[test]
+fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
+    let (quirks, mut count) = (Quirks::all(), 0);
+    for name in ["agent", "conversation", "judges_no_tools", "judges_stubbed", "qa"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("../../../shared/golden/azure/evaluate_variants")
+            .join(format!("{name}.json"));
+        let Ok(text) = fs_err::read_to_string(&file) else {
+            eprintln!("skipped: there is no {}", file.display());
+            continue;
+        };
+        let file = json::read_python(&text).unwrap();
+        for row in file.get("rows").unwrap().items() {
+            let mut kinds: Vec<&str> = Vec::new();
+            for (key, _) in row.entries() {
+                let kind = key.text().and_then(|key| key.strip_prefix("outputs.")?.split('.').next());
+                kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
+            }
+            let input =
+                |(key, value): &(Value, Value)| Some((key.text()?.strip_prefix("inputs.")?.to_owned(), value.clone()));
+            let inputs = Inputs(row.entries().iter().filter_map(input).collect());
+            for kind in kinds {
+                let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+                let wanted = outputs(row, kind);
+                let judges: &[&str] = match kind {
+                    "qa" => &["groundedness", "relevance", "coherence", "fluency", "similarity"],
+                    _ => &[kind],
+                };
+                let given = Value::Map(
+                    evaluator.filtered(&inputs).0.into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+                );
+                let turns = if kind == "qa" { 1 } else { 2 };
+                let replies: Vec<String> = (0..turns)
+                    .flat_map(|turn| judges.iter().map(move |judge| (judge, turn)))
+                    .map(|(judge, turn)| reply_for(judge, &wanted, turn))
+                    .collect();
+                let came = went(&evaluator, &given, &replies, &quirks).came;
+                // A row that fails has no values at all; a score that is none is not there either.
+                let is_none = |value: &Value| matches!(value, Value::Number(number) if number == "NaN");
+                let mut ours = came.unwrap_or_default();
+                ours.retain(|(_, value)| !is_none(value));
+                ours.sort_by(|a, b| a.0.cmp(&b.0));
+                let mut wanted = wanted;
+                wanted.sort_by(|a, b| a.0.cmp(&b.0));
+                let alike = |(ours, theirs): (&(String, Value), &(String, Value))| {
+                    ours.0 == theirs.0 && same(&numbers(&ours.1), &theirs.1)
+                };
+                assert!(
+                    ours.len() == wanted.len() && ours.iter().zip(&wanted).all(alike),
+                    "{name} {kind}\n{ours:?}\n{wanted:?}"
+                );
+                count += 1;
+            }
+        }
+    }
+    println!("cases: {count}");
+}
