@@ -17,6 +17,9 @@ pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {
 fn message(value: &Value, quirks: &Quirks) -> Value {
     let Value::Map(entries) = value else { return value.clone() };
     let role = value.get("role").and_then(Value::text).unwrap_or_default();
+    if role == "developer" && !quirks.has("contents_unread") {
+        return message(&with(entries, "role", "system".into()), quirks);
+    }
     let (plain, openai) = (!quirks.has("contents_unread"), !quirks.has("openai_calls_unread"));
     let content = value.get("content").cloned().unwrap_or_default();
     let mut parts = match (content, role) {

@@ -2,6 +2,7 @@
 //! package's side by side.
 mod course;
 mod replies;
+mod switches;
 mod tools;
 mod turns;
 mod words;

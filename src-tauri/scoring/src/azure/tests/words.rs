@@ -78,6 +78,12 @@ fn a_history_is_told_turn_by_turn() {
             "-",
             "SYSTEM_PROMPT:/  Be kind.//User turn 1:/  Find a bus//",
         ),
+        (
+            &[r#"{"role": "developer", "content": "Be kind."}"#, ASKS],
+            true,
+            BUS,
+            "SYSTEM_PROMPT:/  Be kind.//User turn 1:/  Find a bus//",
+        ),
         (&[r#"{"content": "no role"}"#], true, "-", "-"),
         (&[r#"{"role": "user", "content": null}"#], true, "-", "-"),
         (&[r#"{"role": "user", "content": [7]}"#, ASKS], true, "-", "-"),

@@ -1,0 +1,102 @@
+//! Each switch by itself: it changes what it says, and none is there for nothing.
+use super::{evaluator, given, went};
+use crate::azure::{QUIRKS, Quirks};
+
+const TAGS: &str = "<S1>r</S1><S2>4</S2>";
+const ROW: &str = r#"{"query": "q", "response": "r", "context": "c"}"#;
+const CALLED: &str = r#"{"query": "q", "tool_calls": [{"type": "tool_call", "name": "f", "arguments": {}}], "tool_definitions": [{"name": "f", "type": "function"}]}"#;
+const LEVEL: &str = r#"{"tool_calls_success_level": 4}"#;
+const SCORE: &str = r#"{"score": 4}"#;
+const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
+
+/// Switches whose way shows in whole files only.
+const OF_FILES: [&str; 5] =
+    ["pandas_types", "bare_nan", "names_cut_at_dots", "aggregate_over_all_rows", "thresholds_averaged"];
+
+/// A switch, and an evaluator with options, inputs and a reply by which it shows.
+const SHOWN_BY: [(&str, &str, &str, &str, &str); 24] = [
+    ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
+    ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
+    ("not_applicable_passes", "tool_call_accuracy", "{}", r#"{"query": "q"}"#, ""),
+    ("first_digit", "fluency", "{}", ROW, "<S2>10</S2>"),
+    ("unbounded_scores", "relevance", "{}", ROW, r#"{"score": 9}"#),
+    ("booleans_as_scores", "task_adherence", "{}", ROW, r#"{"score": true}"#),
+    ("strict_json", "relevance", "{}", ROW, r#"Well: {"score": 4}"#),
+    ("asked_once", "fluency", "{}", ROW, "no"),
+    ("unreadable_kept", "fluency", "{}", ROW, "no"),
+    (
+        "whole_completeness",
+        "response_completeness",
+        r#"{"threshold": 2.5}"#,
+        r#"{"response": "r", "ground_truth": "g"}"#,
+        TAGS,
+    ),
+    ("contents_unread", "relevance", "{}", r#"{"query": [{"role": "user", "content": "q"}], "response": "r"}"#, SCORE),
+    (
+        "openai_calls_unread",
+        "tool_call_accuracy",
+        "{}",
+        r#"{"tool_calls": [{"id": "k", "function": {"name": "f", "arguments": "{}"}}], "tool_definitions": [{"name": "f"}]}"#,
+        LEVEL,
+    ),
+    (
+        "odd_histories_unread",
+        "relevance",
+        "{}",
+        r#"{"query": [{"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}], "response": "r"}"#,
+        SCORE,
+    ),
+    (
+        "messages_run_together",
+        "relevance",
+        "{}",
+        r#"{"query": [{"role": "user", "content": "a"}, {"role": "user", "content": "b"}], "response": "r"}"#,
+        SCORE,
+    ),
+    ("python_repr", "fluency", "{}", r#"{"response": {"a": true}}"#, TAGS),
+    ("turns_zipped", "coherence", "{}", TALK, TAGS),
+    ("turns_without_result", "fluency", "{}", TALK, TAGS),
+    ("empty_conversations", "fluency", "{}", r#"{"conversation": {"messages": []}}"#, TAGS),
+    ("vague_errors", "fluency", "{}", "{}", TAGS),
+    ("qa_f1_always_passes", "qa", "{}", r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#, ""),
+    (
+        "string_sorted_labels",
+        "document_retrieval",
+        r#"{"ground_truth_label_max": 12}"#,
+        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 2}, {"document_id": "b", "query_relevance_label": 10}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        "",
+    ),
+    (
+        "unreachable_thresholds",
+        "document_retrieval",
+        "{}",
+        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 4}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        "",
+    ),
+    (
+        "unlisted_documents_are_none",
+        "document_retrieval",
+        "{}",
+        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 4}], "retrieved_documents": "a"}"#,
+        "",
+    ),
+    ("unread_scores_are_zero", "score_model", r#"{"input": [{"role": "user", "content": "Rate it."}]}"#, "{}", "none"),
+];
+
+#[test]
+fn every_switch_shows_by_itself() {
+    let shown: Vec<&str> = SHOWN_BY.iter().map(|(name, ..)| *name).chain(OF_FILES).collect();
+    for quirk in &QUIRKS {
+        assert!(shown.contains(&quirk.name), "nothing shows what `{}` does", quirk.name);
+    }
+    for (name, kind, options, inputs, reply) in SHOWN_BY {
+        let evaluator = evaluator(kind, options);
+        // One of the five judges of qa replies with a digit, one with an object, the others with tags.
+        let replies = if kind == "qa" { vec![TAGS, SCORE, TAGS, TAGS, "4"] } else { vec![reply] };
+        let seen = |quirks: &Quirks| {
+            let (asked, came) = went(&evaluator, &given(inputs), &replies, quirks);
+            (asked.into_iter().map(|question| question.text).collect::<Vec<_>>(), came)
+        };
+        assert_ne!(seen(&Quirks::default()), seen(&Quirks::of([name]).unwrap()), "`{name}` changes nothing");
+    }
+}
