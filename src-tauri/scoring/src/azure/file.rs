@@ -1,7 +1,8 @@
 //! **Pure.** The file of results: rows with inputs and outputs, and metrics, in the package's shape. By default it is valid JSON and says
 //! more: which evaluators there were, what each metric counts, and which rows have no result and why.
-use super::numbers::is_whole;
+use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
+use super::python_number::written;
 use super::{Metric, Quirks, Table};
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
@@ -166,7 +167,7 @@ fn text(text: &str) -> Value {
 }
 
 fn shown(metric: &Metric) -> Value {
-    super::numbers::number(metric.value.unwrap_or(f64::NAN))
+    numbers::number(metric.value.unwrap_or(f64::NAN))
 }
 
 fn counts(metric: &Metric) -> Value {
@@ -175,7 +176,7 @@ fn counts(metric: &Metric) -> Value {
         ("left_out".into(), Value::Number(metric.left_out.to_string())),
     ];
     if let Some(interval) = metric.interval {
-        let ends = [interval.low, interval.high].map(super::numbers::number);
+        let ends = [interval.low, interval.high].map(numbers::number);
         fields.push(("interval".into(), Value::List(ends.to_vec())));
     }
     Value::Map(fields)
@@ -229,9 +230,9 @@ impl Style {
         }
     }
 
-    fn put_number(self, out: &mut String, written: &str) {
-        let value = written.parse::<f64>().unwrap_or(f64::NAN);
-        if !value.is_finite() && !is_whole(written) {
+    fn put_number(self, out: &mut String, number: &str) {
+        let value = written(number).unwrap_or(f64::NAN);
+        if !value.is_finite() && !is_whole(number) {
             // Numbers that are too large for Python's floats are infinite there.
             let name = if value.is_nan() {
                 "NaN"
@@ -241,10 +242,10 @@ impl Style {
                 "-Infinity"
             };
             out.push_str(if self.bare { name } else { "null" });
-        } else if self.pandas && !is_whole(written) {
+        } else if self.pandas && !is_whole(number) {
             out.push_str(&python::float(value));
         } else {
-            out.push_str(&json::write(&Value::Number(written.to_owned()), false));
+            out.push_str(&json::write(&Value::Number(number.to_owned()), false));
         }
     }
 }
@@ -304,7 +305,7 @@ impl ResultsRead {
             entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect()
         };
         let metrics = named(&value(metrics)?).into_iter();
-        let number = |value: &Value| super::numbers::of(value).filter(|number| !number.is_nan());
+        let number = |value: &Value| numbers::of(value).filter(|number| !number.is_nan());
         let evaluators = part("evaluators").map_or(Ok(Value::Null), value)?;
         let mut outputs = reading.outputs;
         for outputs in &mut outputs {
@@ -339,7 +340,7 @@ impl Reading {
         let (mut data, mut target) = (Vec::new(), Vec::new());
         for (place, (key, value)) in entries.into_iter().enumerate() {
             let Some(key) = key.text() else { continue };
-            let missing = matches!(&value, Value::Number(written) if written.eq_ignore_ascii_case("nan"));
+            let missing = numbers::of(&value).is_some_and(f64::is_nan);
             let value = (!missing).then_some(value);
             if let Some(column) = key.strip_prefix("inputs.") {
                 data.push((column.to_owned(), value));

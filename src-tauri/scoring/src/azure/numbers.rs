@@ -1,4 +1,5 @@
 //! **Pure.** Numbers as values: in results as Python writes them, and read back.
+use super::python_number::written;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
@@ -21,7 +22,7 @@ pub(super) fn whole(value: usize) -> Value {
 /// The number that a value is; `NaN` is one.
 pub(super) fn of(value: &Value) -> Option<f64> {
     match value {
-        Value::Number(written) => written.parse().ok(),
+        Value::Number(number) => written(number),
         _ => None,
     }
 }

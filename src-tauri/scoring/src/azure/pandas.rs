@@ -1,6 +1,7 @@
 //! **Pure.** What pandas 2.3 makes of columns on reading, for whoever wants the package's numbers: texts that all look like numbers become
 //! numbers, whole numbers with a fraction of 0 lose it, and what is missing is `NaN`.
 use super::numbers::{self, is_whole};
+use super::python_number::{float, written};
 use super::table::Table;
 use touchstone_formats::value::Value;
 
@@ -38,7 +39,7 @@ fn of_json(table: &mut Table, column: usize) {
     let read = |cell: Option<&Value>| match cell {
         None | Some(Value::Null) => Some(f64::NAN),
         Some(Value::Bool(flag)) => Some(f64::from(u8::from(*flag))),
-        Some(Value::Number(written)) => written.parse().ok(),
+        Some(Value::Number(number)) => written(number),
         Some(Value::Text(text)) => float(text),
         Some(_) => None,
     };
@@ -54,8 +55,8 @@ fn keep(table: &mut Table, column: usize) {
         let cell = row.cell_mut(column);
         match cell {
             None => *cell = Some(numbers::number(f64::NAN)),
-            Some(Value::Number(written)) if !is_whole(written) => {
-                if let Ok(value) = written.parse() {
+            Some(Value::Number(number)) if !is_whole(number) => {
+                if let Some(value) = written(number) {
                     *cell = Some(numbers::number(value));
                 }
             }
@@ -70,14 +71,6 @@ fn put(table: &mut Table, column: usize, values: &[f64], wholes: bool) {
         *row.cell_mut(column) =
             Some(if whole { Value::Number(format!("{value:.0}")) } else { numbers::number(*value) });
     }
-}
-
-/// As `float()` of Python reads it.
-fn float(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let plain = |byte: u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
-    let named = matches!(text.trim_start_matches(['+', '-']).to_ascii_lowercase().as_str(), "nan" | "inf" | "infinity");
-    if named || text.bytes().all(plain) { text.parse().ok() } else { None }
 }
 
 /// Cells of CSV that are nothing.

@@ -47,15 +47,14 @@ const RANKS: usize = 3;
 
 impl Retrieval {
     pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
-        let integer = |name, usual, what: &str| -> Result<i64, String> {
+        let integer = |name, usual| -> Result<i64, String> {
             let limit = options.limit(name, usual)?;
-            limit.written.parse().map_err(|_| format!("The ground truth label {what} must be an integer value."))
+            limit.written.parse().map_err(|_| format!("`{name}` has to be a whole number."))
         };
-        let least = integer("ground_truth_label_min", "0", "minimum")?;
-        let most = integer("ground_truth_label_max", "4", "maximum")?;
+        let least = integer("ground_truth_label_min", "0")?;
+        let most = integer("ground_truth_label_max", "4")?;
         if least >= most {
-            return Err("The ground truth label maximum must be strictly greater than the ground truth label minimum."
-                .to_owned());
+            return Err("`ground_truth_label_min` has to be below `ground_truth_label_max`.".to_owned());
         }
         if !(-100..=100).contains(&least) || !(-100..=100).contains(&most) {
             return Err("Labels have to lie between -100 and 100.".to_owned());
@@ -102,27 +101,24 @@ impl Retrieval {
         let items = listed(inputs, "retrieval_ground_truth")?;
         let items = items.as_ref().map(Value::items).unwrap_or_default();
         if items.is_empty() {
-            return wrong(
-                "'retrieval_ground_truth' parameter must contain at least one item. Check your data input to be sure that each input record has ground truth defined.",
-            );
+            return wrong("`retrieval_ground_truth` has no documents.");
         }
         let mut truth = Ranking::default();
         for item in items {
             let (Some(id), Some(label)) = (field(item, "document_id"), field(item, "query_relevance_label")) else {
-                return wrong(
-                    "Invalid input data was found in the retrieval ground truth. Ensure that all items in the 'retrieval_ground_truth' array contain 'document_id' and 'query_relevance_label' properties.",
-                );
+                return wrong("A document of `retrieval_ground_truth` lacks `document_id` or `query_relevance_label`.");
             };
-            let Some(label) = integer(label) else { return wrong("Query relevance labels must be integer values.") };
-            for (outside, than, which) in
-                [(label < self.least, "less", "minimum"), (label > self.most, "greater", "maximum")]
-            {
-                if outside {
-                    let bound = &which[..3];
-                    return wrong(&format!(
-                        "A query relevance label {than} than the configured {which} value was detected in the evaluation input data. Check the range of ground truth label values in the input data and set the value of ground_truth_label_{bound} to the appropriate value for your data."
-                    ));
-                }
+            let Some(label) = integer(label) else {
+                return wrong("A `query_relevance_label` is no whole number.");
+            };
+            if label < self.least {
+                return wrong(&format!(
+                    "The label {label} is below `ground_truth_label_min`, which is {}.",
+                    self.least
+                ));
+            }
+            if label > self.most {
+                return wrong(&format!("The label {label} is above `ground_truth_label_max`, which is {}.", self.most));
             }
             truth.add(key(id), float(label));
         }
@@ -219,12 +215,10 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
     let mut found = Ranking::default();
     for item in items {
         let (Some(id), Some(score)) = (field(item, "document_id"), field(item, "relevance_score")) else {
-            return wrong(
-                "Invalid input data was found in the retrieved documents. Ensure that all items in the 'retrieved_documents' array contain 'document_id' and 'relevance_score' properties.",
-            );
+            return wrong("A document of `retrieved_documents` lacks `document_id` or `relevance_score`.");
         };
         let Some(score) = score_of(score) else {
-            return wrong("Retrieved document relevance score must be a numerical value.");
+            return wrong("A `relevance_score` is no number.");
         };
         found.add(key(id), score);
     }

@@ -174,7 +174,8 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
         if record.open {
             table.refuse(record.line, "opens a quote that is never closed.");
         } else if found > wanted || (found < wanted && !pandas) {
-            table.refuse(record.line, &format!("has {found} cells, and the header has {wanted}."));
+            let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
+            table.refuse(record.line, &format!("has {cells}, and the header has {wanted}."));
         } else {
             let cells = record.cells.into_iter().map(|cell| match cell {
                 Cell::Plain(text) if text.is_empty() => None,
@@ -184,4 +185,85 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
         }
     }
     Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, csv: bool, switches: &[&str]) -> String {
+        let quirks = Quirks::of(switches.iter().copied()).unwrap();
+        let table = match Table::read(text, csv, &quirks) {
+            Ok(table) => table,
+            Err(why) => return why,
+        };
+        let cell = |cell: Option<&Value>| cell.map_or_else(|| "-".to_owned(), |value| json::write(value, false));
+        let mut lines = vec![table.columns.join(" | ")];
+        for row in &table.rows {
+            let cells: Vec<String> = (0..table.columns.len()).map(|at| cell(row.cell(at))).collect();
+            lines.push(format!("{}: {}", row.line, cells.join(" | ")));
+        }
+        lines.extend(table.wrong.into_iter().map(|wrong| wrong.message));
+        lines.join("\n")
+    }
+
+    const MIXED: &str = "\u{feff}{\"a\": 1.50, \"b\": \"007\", \"c\": 12345678901234567890}\r\n\r\n{\"b\": null, \"d\": [1.0]}\nnot json\n[1]\n{\"a\": NaN}";
+
+    #[test]
+    fn rows_keep_their_types_and_digits_and_lines_that_are_none_are_told() {
+        insta::assert_snapshot!(shown(MIXED, false, &[]), @r#"
+        a | b | c | d
+        1: 1.50 | "007" | 12345678901234567890 | -
+        3: - | null | - | [1.0]
+        6: ".nan" | - | - | -
+        Line 4 is no JSON: This is no JSON value.
+        Line 5 is no JSON object.
+        "#);
+        insta::assert_snapshot!(shown("[{\"a\": 1}, 2]", false, &[]), @"
+        a
+        1: 1
+        Line 2 of the list is no JSON object.
+        ");
+        insta::assert_snapshot!(shown("", false, &[]), @"");
+        insta::assert_snapshot!(shown("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is none: The JSON text ends in the middle.");
+    }
+
+    #[test]
+    fn cells_of_csv_are_texts_and_rows_of_another_width_are_told() {
+        let text = "\u{feff}q,r\r\n\"a, b\",\"1\n2\"\r\n,\"\"\r\n\r\n007,NA\r\nlost\r\n1,2,3\r\n\"open,";
+        insta::assert_snapshot!(shown(text, true, &[]), @r#"
+        q | r
+        2: "a, b" | "1\n2"
+        4: - | ""
+        6: "007" | "NA"
+        Line 7 has 1 cell, and the header has 2.
+        Line 8 has 3 cells, and the header has 2.
+        Line 9 opens a quote that is never closed.
+        "#);
+        insta::assert_snapshot!(shown("a,a\n1,2", true, &[]), @"Two columns are named `a`.");
+        insta::assert_snapshot!(shown("", true, &[]), @"");
+    }
+
+    #[test]
+    fn with_the_switch_columns_get_the_types_of_pandas() {
+        let text = "{\"n\": \"1.50\", \"w\": 2.0, \"f\": true, \"x\": \"7\", \"g\": true, \"s\": \"a\", \"z\": null}\n\
+                    {\"n\": \"2\", \"w\": 3.0, \"f\": false, \"x\": \"y\", \"g\": null, \"s\": 1.50}";
+        insta::assert_snapshot!(shown(text, false, &["pandas_types"]), @r#"
+        n | w | f | x | g | s | z
+        1: 1.5 | 2 | true | "7" | 1.0 | "a" | "NaN"
+        2: 2.0 | 3 | false | "y" | "NaN" | 1.5 | "NaN"
+        "#);
+        insta::assert_snapshot!(shown("{\"created_at\": \"2024-01-02\"}", false, &["pandas_types"]), @"(InternalError) Object of type Timestamp is not JSON serializable");
+        insta::assert_snapshot!(shown("{\"created_at\": \"soon\"}", false, &["pandas_types"]), @r#"
+        created_at
+        1: "soon"
+        "#);
+        insta::assert_snapshot!(shown(MIXED, false, &["pandas_types"]), @"The package reads no file with such a line. Line 4 is no JSON: This is no JSON value.");
+        insta::assert_snapshot!(shown("i,h,b,t\n1,1.5,True,NA\n2,,false,x\n3", true, &["pandas_types"]), @r#"
+        i | h | b | t
+        2: 1 | 1.5 | true | "NaN"
+        3: 2 | "NaN" | false | "x"
+        4: 3 | "NaN" | "NaN" | "NaN"
+        "#);
+    }
 }
