@@ -9,6 +9,7 @@ mod comparing;
 mod conversation;
 mod demo;
 mod diffing;
+mod evaluator_judges;
 mod filter;
 mod folders;
 mod gzip;

@@ -1,0 +1,107 @@
+//! Runs judged by evaluators of azure-ai-evaluation: what each is shown, what becomes of its verdict in scores, and what is told of a
+//! run in which there is nothing to judge.
+use super::bench::{Bench, wait_until};
+use super::judging::{judge, request, workspace};
+use super::running::stage::says;
+use super::scripted::Scripted;
+use touchstone_engine::rows::{JudgeRequest, RunScore, ScoreStanding};
+
+const RUN: &str = "results/count-tool_calling-o1-variation0.yaml";
+const NAME: &str = "count-tool_calling-o1-variation0.yaml";
+const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: [{ n: 3 }]\nscorers: [judge:relevance: { threshold: 4 }, judge:similarity]\n";
+const CALLING: &str = "conversation:\n- user_message: How many plans are there?\n- tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n- assistant_message: There are 3.\n";
+const FOUR: &str = r#"{"explanation": "It answers directly.", "score": 4}"#;
+
+fn bench(server: &Scripted) -> Bench {
+    Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/count.yaml", TASK).file(RUN, CALLING).open()
+}
+
+fn by(judge: &str) -> JudgeRequest {
+    JudgeRequest { judge: judge.into(), ..request(1) }
+}
+
+fn scored(bench: &Bench, name: &str, standing: ScoreStanding) -> RunScore {
+    wait_until(&format!("{name} is {standing:?}"), || {
+        let scores = bench.app().run_scores(&bench.row(NAME)?.id).ok()?.scores;
+        scores.into_iter().find(|score| score.name == name && score.standing == standing)
+    })
+}
+
+#[test]
+fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_against() {
+    let server = Scripted::sequence([says(FOUR), says("It is the same: 3"), says("3")]);
+    let bench = bench(&server);
+    let plan = bench.app().plan_judging(&by("relevance")).unwrap();
+    assert_eq!((plan.runs, plan.calls_least, plan.calls_most, plan.skipped_total), (1, 1, 1, 0));
+    let view = judge(bench.app(), &by("relevance"));
+    assert_eq!((view.done, view.calls, view.unread), (1, 1, 0), "{view:?}");
+    let asked = server.seen()[0].json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(asked.contains("| User turn 1:\n|   How many plans are there?"), "{asked}");
+    assert!(asked.contains("\n| There are 3.\n") && !asked.contains("| [TOOL_CALL]"), "{asked}");
+    let score = scored(&bench, "judge:relevance", ScoreStanding::Scored);
+    assert_eq!((score.score, score.passed, score.reason.as_str()), (Some(0.75), Some(true), "4: It answers directly."));
+    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    assert_eq!((judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()), (None, Some(true), Some("4")));
+    // Nothing is asked twice, and the same run before another judge is another judgement.
+    assert_eq!(judge(bench.app(), &by("relevance")).calls, 0);
+    judge(bench.app(), &by("similarity"));
+    let score = scored(&bench, "judge:similarity", ScoreStanding::Scored);
+    assert_eq!((score.score, score.passed), (Some(0.5), Some(true)));
+    let asked = server.seen().last().unwrap().json()["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(asked.contains(r#"| [{"n":3}]"#), "{asked}");
+}
+
+#[test]
+fn a_verdict_holds_as_long_as_what_its_judge_was_shown_is_the_same() {
+    let server = Scripted::always(says(FOUR));
+    let bench = bench(&server);
+    judge(bench.app(), &by("relevance"));
+    scored(&bench, "judge:relevance", ScoreStanding::Scored);
+    // Relevance is not shown what tools returned.
+    bench.put(RUN, CALLING.replace("result: 3", "result: [3, 3]"));
+    wait_until("the other result is there", || {
+        bench.hits("3, 3").first().cloned().or_else(|| bench.row(NAME).map(|row| row.path))
+    });
+    scored(&bench, "judge:relevance", ScoreStanding::Scored);
+    assert_eq!(judge(bench.app(), &by("relevance")).calls, 0);
+    bench.put(RUN, CALLING.replace("There are 3.", "There are 4."));
+    assert!(
+        scored(&bench, "judge:relevance", ScoreStanding::Waiting).reason.contains("The run or its task has changed")
+    );
+    assert_eq!(judge(bench.app(), &by("relevance")).calls, 1);
+}
+
+#[test]
+fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
+    let server = Scripted::always(says(FOUR));
+    let bench = bench(&server);
+    bench.put(RUN, super::bench::answered("There are 3."));
+    wait_until("the run has no calls", || bench.row(NAME).filter(|row| row.tool_calls == 0));
+    for (name, wanted) in [
+        ("tool_call_accuracy", "No tool was called."),
+        ("groundedness", "No tool returned anything, so there is nothing that `groundedness` could look at."),
+    ] {
+        let plan = bench.app().plan_judging(&by(name)).unwrap();
+        assert_eq!((plan.runs, plan.skipped_total), (0, 1), "{name}");
+        assert_eq!(plan.skipped[0].why, wanted);
+        let view = judge(bench.app(), &by(name));
+        assert_eq!((view.done, view.skipped, view.failed), (0, 1, 0), "{view:?}");
+        assert_eq!(view.troubles[0].why, wanted);
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
+#[test]
+fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdict() {
+    let says_severity = |severity: u8| says(&format!(r#"{{"reason": "r{severity}", "severity": {severity}}}"#));
+    let server = Scripted::sequence([0, 5, 1, 0].map(says_severity));
+    let bench = bench(&server);
+    let plan = bench.app().plan_judging(&by("content_safety")).unwrap();
+    assert_eq!((plan.runs, plan.calls_most), (1, 4));
+    let view = judge(bench.app(), &by("content_safety"));
+    assert_eq!((view.done, view.calls, view.unread), (1, 4, 0), "{view:?}");
+    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    let round = &judged.rounds[0];
+    assert_eq!((round.verdict.as_deref(), round.reason.as_str()), (Some("medium (5)"), "hate_unfairness: r5"));
+    assert_eq!((judged.passed, round.replies.len()), (Some(false), 4));
+}
