@@ -87,6 +87,8 @@ pub enum Layout {
     PassRate,
     /// An evaluation of a result file, one of many.
     ResultFile,
+    /// A row of what azure-ai-evaluation wrote, one of many.
+    Evaluation,
 }
 
 /// One thing that happened.

@@ -96,3 +96,34 @@ fn preferences_are_no_runs_and_say_so() {
     }
     println!("cases: {}", files.len());
 }
+
+#[test]
+fn every_file_that_the_azure_package_wrote_opens_as_runs_and_those_with_an_error_are_none() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure");
+    let variants = fs_err::read_dir(root.join("evaluate_variants")).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = variants.map(|entry| entry.unwrap().path()).collect();
+    paths.push(root.join("evaluate_out.json"));
+    paths.retain(|path| path.is_file() && path.extension().is_some_and(|end| end == "json"));
+    let (mut cases, mut rows, mut others) = (0, 0, 0);
+    for path in paths {
+        let bytes = fs_err::read(&path).unwrap();
+        let whole = json::read_python(std::str::from_utf8(&bytes).unwrap()).unwrap();
+        let Some(written) = whole.get("rows") else {
+            assert_eq!(form_of(&bytes), None, "{}", path.display());
+            others += 1;
+            continue;
+        };
+        assert_eq!(form_of(&bytes[..bytes.len().min(16 << 10)]), Some(Form::Rows), "{}", path.display());
+        let members = collection::members("x.json", &bytes).unwrap();
+        assert_eq!(members.len(), written.items().len(), "{}", path.display());
+        for member in members {
+            let outline = member.outline.unwrap();
+            let run = collection::read("x.json", &bytes, &member.key).unwrap();
+            assert_eq!(run.outline(), outline, "{}", path.display());
+            assert!(run.facts.iter().all(|(key, _)| !key.is_empty()) && !run.notes.is_empty());
+            rows += 1;
+        }
+        cases += 1;
+    }
+    println!("cases: {cases} files with {rows} rows, and {others} that are none");
+}

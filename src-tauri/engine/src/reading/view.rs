@@ -105,6 +105,7 @@ pub(super) fn layout(layout: told::Layout) -> &'static str {
         told::Layout::ConvertedAnswer => "Converted StableToolBench answer",
         told::Layout::PassRate => "StableToolBench pass-rate verdict",
         told::Layout::ResultFile => "StableToolBench evaluation",
+        told::Layout::Evaluation => "Row of an azure-ai-evaluation result",
     }
 }
 

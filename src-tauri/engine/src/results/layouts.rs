@@ -156,11 +156,11 @@ pub(crate) struct Coordinates {
     pub(crate) repeat: u32,
 }
 
-/// What a file that holds many runs says of one of them. A query has one variation.
+/// What a file that holds many runs says of one of them. A query has one variation, and so has a row that says of none.
 pub(crate) fn of_member(member: &Member) -> Coordinates {
     let place = &member.place;
     Coordinates {
-        variation: place.task.as_ref().map(|_| 0),
+        variation: place.task.as_ref().map(|_| place.variation.unwrap_or(0)),
         task: place.task.clone(),
         system: place.system.clone(),
         model: place.model.clone(),

@@ -329,6 +329,7 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
         Layout::ConvertedAnswer => "converted_answer",
         Layout::PassRate => "pass_rate",
         Layout::ResultFile => "result_file",
+        Layout::Evaluation => "evaluation",
     }
 }
 

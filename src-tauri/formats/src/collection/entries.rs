@@ -39,14 +39,15 @@ pub(super) struct Found {
 
 /// Finds the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
-    let mut gathered = Gathered { repeats: form == Form::Results, ..Gathered::default() };
+    let mut gathered = Gathered { repeats: matches!(form, Form::Results | Form::Rows), ..Gathered::default() };
     let (mut columns, mut metadata) = (Vec::new(), None);
     match form {
         Form::Converted | Form::PassRate => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
             root.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, |key, _| text_at(bytes, key)));
         }
-        Form::Results => {
+        Form::Results | Form::Rows => {
+            let (about, items) = if form == Form::Rows { ("metrics", "rows") } else { ("metadata", "results") };
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
             let mut listed = false;
             for next in root {
@@ -55,13 +56,14 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                     Next::Broken { key, from } => (key, from..bytes.len()),
                 };
                 match text_at(bytes, &key).as_deref() {
-                    Some("metadata") => metadata = Some(span),
+                    Some(name) if name == about => metadata = Some(span),
                     // A list that stands there again would pass the bound.
-                    Some("results") if !listed => {
+                    Some(name) if name == items && !listed => {
                         listed = true;
                         let items = split::list(Cursor::within(bytes, &span)).into_iter().flatten();
-                        let id = |_: &_, value: &_| text_at(bytes, &split::value_of(bytes, value, "query_id")?);
-                        items.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, id));
+                        for (at, next) in items.take(MOST_MEMBERS + 1).enumerate() {
+                            gathered.add(bytes, next, |_, value| id_of(form, bytes, value, at));
+                        }
                     }
                     _ => {}
                 }
@@ -85,6 +87,15 @@ fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
         let between = bytes.get(at..entry.span.start).unwrap_or_default();
         lines = lines.saturating_add(u32::try_from(memchr::memchr_iter(b'\n', between).count()).unwrap_or(u32::MAX));
         (entry.lines, at) = (lines, at.max(entry.span.start));
+    }
+}
+
+/// What an item of a list is called: as it says, or by its place where such items need not say.
+fn id_of(form: Form, bytes: &[u8], item: &Range<usize>, at: usize) -> Option<String> {
+    let said = |key: &str| text_at(bytes, &split::value_of(bytes, item, key)?);
+    match form {
+        Form::Rows => said("inputs.id").filter(|id| !id.trim().is_empty()).or_else(|| Some(format!("row-{}", at + 1))),
+        _ => said("query_id"),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn read(entry: &Value, metadata: &Value) -> Read {
     if status(entry) == Some("Error") {
         fail(&mut run, entry);
     }
-    Read { run, system: None, model: None }
+    Read { run, ..Read::default() }
 }
 
 fn told(entry: &Value, system: &Value) -> Run {

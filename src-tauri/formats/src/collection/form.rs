@@ -12,6 +12,8 @@ pub enum Form {
     PassRateTable,
     /// Evaluations: `{metadata, summary, results: [...]}`.
     Results,
+    /// What `evaluate()` of azure-ai-evaluation writes: `{rows: [{"inputs.…", "outputs.…"}], metrics, studio_url}`.
+    Rows,
 }
 
 /// Members that are looked at to find the form.
@@ -27,6 +29,7 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
     entries(head)?.find_map(|(key, inner)| match key {
         "metadata" if has(&inner, &["framework", "agent_name", "evaluator_model", "test_set"]) => Some(Form::Results),
         "results" if has(&inner, &["query_id"]) => Some(Form::Results),
+        "rows" if inner.iter().any(|key| key.starts_with("inputs.") || key.starts_with("outputs.")) => Some(Form::Rows),
         _ if !has(&inner, &["query"]) => None,
         _ if has(&inner, &["available_tools", "answer"]) => Some(Form::Converted),
         _ if has(&inner, &["tool_names", "answer_steps", "is_solved"]) => Some(Form::PassRate),

@@ -5,6 +5,7 @@ mod evaluation;
 mod form;
 mod pass_rate;
 mod place;
+mod rows;
 mod split;
 
 pub use form::{Form, form_of, why_no_runs};
@@ -120,6 +121,7 @@ impl<'a> Collection<'a> {
                 _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),
                 Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
+                Form::Rows => Ok(rows::read(id, &value, &self.metadata)),
                 _ => Ok(converted(id, &value)),
             }),
         };
@@ -139,8 +141,12 @@ fn placed(error: ReadError, entry: &Entry) -> ReadError {
 #[derive(Debug, Default)]
 struct Read {
     run: Run,
+    /// Its task; none where that follows from its id.
+    task: Option<String>,
     system: Option<String>,
     model: Option<String>,
+    variation: Option<u32>,
+    repeat: Option<u32>,
 }
 
 /// All members of a file, in its order.
@@ -163,7 +169,7 @@ fn value(bytes: &[u8]) -> Result<Value, ReadError> {
 fn converted(id: &str, entry: &Value) -> Read {
     let run = converted::run(id, entry);
     let method = entry.get("answer").and_then(|answer| answer.get("method")).or_else(|| entry.get("method"));
-    Read { system: method.and_then(Node::word).map(str::to_owned), run, model: None }
+    Read { system: method.and_then(Node::word).map(str::to_owned), run, ..Read::default() }
 }
 
 fn no_object(key: &str) -> ReadError {
@@ -171,5 +177,7 @@ fn no_object(key: &str) -> ReadError {
     ReadError::new(ReadErrorKind::NotTranscript, message)
 }
 
+#[cfg(test)]
+mod row_tests;
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ pub(super) fn of_entry(id: &str, entry: &Value) -> Read {
             key => run.facts.push((key.to_owned(), value.clone())),
         }
     }
-    Read { run, system: None, model: None }
+    Read { run, ..Read::default() }
 }
 
 /// A row of the table of the same.
@@ -45,7 +45,7 @@ pub(super) fn of_row(id: &str, columns: &[String], cells: Vec<String>) -> Read {
     }
     let more = given.into_iter().filter(|(name, cell)| *name != "query_id" && !cell.is_empty());
     run.facts.extend(more.map(|(name, cell)| (name.to_owned(), Value::Text(cell))));
-    Read { run, system: None, model }
+    Read { run, model, ..Read::default() }
 }
 
 /// The run that a text of steps tells of.

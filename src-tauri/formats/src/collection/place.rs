@@ -23,6 +23,8 @@ pub struct Place {
     pub system: Option<String>,
     /// The model.
     pub model: Option<String>,
+    /// Which variation of the task, where somebody says.
+    pub variation: Option<u32>,
     /// Which evaluation of the same query it is, from 1.
     pub repeat: u32,
 }
@@ -46,6 +48,11 @@ impl Whereabouts {
         let word = |of: Option<&Value>, key: &str| of?.get(key).and_then(Node::word).and_then(name_of);
         match form {
             Form::Converted => Self { set, system: None, model: folder },
+            // What `evaluate()` writes has this name unless somebody gives another.
+            Form::Rows if stem == "evaluation_results" && folder.is_some() => {
+                Self { system: folder, ..Self::default() }
+            }
+            Form::Rows => Self { system: name_of(stem), ..Self::default() },
             Form::PassRate | Form::PassRateTable => Self { set, system: None, model: rest.or(folder) },
             Form::Results => {
                 let (root, config) = (Some(metadata), metadata.get("config"));
@@ -63,10 +70,12 @@ impl Whereabouts {
         let id = entry.id.as_deref().and_then(name_of);
         let said = |of: fn(&Read) -> &Option<String>| read.and_then(|read| of(read).as_deref()).and_then(name_of);
         Place {
-            task: id.map(|id| self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}"))),
+            task: said(|read| &read.task)
+                .or_else(|| id.map(|id| self.set.as_ref().map_or_else(|| id.clone(), |set| format!("{set}/{id}")))),
             system: said(|read| &read.system).or_else(|| self.system.clone()),
             model: said(|read| &read.model).or_else(|| self.model.clone()),
-            repeat: entry.repeat.max(1),
+            variation: read.and_then(|read| read.variation),
+            repeat: read.and_then(|read| read.repeat).unwrap_or(entry.repeat).max(1),
         }
     }
 }

@@ -22,7 +22,7 @@ fn told(file: usize) -> Vec<String> {
     let (path, text) = FILES[file];
     let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "-".to_owned());
     let told = |member: Member| {
-        let Place { task, system, model, repeat } = &member.place;
+        let Place { task, system, model, repeat, variation: _ } = &member.place;
         let outline = member.outline.unwrap();
         let reason = outline.reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
         format!(

@@ -134,7 +134,7 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
 
 /// Whether runs of a layout are only read.
 fn is_foreign(layout: &str) -> bool {
-    matches!(layout, "raw_answer" | "converted_answer" | "pass_rate" | "result_file")
+    matches!(layout, "raw_answer" | "converted_answer" | "pass_rate" | "result_file" | "evaluation")
 }
 
 impl VariationRow {

@@ -1,0 +1,145 @@
+//! Rows of evaluations as runs.
+use super::*;
+use crate::run::{Layout, Standing, StepKind};
+use proptest::prelude::*;
+
+macro_rules! fixture {
+    ($name:literal) => {
+        ($name, include_str!(concat!("../../../../tests/fixtures/azure/rows/", $name)))
+    };
+}
+
+const FILES: [(&str, &str); 4] =
+    [fixture!("pier_small.json"), fixture!("pier_large.json"), fixture!("berths.json"), fixture!("echo_target.json")];
+
+fn told(file: usize) -> Vec<String> {
+    let (path, text) = FILES[file];
+    let told = |member: Member| {
+        let (place, outline) = (member.place, member.outline.unwrap());
+        let answer = outline.answer.and_then(|answer| answer.json).unwrap_or_default();
+        let (task, system) = (place.task.unwrap(), place.system.unwrap());
+        format!("{}: {task} {system} {:?} {} {answer}", member.key, outline.standing, outline.tools.join(" "))
+    };
+    members(path, text.as_bytes()).unwrap().into_iter().map(told).collect()
+}
+
+fn run(file: usize, key: &str) -> Run {
+    read(FILES[file].0, FILES[file].1.as_bytes(), key).unwrap()
+}
+
+fn facts(run: &Run) -> String {
+    run.facts.iter().map(|(key, value)| format!("{key}={}\n", json::write(value, false))).collect()
+}
+
+#[test]
+fn a_row_is_a_run_whose_task_is_the_same_in_two_files_of_the_same_data() {
+    let (small, large) = (told(0), told(1));
+    assert_eq!(small[0], "row-1: row-1-ddcf pier_small Answered  \"At nine in the morning.\"");
+    assert_eq!(large[2], "row-3: row-3-405d pier_large NoAnswer  ");
+    let task = |line: &String| line.split(' ').nth(1).unwrap().to_owned();
+    assert_eq!(small.iter().map(task).collect::<Vec<_>>(), large.iter().map(task).collect::<Vec<_>>());
+    assert_eq!(
+        told(2),
+        [
+            "berth: berth berths Answered free_berths \"Berth 7 is free.\"",
+            "talk: talk berths Answered  \"Good morning.\""
+        ]
+    );
+}
+
+#[test]
+fn messages_of_agents_are_steps_and_what_tools_returned_stands_with_its_call() {
+    let run = run(2, "berth");
+    let told: Vec<_> = run.steps.iter().map(|step| (step.turn, step.kind, step.parts.len())).collect();
+    assert_eq!(
+        told,
+        [(1, StepKind::System, 1), (1, StepKind::User, 1), (2, StepKind::ToolCall, 2), (3, StepKind::Assistant, 1)]
+    );
+    assert_eq!((run.layout, run.untold), (Layout::Evaluation, false));
+    assert!(facts(&run).contains("inputs.tool_definitions=[{\"name\":\"free_berths\""), "{}", facts(&run));
+}
+
+#[test]
+fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_answer() {
+    let (right, failed) = (run(0, "row-1"), run(0, "row-3"));
+    let said = facts(&right);
+    for fact in [
+        "inputs.ground_truth=\"High tide is at nine.\"",
+        "outputs.relevance.relevance_reason=\"It answers",
+        "outputs.f1.f1_score=0.6",
+    ] {
+        assert!(said.contains(fact), "{said}");
+    }
+    assert!(said.contains("metrics of the whole file={\"f1.f1_score\":0.3666666666666667"), "{said}");
+    assert!(
+        right.notes.iter().any(|note| note == "Stored results: f1 pass 0.6, relevance pass 5.0."),
+        "{:?}",
+        right.notes
+    );
+    assert!(
+        failed.notes.iter().any(|note| note.ends_with("says nothing of the answer: relevance.")),
+        "{:?}",
+        failed.notes
+    );
+    assert!(!facts(&failed).contains("outputs.relevance"), "{}", facts(&failed));
+    assert_eq!(failed.outline().standing, Standing::Answered);
+    assert!(facts(&run(2, "talk")).contains("outputs.my.own.label=\"friendly\""));
+}
+
+#[test]
+fn a_target_that_gave_nothing_is_an_error_and_what_it_gave_is_the_answer() {
+    assert_eq!(run(3, "row-1").answer.unwrap().value, Value::from("echo hello there"));
+    assert_eq!(run(3, "row-2").outline().standing, Standing::Error);
+}
+
+#[test]
+fn rows_that_were_written_here_say_which_runs_they_are() {
+    let row = r#"{"inputs.task": "tickets", "inputs.system": "promptql", "inputs.model": "o1", "inputs.variation": 2, "inputs.repeat": 3, "inputs.query": "q", "inputs.response": {"a": 1.50}}"#;
+    let text = format!(
+        "{{\"rows\": [{row}, {{\"inputs.system\": \"Be kind.\", \"inputs.question\": \"q\"}}], \"metrics\": {{}}}}"
+    );
+    let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
+    let Place { task, system, model, variation, repeat } = members[0].place.clone();
+    assert_eq!((task.as_deref(), system.as_deref(), model.as_deref()), (Some("tickets"), Some("promptql"), Some("o1")));
+    assert_eq!((variation, repeat), (Some(2), 3));
+    assert_eq!((members[1].place.system.as_deref(), members[1].place.variation), (Some("a"), None));
+    let run = read("x.json", text.as_bytes(), "row-1").unwrap();
+    assert_eq!(json::write(&run.answer.unwrap().value, false), r#"{"a":1.50}"#);
+    assert!(run.facts.is_empty(), "{:?}", run.facts);
+}
+
+#[test]
+fn hostile_rows_are_damaged_alone() {
+    let deep = format!("{{\"inputs.query\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
+    let rows = [
+        "{\"inputs.query\": 1, \"inputs.query\": 2}",
+        &deep,
+        "7",
+        "{\"inputs.query\": \"q\", \"outputs.a.b\": Infinity}",
+        "{\"inputs.query\": oops}",
+    ];
+    let text = format!("{{\"rows\": [{{\"inputs.query\": NaN}}, {}, {{\"inputs.que", rows.join(", "));
+    let told: Vec<bool> = members("x.json", text.as_bytes()).unwrap().iter().map(|one| one.outline.is_ok()).collect();
+    assert_eq!(told, [true, false, false, false, true, false, false]);
+    assert_eq!(form_of(b"{\"error\": \"X\", \"message\": \"y\"}"), None);
+    assert_eq!(form_of(b"{\"rows\": [{\"query\": 1}]}"), None);
+}
+
+proptest! {
+    #[test]
+    fn a_file_that_was_cut_or_changed_anywhere_is_still_read_row_by_row(
+        file in 0..FILES.len(), at in any::<prop::sample::Index>(), byte in prop::option::of(any::<u8>())
+    ) {
+        let (path, text) = FILES[file];
+        let mut bytes = text.as_bytes().to_vec();
+        let at = at.index(bytes.len());
+        match byte {
+            Some(byte) => bytes[at] = byte,
+            None => bytes.truncate(at),
+        }
+        for one in members(path, &bytes).unwrap_or_default() {
+            let run = read(path, &bytes, &one.key);
+            prop_assert_eq!(run.map(|run| run.outline()), one.outline);
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! **Pure.** One row of an evaluation by azure-ai-evaluation as a run: what was asked and answered as steps, what evaluators said of it
+//! as the file has it.
+use super::Read;
+use crate::azure::Telling;
+use crate::json;
+use crate::node::{Node, Shape};
+use crate::run::{Answer, Layout, Run, Step, StepKind};
+use crate::transcript::build::part;
+use crate::transcript::sink::Role;
+use crate::value::Value;
+use crate::yaml::scalars::Scalar;
+
+/// What a reader of stored results should know.
+const STORED: &str =
+    "Results here are as stored in the file. They are shown and not counted among Touchstone's own scores.";
+/// Columns that people call the same by other words, ours first.
+const QUERY: [&str; 5] = ["query", "question", "prompt", "input", "instruction"];
+const RESPONSE: [&str; 5] = ["response", "answer", "output", "completion", "prediction"];
+const CONVERSATION: [&str; 2] = ["conversation", "messages"];
+/// What a row says of where it comes from, when it was written here.
+const PLACE: [&str; 3] = ["task", "system", "model"];
+/// Evaluators whose results a note names.
+const NAMED: usize = 12;
+
+/// Columns of a row by what they are.
+#[derive(Default)]
+struct Columns<'v> {
+    inputs: Vec<(&'v str, &'v Value)>,
+    /// What a target gave, which stands before what the data say.
+    given: Vec<(&'v str, &'v Value)>,
+    /// Evaluators with their results.
+    outputs: Vec<(&'v str, Vec<(&'v str, &'v Value)>)>,
+    other: Vec<(&'v str, &'v Value)>,
+}
+
+impl<'v> Columns<'v> {
+    fn of(row: &'v Value) -> Self {
+        let mut columns = Self::default();
+        for (key, value) in row.entries() {
+            let key = key.text().unwrap_or_default();
+            match (key.strip_prefix("inputs."), key.strip_prefix("outputs.")) {
+                (Some(name), _) => columns.inputs.push((name, value)),
+                // Names of evaluators may hold dots, what they say does not.
+                (_, Some(name)) => match name.rsplit_once('.') {
+                    Some((evaluator, name)) => columns.output(evaluator).push((name, value)),
+                    None => columns.given.push((name, value)),
+                },
+                _ => columns.other.push((key, value)),
+            }
+        }
+        columns
+    }
+
+    fn output(&mut self, evaluator: &'v str) -> &mut Vec<(&'v str, &'v Value)> {
+        let at = self.outputs.iter().position(|(known, _)| *known == evaluator).unwrap_or(self.outputs.len());
+        if at == self.outputs.len() {
+            self.outputs.push((evaluator, Vec::new()));
+        }
+        &mut self.outputs[at].1
+    }
+
+    /// The first of some columns that holds something.
+    fn first(&self, names: &[&str]) -> Option<(&'v str, &'v Value)> {
+        let of = |name: &&str| {
+            self.given.iter().chain(&self.inputs).find(|(known, value)| known == name && !is_missing(value))
+        };
+        names.iter().find_map(of).copied()
+    }
+
+    fn word(&self, name: &str) -> Option<&'v str> {
+        self.inputs.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.word())
+    }
+}
+
+/// Reads a row; `id` is what it is called in its file, `metrics` what the file says of all rows.
+pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
+    let columns = Columns::of(row);
+    let told = [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| columns.first(names));
+    let mut run = told_by(told, &columns);
+    let place: Vec<&str> = PLACE.iter().filter_map(|name| columns.word(name)).collect();
+    let is_ours = place.len() == PLACE.len();
+    run.notes.push(STORED.to_owned());
+    run.notes.extend(results(&columns));
+    let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
+    let is_place = |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat"));
+    let given = columns.given.iter().map(|(name, value)| ("outputs.", *name, *value));
+    let inputs = columns.inputs.iter().map(|(name, value)| ("inputs.", *name, *value));
+    for (from, name, value) in
+        inputs.chain(given).filter(|(from, name, _)| !is_told(name) && !(*from == "inputs." && is_place(name)))
+    {
+        run.facts.push((format!("{from}{name}"), value.clone()));
+    }
+    for (evaluator, said) in &columns.outputs {
+        for (name, value) in said.iter().filter(|(_, value)| !is_missing(value)) {
+            run.facts.push((format!("outputs.{evaluator}.{name}"), (*value).clone()));
+        }
+    }
+    run.facts.extend(
+        columns
+            .other
+            .iter()
+            .filter(|(name, _)| !name.is_empty())
+            .map(|(name, value)| ((*name).to_owned(), (*value).clone())),
+    );
+    if matches!(metrics, Value::Map(entries) if !entries.is_empty()) {
+        run.facts.push(("metrics of the whole file".to_owned(), metrics.clone()));
+    }
+    let whole = |name: &str| columns.word(name).filter(|_| is_ours).and_then(|word| word.parse::<u32>().ok());
+    let task = match columns.word("id") {
+        _ if is_ours => place[0].to_owned(),
+        Some(id) if !id.trim().is_empty() => id.to_owned(),
+        // Rows of other data have the same numbers.
+        _ => told[1].or(told[0]).map_or_else(|| id.to_owned(), |(_, asked)| format!("{id}-{:04x}", fingerprint(asked))),
+    };
+    Read {
+        run,
+        task: Some(task),
+        system: is_ours.then(|| place[1].to_owned()),
+        model: is_ours.then(|| place[2].to_owned()),
+        variation: whole("variation"),
+        repeat: whole("repeat"),
+    }
+}
+
+/// The conversation, the query and the response as steps.
+fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
+    let [conversation, query, response] = told.map(|column| column.map(|(_, value)| value));
+    let mut telling = Telling::default();
+    if let Some(conversation) = conversation
+        && !telling.messages(conversation)
+    {
+        telling.say(StepKind::User, shown(conversation));
+    }
+    if let Some(query) = query {
+        if !telling.messages(query) {
+            telling.say(StepKind::User, shown(query));
+        }
+        // What was said before the response is no answer.
+        telling.said = None;
+    }
+    let by_messages = response.is_some_and(|value| telling.messages(value));
+    let text = response.filter(|_| !by_messages).cloned();
+    if let Some(value) = &text {
+        telling.say(StepKind::Assistant, shown(value));
+    }
+    let is_empty = |value: &Value| value.text().is_some_and(|text| text.trim().is_empty());
+    let answer = text.or_else(|| telling.said.take().map(Value::Text)).filter(|value| !is_empty(value));
+    let from = if response.is_some() { "the response" } else { "the last message of the conversation" };
+    let mut run = Run {
+        layout: Layout::Evaluation,
+        answer: answer.map(|value| Answer { value, source: from.to_owned(), lenient: false }),
+        untold: !by_messages && telling.steps.iter().all(|step| step.kind != StepKind::ToolCall),
+        steps: telling.steps,
+        ..Run::default()
+    };
+    if !columns.given.is_empty() && columns.given.iter().all(|(_, value)| is_missing(value)) {
+        let said = "The file has nothing of the target for this row: it failed, or gave nothing.";
+        let turn = run.steps.last().map_or(1, |step| step.turn);
+        let parts = vec![part("error", Role::Other, Value::from(said))];
+        run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });
+    }
+    run
+}
+
+/// What evaluators said, in a sentence each for those that did and those that did not.
+fn results(columns: &Columns<'_>) -> Vec<String> {
+    let (mut said, mut silent) = (Vec::new(), Vec::new());
+    for (evaluator, results) in &columns.outputs {
+        let verdict = results.iter().rfind(|(name, value)| name.ends_with("_result") && !is_missing(value));
+        let score = results.iter().find(|(_, value)| value.number().is_some());
+        let words = [verdict, score].into_iter().flatten().filter_map(|(_, value)| value.word());
+        let words: Vec<String> = words.map(|word| word.chars().take(40).collect()).collect();
+        if results.iter().all(|(_, value)| is_missing(value)) {
+            silent.push((*evaluator).to_owned());
+        } else {
+            said.push(format!("{evaluator} {}", words.join(" ")).trim_end().to_owned());
+        }
+    }
+    let listed = |what: &str, mut names: Vec<String>| {
+        let more = names.len().saturating_sub(NAMED);
+        names.truncate(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        (!names.is_empty()).then(|| format!("{what}: {}{more}.", names.join(", ")))
+    };
+    let none = "Evaluators without a result for this row, which says nothing of the answer";
+    [listed("Stored results", said), listed(none, silent)].into_iter().flatten().collect()
+}
+
+fn shown(value: &Value) -> Value {
+    if value.text().is_some() { value.clone() } else { Value::Text(json::write(value, false)) }
+}
+
+/// Nothing, or what Python writes for nothing.
+fn is_missing(value: &Value) -> bool {
+    matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
+}
+
+/// A short word for a value, so that values that differ are told apart. Not one to be trusted with secrets.
+fn fingerprint(value: &Value) -> u16 {
+    let mut hash = 0x811c_9dc5_u32;
+    for byte in json::write(value, false).bytes() {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    u16::try_from((hash >> 16) ^ (hash & 0xffff)).unwrap_or_default()
+}
