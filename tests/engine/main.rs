@@ -10,6 +10,8 @@ mod conversation;
 mod demo;
 mod diffing;
 mod evaluator_judges;
+
+mod evaluations;
 mod filter;
 mod folders;
 mod gzip;

@@ -100,7 +100,7 @@ const COLUMNS: Record<Column, true> = {
   modified: true,
   score: true,
 };
-const FORMATS: Record<ReportFormat, true> = { html: true, markdown: true, csv: true, json: true, jsonl: true, junit: true, stabletoolbench: true };
+const FORMATS: Record<ReportFormat, true> = { html: true, markdown: true, csv: true, json: true, jsonl: true, junit: true, stabletoolbench: true, azure: true };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);
 const isColumn = (word: string): word is Column => Object.hasOwn(COLUMNS, word);
 

@@ -31,6 +31,7 @@ pub mod converting;
 mod diffing;
 mod doctor;
 mod doctor_runs;
+pub mod evaluation_file;
 mod judging;
 mod judgings;
 mod keys;
@@ -58,6 +59,7 @@ pub mod virtual_apis;
 mod wishes;
 
 pub use bulletin::Subscription;
+pub use reporting::keep_text;
 pub use scoring::FileScores;
 
 pub use diffing::{DiffWish, Given, PlainDiff, Style};

@@ -11,6 +11,7 @@ mod folder;
 mod index;
 mod lines;
 mod list;
+mod messages;
 mod metrics;
 mod nudge;
 mod report;
@@ -80,11 +81,14 @@ enum Command {
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),
 
-    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench
+    /// Write reports: HTML, Markdown, CSV, JSON, JSONL, JUnit, result files of StableToolBench and azure-ai-evaluation
     Report(report::Report),
 
     /// Say whether a run is right, or read what was said
     Review(review::Review),
+
+    /// Threads of messages, and runs, as rows that evaluators take
+    Messages(messages::Messages),
 
     /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
     Metrics(metrics::Metrics),
@@ -181,6 +185,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Report(report)) => report::run(&report, here),
 
         Some(Command::Review(review)) => review::run(&review, here),
+
+        Some(Command::Messages(messages)) => messages::run(&messages, here),
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
 

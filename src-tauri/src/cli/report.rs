@@ -58,6 +58,7 @@ enum Format {
     Jsonl,
     Junit,
     Stabletoolbench,
+    Azure,
 }
 
 impl From<Format> for ReportFormat {
@@ -70,6 +71,7 @@ impl From<Format> for ReportFormat {
             Format::Jsonl => Self::Jsonl,
             Format::Junit => Self::Junit,
             Format::Stabletoolbench => Self::StableToolBench,
+            Format::Azure => Self::Azure,
         }
     }
 }

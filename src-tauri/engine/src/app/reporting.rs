@@ -17,6 +17,9 @@ impl App {
         if request.format == ReportFormat::StableToolBench {
             return self.result_file(request, whole);
         }
+        if request.format == ReportFormat::Azure {
+            return self.evaluation_file(request, whole);
+        }
         let Gathered { page, scorers, misread } = self.gather(request)?;
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
@@ -63,26 +66,31 @@ impl App {
 
     /// Keeps a report that was made, in place of what was there: whole or not at all.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
-        let failed = |why: std::io::Error| {
-            AppError::new(Code::Failed, format!("The report could not be saved: {why}."))
-                .hint("Choose a folder that can be written to.")
-        };
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let name =
-            path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "A report needs the name of a file."))?;
-        let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
-        let write = || {
-            // Whatever has this name is not followed: a folder of others may hold a link there.
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
-            file.write_all(report.text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&beside, path)
-        };
-        write().map_err(|why| {
-            let _ = fs::remove_file(&beside);
-            failed(why)
-        })
+        keep_text(&report.text, path)
     }
+}
+
+/// Puts a text in a file, in place of what was there: whole or not at all.
+pub fn keep_text(text: &str, path: &Path) -> Result<(), AppError> {
+    let failed = |why: std::io::Error| {
+        AppError::new(Code::Failed, format!("{} could not be saved: {why}.", path.display()))
+            .hint("Choose a folder that can be written to.")
+    };
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name =
+        path.file_name().ok_or_else(|| AppError::new(Code::BadRequest, "What is kept needs the name of a file."))?;
+    let beside = folder.join(format!(".{}.{}.new", name.to_string_lossy(), std::process::id()));
+    let write = || {
+        // Whatever has this name is not followed: a folder of others may hold a link there.
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&beside, path)
+    };
+    write().map_err(|why| {
+        let _ = fs::remove_file(&beside);
+        failed(why)
+    })
 }
 
 /// Refuses a scorer by which no run here is scored: numbers without a single score look like numbers.
@@ -113,7 +121,7 @@ struct Gathered {
 }
 
 /// A title as the name of a file on any system.
-fn file_stem(title: &str) -> String {
+pub(super) fn file_stem(title: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
     let name: String = title.chars().take(60).map(plain).collect();
     let name = name.trim_matches('-');

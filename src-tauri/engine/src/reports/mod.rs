@@ -2,6 +2,7 @@
 //! Owns what stands in a report and how it is written; counts nothing itself and opens no file.
 mod compose;
 mod csv;
+pub(crate) mod evaluation_file;
 mod html;
 mod json;
 mod junit;
@@ -27,8 +28,8 @@ pub(crate) fn write(page: &Page, format: ReportFormat, theme: Option<&str>) -> R
         ReportFormat::Html => html::write(page, theme),
         ReportFormat::Markdown => markdown::write(page),
         ReportFormat::Csv => csv::write(page),
-        // The result file is written run by run, from the transcripts: `result_file`. Without them there is only the page.
-        ReportFormat::Json | ReportFormat::StableToolBench => json::whole(page)?,
+        // These are written run by run, from the transcripts: `result_file`, `evaluation_file`. Without them there is only the page.
+        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => json::whole(page)?,
         ReportFormat::Jsonl => json::lines(page)?,
         ReportFormat::Junit => junit::write(page),
     })
@@ -40,7 +41,7 @@ pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
         ReportFormat::Html => ("html", "text/html"),
         ReportFormat::Markdown => ("md", "text/markdown"),
         ReportFormat::Csv => ("csv", "text/csv"),
-        ReportFormat::Json | ReportFormat::StableToolBench => ("json", "application/json"),
+        ReportFormat::Json | ReportFormat::StableToolBench | ReportFormat::Azure => ("json", "application/json"),
         ReportFormat::Jsonl => ("jsonl", "application/jsonl"),
         ReportFormat::Junit => ("xml", "application/xml"),
     }

@@ -45,6 +45,8 @@ pub enum ReportFormat {
     /// The result file of `StableToolBench`: one system with one model on one test set, named by `baseline`.
     #[serde(rename = "stabletoolbench")]
     StableToolBench,
+    /// What `evaluate()` of azure-ai-evaluation writes: a row for each run, with what scorers and judges said.
+    Azure,
 }
 
 /// A report, written.

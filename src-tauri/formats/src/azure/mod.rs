@@ -89,6 +89,18 @@ impl Thread {
         })
     }
 
+    /// The same with what was asked, where no person says anything in it.
+    #[must_use]
+    pub fn asked(mut self, prompt: Option<&str>) -> Self {
+        let silent = self.messages.iter().all(|message| message.role != "user");
+        if let Some(prompt) = prompt.filter(|_| silent) {
+            let at = self.messages.iter().take_while(|message| message.role == "system").count();
+            let content = vec![message::said(prompt)];
+            self.messages.insert(at, Message { role: "user".to_owned(), content, ..Message::default() });
+        }
+        self
+    }
+
     /// Ids of runs, in the order in which they begin.
     fn runs(&self) -> Vec<&str> {
         let mut runs: Vec<&str> = Vec::new();

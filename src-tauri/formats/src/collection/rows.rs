@@ -79,10 +79,14 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     let mut run = told_by(told, &columns);
     let place: Vec<&str> = PLACE.iter().filter_map(|name| columns.word(name)).collect();
     let is_ours = place.len() == PLACE.len();
+    if is_ours {
+        of_ours(&mut run, &columns);
+    }
     run.notes.push(STORED.to_owned());
     run.notes.extend(results(&columns));
     let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
-    let is_place = |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat"));
+    let is_place =
+        |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "answer" | "error"));
     let given = columns.given.iter().map(|(name, value)| ("outputs.", *name, *value));
     let inputs = columns.inputs.iter().map(|(name, value)| ("inputs.", *name, *value));
     for (from, name, value) in
@@ -122,6 +126,29 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     }
 }
 
+/// What a row says that was written here: the answer as a value, and why there is none.
+fn of_ours(run: &mut Run, columns: &Columns<'_>) {
+    let given = |name: &str| columns.inputs.iter().find(|(known, value)| *known == name && !is_missing(value));
+    match given("answer") {
+        Some((_, answer)) => {
+            let answer = Answer { value: (*answer).clone(), source: "`inputs.answer`".to_owned(), lenient: false };
+            run.answer = Some(answer);
+        }
+        // What was said last was no answer then.
+        None if given("run").is_some() => run.answer = None,
+        None => {}
+    }
+    if let Some((_, error)) = given("error") {
+        fail(run, (*error).clone());
+    }
+}
+
+fn fail(run: &mut Run, said: Value) {
+    let turn = run.steps.last().map_or(1, |step| step.turn);
+    let parts = vec![part("error", Role::Other, said)];
+    run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });
+}
+
 /// The conversation, the query and the response as steps.
 fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     let [conversation, query, response] = told.map(|column| column.map(|(_, value)| value));
@@ -154,10 +181,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
         ..Run::default()
     };
     if !columns.given.is_empty() && columns.given.iter().all(|(_, value)| is_missing(value)) {
-        let said = "The file has nothing of the target for this row: it failed, or gave nothing.";
-        let turn = run.steps.last().map_or(1, |step| step.turn);
-        let parts = vec![part("error", Role::Other, Value::from(said))];
-        run.steps.push(Step { turn, kind: StepKind::Error, parts, ..Step::default() });
+        fail(&mut run, Value::from("The file has nothing of the target for this row: it failed, or gave nothing."));
     }
     run
 }

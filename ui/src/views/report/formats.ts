@@ -19,13 +19,14 @@ export const FORMATS: readonly Format[] = [
   { id: "jsonl", title: "JSONL", about: "One document for each run, line by line.", language: "json" },
   { id: "junit", title: "JUnit", about: "For build servers: runs as tests.", language: "plain" },
   { id: "stabletoolbench", title: "StableToolBench", about: "The result file of one system, model and test set, as the benchmark writes it.", language: "json" },
+  { id: "azure", title: "azure-ai-evaluation", about: "A row for each run with its query, response and expected answer, and what every scorer and judge said.", language: "json" },
 ];
 
 export const formatOf = (id: ReportFormat): Format => FORMATS.find((format) => format.id === id) ?? (FORMATS[0] as Format);
 
 /** What the address asks for. Formats that are nothing but a list of runs always have them. */
 export function requestOf(route: ReportRoute, theme: "light" | "dark" | null): ReportRequest {
-  const lists = route.format === "csv" || route.format === "jsonl" || route.format === "junit" || route.format === "stabletoolbench";
+  const lists = route.format === "csv" || route.format === "jsonl" || route.format === "junit" || route.format === "stabletoolbench" || route.format === "azure";
   const word = (text: string) => (text === "" ? null : text);
   return { format: route.format, filter: route.q, scorer: word(route.scorer), baseline: word(route.baseline), title: route.title, runs: lists || route.runs, published: route.published, theme };
 }

@@ -1,0 +1,365 @@
+//! **Pure.** Runs in the shape that `evaluate()` of azure-ai-evaluation writes: a row for each with what it was given and what was said
+//! of it, and what that comes to. What nobody said is null, never 0, and the file is valid JSON.
+use crate::results::query::ScoredRun;
+use crate::rows::{Judged, RunState, ScoreStanding};
+use std::collections::HashMap;
+use touchstone_formats::azure::Row;
+use touchstone_formats::json;
+use touchstone_formats::run::Run;
+use touchstone_formats::value::Value;
+use touchstone_scoring::judges::{About, Scale};
+
+/// What stands before the names of evaluators that everybody knows.
+const IDS: &str = "azureai://built-in/evaluators/";
+
+/// Names with values, in their order.
+pub(crate) type Columns = Vec<(String, Value)>;
+
+/// What a suite says of a run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Asked {
+    pub(crate) prompt: Option<String>,
+    pub(crate) expected: Option<Value>,
+}
+
+/// A run with what was said of it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Line {
+    pub(crate) inputs: Columns,
+    pub(crate) said: Vec<Said>,
+}
+
+/// What one evaluator said.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Said {
+    /// What it is called in the file.
+    pub(crate) evaluator: String,
+    /// The evaluator of the package that it is.
+    pub(crate) built_in: Option<String>,
+    pub(crate) results: Columns,
+}
+
+/// What evaluators are given of a run, and which run it is.
+pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Columns {
+    let word = |word: &Option<String>| word.as_deref().map(Value::from);
+    let whole = |number: u32| Value::Number(number.to_string());
+    let list = |items: Vec<Value>| (!items.is_empty()).then_some(Value::List(items));
+    let failed = of.state == RunState::Error;
+    let error = || Value::from(of.reason.as_deref().unwrap_or("The run ended in a system error."));
+    let entries = [
+        ("run", Some(Value::from(of.path.as_str()))),
+        ("task", word(&of.task)),
+        ("variation", of.variation.map(whole)),
+        ("repeat", Some(whole(of.repeat))),
+        ("system", word(&of.system)),
+        ("model", word(&of.model)),
+        ("query", list(row.query)),
+        ("response", list(row.response)),
+        ("tool_definitions", list(row.tool_definitions)),
+        ("answer", run.answer.as_ref().map(|answer| answer.value.clone())),
+        ("ground_truth", asked.expected.clone()),
+        ("error", failed.then(error)),
+    ];
+    entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// Messages that are one text, as that text: what is said in plain words is read by every evaluator.
+pub(crate) fn plainly(inputs: &mut Columns) {
+    for (name, role) in [("query", "user"), ("response", "assistant")] {
+        let column = inputs.iter_mut().find(|(known, _)| known == name);
+        if let Some((_, value)) = column
+            && let Some(text) = only_text(value, role)
+        {
+            *value = Value::Text(text);
+        }
+    }
+}
+
+fn only_text(messages: &Value, role: &str) -> Option<String> {
+    let [message] = messages.items() else { return None };
+    let [item] = message.get("content")?.items() else { return None };
+    let is_of = message.get("role").and_then(Value::text) == Some(role);
+    item.get("text").and_then(Value::text).filter(|_| is_of).map(str::to_owned)
+}
+
+/// What a scorer that is no judge said; `threshold` is what its suite says.
+pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
+    let name = run.scorer.as_deref().filter(|name| !name.starts_with("judge:"))?;
+    let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
+    let Some(metric) = name.strip_prefix("text: ") else {
+        let reason = run.score_reason.as_deref().map(Value::from);
+        return Some(Said { evaluator: plain(name), built_in: None, results: named(score, run.passed, reason) });
+    };
+    let (evaluator, built_in, key) = match metric {
+        "f1" | "bleu" | "gleu" | "meteor" => (format!("{metric}_score"), format!("{metric}_score"), metric.to_owned()),
+        // Its three numbers have keys of their own; only this one is a score here.
+        _ => (plain(metric), "rouge_score".to_owned(), "rouge_f1_score".to_owned()),
+    };
+    let (score_key, base) =
+        if metric.starts_with("rouge") { (key.clone(), key) } else { (format!("{key}_score"), key) };
+    let results = vec![
+        (score_key, number(score)),
+        (format!("{base}_result"), run.passed.map_or(Value::Null, verdict)),
+        (format!("{base}_threshold"), number(threshold.unwrap_or(0.5))),
+    ];
+    Some(Said { evaluator, built_in: Some(built_in), results })
+}
+
+/// What judges said of runs, in the order of the runs: what holds, the newest of each judge with each model. A judge that was asked
+/// through several models is several evaluators.
+pub(crate) fn judged(runs: &[Vec<Judged>], wanted: Option<&str>) -> Vec<Vec<Said>> {
+    let holds = |one: &&Judged| one.stale.is_none() && one.score.is_some() && one.against.is_none();
+    let is_wanted = |one: &&Judged| wanted.is_none_or(|name| name == format!("judge:{}", one.judge));
+    let mut models: HashMap<&str, Vec<(&str, bool)>> = HashMap::new();
+    for one in runs.iter().flatten().filter(holds).filter(is_wanted) {
+        let known = models.entry(&one.judge).or_default();
+        if !known.contains(&(&one.model, one.official)) {
+            known.push((&one.model, one.official));
+        }
+    }
+    let name = |one: &Judged| {
+        let rules = if one.official { "-official" } else { "" };
+        let several = models.get(one.judge.as_str()).is_some_and(|models| models.len() > 1);
+        if several { plain(&format!("{}-{}{rules}", one.judge, one.model)) } else { one.judge.clone() }
+    };
+    let of_run = |all: &Vec<Judged>| {
+        let mut said: Vec<Said> = Vec::new();
+        for one in all.iter().filter(holds).filter(is_wanted) {
+            let name = name(one);
+            if said.iter().all(|known| known.evaluator != name) {
+                said.extend(of_judge(one, name));
+            }
+        }
+        said.sort_by(|a, b| a.evaluator.cmp(&b.evaluator));
+        said
+    };
+    runs.iter().map(of_run).collect()
+}
+
+fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
+    let score = one.score?;
+    let reason = one.rounds.iter().find(|round| round.score.is_some()).map(|round| Value::from(round.reason.as_str()));
+    let scale = About::of(&one.judge).map_or(Scale::Words(""), |about| about.scale);
+    let Some(own) = scale.own(score) else {
+        return Some(Said { evaluator, built_in: None, results: named(score, one.passed, reason) });
+    };
+    let judge = &one.judge;
+    let results = vec![
+        (judge.clone(), number(own)),
+        (format!("{judge}_result"), one.passed.map_or(Value::Null, verdict)),
+        (format!("{judge}_threshold"), scale.usual().map_or(Value::Null, number)),
+        (format!("{judge}_reason"), reason.unwrap_or_default()),
+    ];
+    Some(Said { evaluator, built_in: Some(judge.clone()), results })
+}
+
+fn named(score: f64, passed: Option<bool>, reason: Option<Value>) -> Columns {
+    let results = [
+        ("score", number(score)),
+        ("passed", passed.map_or(Value::Null, Value::Bool)),
+        ("reason", reason.unwrap_or_default()),
+    ];
+    results.map(|(key, value)| (key.to_owned(), value)).into()
+}
+
+fn verdict(passed: bool) -> Value {
+    Value::from(if passed { "pass" } else { "fail" })
+}
+
+/// A number as Python writes it; none of those that JSON cannot say.
+fn number(number: f64) -> Value {
+    if number.is_finite() { Value::Number(format!("{number:?}")) } else { Value::Null }
+}
+
+/// A name without what parts names of columns.
+fn plain(name: &str) -> String {
+    let kept = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' };
+    name.replace(": ", "_").chars().map(kept).collect()
+}
+
+/// Writes the file.
+pub(crate) fn write(lines: &[Line]) -> String {
+    let mut inputs = Names::default();
+    let mut evaluators: Vec<(&str, Option<&str>, Names<'_>)> = Vec::new();
+    for line in lines {
+        line.inputs.iter().for_each(|(name, _)| inputs.add(name));
+        for said in &line.said {
+            let at = evaluators.iter().position(|(name, ..)| *name == said.evaluator).unwrap_or(evaluators.len());
+            if at == evaluators.len() {
+                evaluators.push((&said.evaluator, said.built_in.as_deref(), Names::default()));
+            }
+            said.results.iter().for_each(|(name, _)| evaluators[at].2.add(name));
+        }
+    }
+    let rows: Vec<Columns> = lines.iter().map(|line| row(line, &inputs, &evaluators)).collect();
+    let known = |(name, built_in, _): &(&str, Option<&str>, Names<'_>)| {
+        Some((Value::from(*name), Value::Text(format!("{IDS}{}", (*built_in)?))))
+    };
+    let ids = evaluators.iter().filter_map(known).collect();
+    let metrics = keyed(metrics(&rows, &evaluators));
+    let file = vec![
+        (Value::from("rows"), Value::List(rows.into_iter().map(keyed).collect())),
+        (Value::from("metrics"), metrics),
+        (Value::from("studio_url"), Value::Null),
+        (Value::from("evaluators"), Value::Map(ids)),
+    ];
+    json::write(&Value::Map(file), false) + "\n"
+}
+
+/// Names, each once, in the order in which they were seen first.
+#[derive(Default)]
+struct Names<'a>(Vec<&'a str>);
+
+impl<'a> Names<'a> {
+    fn add(&mut self, name: &'a str) {
+        if !self.0.contains(&name) {
+            self.0.push(name);
+        }
+    }
+}
+
+fn keyed(columns: Columns) -> Value {
+    Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
+}
+
+/// A row has every column, those that say nothing as null.
+fn row(line: &Line, inputs: &Names<'_>, evaluators: &[(&str, Option<&str>, Names<'_>)]) -> Columns {
+    let of = |columns: &Columns, name: &str| {
+        columns.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
+    };
+    let mut row: Columns = inputs.0.iter().map(|name| (format!("inputs.{name}"), of(&line.inputs, name))).collect();
+    for (evaluator, _, names) in evaluators {
+        let said = line.said.iter().find(|said| said.evaluator == *evaluator);
+        for name in &names.0 {
+            let value = said.map(|said| of(&said.results, name)).unwrap_or_default();
+            row.push((format!("outputs.{evaluator}.{name}"), value));
+        }
+    }
+    row
+}
+
+/// Means of what are numbers, over the rows that have one; then of each evaluator the share of passes of all rows, as the package counts,
+/// of those with a verdict, and how many rows have none.
+fn metrics(rows: &[Columns], evaluators: &[(&str, Option<&str>, Names<'_>)]) -> Columns {
+    let mut metrics = Columns::new();
+    let Some(first) = rows.first() else { return metrics };
+    let column = |at: usize| rows.iter().filter_map(move |row| row.get(at)).map(|(_, value)| value);
+    for (at, (name, _)) in first.iter().enumerate() {
+        let Some(name) = name.strip_prefix("outputs.") else { continue };
+        let said: Vec<&Value> = column(at).filter(|value| **value != Value::Null).collect();
+        let numbers: Option<Vec<f64>> = said.iter().map(|value| amount(value)).collect();
+        if let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) {
+            metrics.push((name.to_owned(), number(numbers.iter().sum::<f64>() / count(numbers.len()))));
+        }
+    }
+    for (evaluator, _, names) in evaluators {
+        let Some(name) = names.0.iter().rfind(|name| name.ends_with("_result")) else { continue };
+        let key = format!("outputs.{evaluator}.{name}");
+        let Some(at) = first.iter().position(|(known, _)| *known == key) else { continue };
+        let verdicts: Vec<&str> = column(at).filter_map(Value::text).collect();
+        let passes = count(verdicts.iter().filter(|verdict| **verdict == "pass").count());
+        let rounded = (passes / count(rows.len()) * 100.0).round() / 100.0;
+        metrics.push((format!("{evaluator}.binary_aggregate"), number(rounded)));
+        if !verdicts.is_empty() {
+            metrics.push((format!("{evaluator}.pass_rate"), number(passes / count(verdicts.len()))));
+        }
+        let without = Value::Number((rows.len() - verdicts.len()).to_string());
+        metrics.push((format!("{evaluator}.rows_without_result"), without));
+    }
+    metrics
+}
+
+fn amount(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(text) => text.parse().ok(),
+        Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
+        _ => None,
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no file has that many rows")]
+fn count(number: usize) -> f64 {
+    number as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(evaluator: &str, results: &[(&str, Value)]) -> Said {
+        let results = results.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        Said { evaluator: evaluator.to_owned(), built_in: Some(evaluator.to_owned()), results }
+    }
+
+    fn line(query: &str, said: Vec<Said>) -> Line {
+        Line { inputs: vec![("query".to_owned(), Value::from(query))], said }
+    }
+
+    #[test]
+    fn every_row_has_every_column_and_what_nobody_said_counts_in_no_mean() {
+        let coherence = |score: f64, word: &str| {
+            said("coherence", &[("coherence", number(score)), ("coherence_result", Value::from(word))])
+        };
+        let lines =
+            [line("a", vec![coherence(5.0, "pass")]), line("b", Vec::new()), line("c", vec![coherence(2.0, "fail")])];
+        assert_eq!(
+            write(&lines),
+            "{\"rows\":[{\"inputs.query\":\"a\",\"outputs.coherence.coherence\":5.0,\"outputs.coherence.coherence_result\":\"pass\"},\
+             {\"inputs.query\":\"b\",\"outputs.coherence.coherence\":null,\"outputs.coherence.coherence_result\":null},\
+             {\"inputs.query\":\"c\",\"outputs.coherence.coherence\":2.0,\"outputs.coherence.coherence_result\":\"fail\"}],\
+             \"metrics\":{\"coherence.coherence\":3.5,\"coherence.binary_aggregate\":0.33,\"coherence.pass_rate\":0.5,\
+             \"coherence.rows_without_result\":1},\"studio_url\":null,\
+             \"evaluators\":{\"coherence\":\"azureai://built-in/evaluators/coherence\"}}\n"
+        );
+        assert_eq!(write(&[]), "{\"rows\":[],\"metrics\":{},\"studio_url\":null,\"evaluators\":{}}\n");
+    }
+
+    #[test]
+    fn one_message_of_one_text_is_that_text_and_more_stays_as_it_is() {
+        let message = |role: &str, text: &str| {
+            json::read(&format!(r#"{{"role":"{role}","content":[{{"type":"text","text":"{text}"}}]}}"#)).unwrap()
+        };
+        let column = |name: &str, messages: Vec<Value>| (name.to_owned(), Value::List(messages));
+        let mut inputs = vec![
+            column("query", vec![message("user", "q")]),
+            column("response", vec![message("assistant", "a"), message("assistant", "b")]),
+        ];
+        plainly(&mut inputs);
+        assert_eq!(inputs[0].1, Value::from("q"));
+        assert_eq!(inputs[1].1.items().len(), 2);
+    }
+
+    #[test]
+    fn what_judges_said_stands_on_their_own_scale_and_what_does_not_hold_is_left_out() {
+        let one = |judge: &str, model: &str, score: f64, stale: bool| Judged {
+            judge: judge.to_owned(),
+            version: 1,
+            model: model.to_owned(),
+            official: false,
+            against: None,
+            stale: stale.then(|| "The answer changed.".to_owned()),
+            wanted: 1,
+            score: Some(score),
+            spread: None,
+            passed: Some(score > 0.5),
+            rounds: Vec::new(),
+        };
+        let runs =
+            [vec![one("sopr", "m", 0.5, true), one("sopr", "m", 1.0, false)], vec![one("sopr", "m", 0.0, false)]];
+        let told = judged(&runs, None);
+        assert_eq!(
+            told[0],
+            [Said { evaluator: "sopr".to_owned(), built_in: None, results: named(1.0, Some(true), None) }]
+        );
+        assert_eq!(judged(&runs, Some("judge:fac")), [vec![], vec![]]);
+        let stars = judged(&[vec![one("relevance", "m", 0.75, false)]], None).remove(0).remove(0);
+        assert_eq!(stars.built_in.as_deref(), Some("relevance"));
+        assert_eq!(
+            json::write(&keyed(stars.results), false),
+            r#"{"relevance":4.0,"relevance_result":"pass","relevance_threshold":3.0,"relevance_reason":null}"#
+        );
+        let two = [vec![one("sopr", "m", 1.0, false), one("sopr", "n.1", 1.0, false)]];
+        let names: Vec<String> = judged(&two, None).remove(0).into_iter().map(|said| said.evaluator).collect();
+        assert_eq!(names, ["sopr-m", "sopr-n_1"]);
+    }
+}

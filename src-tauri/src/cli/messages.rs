@@ -1,0 +1,105 @@
+//! `messages`: threads of messages, and runs, as JSON Lines that evaluators take.
+use super::{
+    Dirs, Ended, Outcome, diff, folder,
+    terminal::{complain, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use std::{
+    io::{self, Write as _},
+    path::PathBuf,
+};
+use touchstone_engine::app::{
+    evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
+    keep_text,
+};
+
+/// What `messages` takes.
+#[derive(Debug, Args)]
+pub(super) struct Messages {
+    /// Threads of Azure AI agents, chats of OpenAI, threads of Semantic Kernel, transcripts, files of many runs; `-` is standard input
+    #[arg(required_unless_present = "folder")]
+    files: Vec<PathBuf>,
+    /// The runs of a folder instead, each with its task, system, model and expected answer
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["files", "run_id"])]
+    folder: Option<PathBuf>,
+    #[command(flatten)]
+    dirs: Dirs,
+    /// Which runs of the folder, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true, requires = "folder")]
+    filter: String,
+    /// The run of a thread that is the response
+    #[arg(long, value_name = "ID", conflicts_with = "turn")]
+    run_id: Option<String>,
+    /// The turn of the agent that is the response: a number from 1, `last`, or `all` for a row each
+    #[arg(long, value_name = "TURN", default_value = "last", value_parser = turn)]
+    turn: Part,
+    /// Leave calls of tools, and what they returned, out of the query
+    #[arg(long)]
+    without_earlier_tool_calls: bool,
+    /// Where to; standard output when left out
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Print JSON Lines, which it always does
+    #[arg(long, hide = true)]
+    json: bool,
+}
+
+fn turn(word: &str) -> Result<Part, String> {
+    match word {
+        "last" => Ok(Part::Last),
+        "all" => Ok(Part::All),
+        number => match number.parse() {
+            Ok(turn) if turn > 0 => Ok(Part::Turn(turn)),
+            _ => Err("it is a number from 1, `last` or `all`".to_owned()),
+        },
+    }
+}
+
+pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
+    let part = asked.run_id.clone().map_or_else(|| asked.turn.clone(), Part::Run);
+    let choice = Choice { part, without_earlier_tool_calls: asked.without_earlier_tool_calls };
+    let mut lines = Vec::new();
+    let mut ended = Ended::Well;
+    let mut take = |rows: EvaluatorRows| {
+        for note in &rows.notes {
+            let _ = writeln!(io::stderr(), "{}", one_line(note));
+        }
+        let whole = rows.notes.is_empty();
+        lines.extend(rows.lines);
+        whole
+    };
+    if let Some(folder) = &asked.folder {
+        let place = folder::chosen(Some(folder.clone()), asked.dirs.clone()).unwrap_or_else(|| folder.clone().into());
+        let (rows, misread) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
+        for one in &misread {
+            writeln!(io::stderr(), "{}: {}", one_line(&one.token), one_line(&one.message))?;
+        }
+        if !take(rows) || !misread.is_empty() {
+            ended = Ended::WithFailures;
+        }
+    }
+    for path in &asked.files {
+        match diff::read(path).and_then(|file| rows_of_file(&file, &choice)) {
+            Ok(rows) => {
+                if !take(rows) {
+                    ended = Ended::WithFailures;
+                }
+            }
+            Err(error) => {
+                complain(&error);
+                ended = Ended::WithFailures;
+            }
+        }
+    }
+    let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
+    match &asked.out {
+        Some(path) => keep_text(&text, path)?,
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+    }
+    Ok(ended)
+}
