@@ -10,6 +10,7 @@ mod gzip;
 mod many;
 
 mod judging;
+mod messages;
 mod metrics;
 mod programs;
 mod readme;

@@ -3,4 +3,4 @@
 /**
  * How a report is written.
  */
-export type ReportFormat = "html" | "markdown" | "csv" | "json" | "jsonl" | "junit" | "stabletoolbench";
+export type ReportFormat = "html" | "markdown" | "csv" | "json" | "jsonl" | "junit" | "stabletoolbench" | "azure";
