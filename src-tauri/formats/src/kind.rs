@@ -51,7 +51,13 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
         Some("yaml" | "yml") => {}
         Some("json") if is_query_set(text) => return FileKind::Suite,
         Some("json") if raw::is_head(&keys) => return FileKind::RawAnswer,
-        Some("json" | "csv" | "tsv") if collection::form_of(head).is_some() => return FileKind::Collection,
+        // Lines are cut at their ends, so what stands on several is another kind.
+        Some(end @ ("json" | "jsonl" | "csv" | "tsv"))
+            if collection::form_of(head)
+                .is_some_and(|form| (form == collection::Form::RowLines) == (end == "jsonl")) =>
+        {
+            return FileKind::Collection;
+        }
         // In JSON other programs use words like `answer` and `error` too.
         Some("json") if has(&["conversation"]) || (has(&["output"]) && names::is_meant(file_name)) => {
             return FileKind::Transcript;
@@ -129,6 +135,8 @@ mod tests {
             ("demo.json", "[{\"query\": \"x\", \"query_id\": 1}]", FileKind::Suite),
             ("x.json", "{\"588\": {\"query\": \"x\", \"answer\": {}}}", FileKind::Collection),
             ("x.csv", "query\tquery_id\tis_solved\n", FileKind::Collection),
+            ("x.json", "{\"rows\": [{\"inputs.query\": \"q\"", FileKind::Collection),
+            ("x.jsonl", "{\"inputs.query\": \"q\", \"outputs.f1.f1_score\": NaN}\n", FileKind::Collection),
             (
                 "x.json",
                 "{\"588\": {\"query\": \"x\", \"available_tools\": [{\"conversation\": {\"type\": \"string\"}}], \"answer\": {}}}",
@@ -144,6 +152,9 @@ mod tests {
             ("a.json", "{\"win\": 3, \"loss\": 2}"),
             ("a.json", "{\"588\": {\"a\": 1, \"b\": 2, \"round_0\": \"complete\"}}"),
             ("a.txt", "query\tquery_id\tis_solved\n"),
+            ("a.json", "{\"inputs.query\": \"q\"}"),
+            ("a.jsonl", "{\"rows\": [{\"inputs.query\": \"q\"}]}"),
+            ("a.jsonl", "{\"query\": \"q\"}\n"),
             ("a.yaml", ""),
             ("x.yaml", "\u{0}\u{1}"),
         ] {

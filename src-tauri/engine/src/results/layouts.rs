@@ -54,7 +54,7 @@ pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
 /// True when a file may be more than a row with a reason, and only its beginning tells.
 pub(crate) fn is_told_by_its_head(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
-    Path::new(&name).extension().is_some_and(|end| end == "json" || end == "csv" || end == "tsv")
+    Path::new(&name).extension().is_some_and(|end| ["json", "jsonl", "csv", "tsv"].iter().any(|known| end == *known))
 }
 
 /// What the beginning of a file with such a name tells.

@@ -39,7 +39,8 @@ pub(super) struct Found {
 
 /// Finds the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
-    let mut gathered = Gathered { repeats: matches!(form, Form::Results | Form::Rows), ..Gathered::default() };
+    let mut gathered =
+        Gathered { repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines), ..Gathered::default() };
     let (mut columns, mut metadata) = (Vec::new(), None);
     match form {
         Form::Converted | Form::PassRate => {
@@ -70,6 +71,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
             }
         }
         Form::PassRateTable => columns = gathered.add_rows(bytes),
+        Form::RowLines => gathered.add_lines(bytes),
     }
     if gathered.entries.len() > MOST_MEMBERS {
         let message = format!("The file holds more than {MOST_MEMBERS} runs. The rest, from this one on, is not read.");
@@ -94,7 +96,9 @@ fn count_lines(entries: &mut [Entry], bytes: &[u8]) {
 fn id_of(form: Form, bytes: &[u8], item: &Range<usize>, at: usize) -> Option<String> {
     let said = |key: &str| text_at(bytes, &split::value_of(bytes, item, key)?);
     match form {
-        Form::Rows => said("inputs.id").filter(|id| !id.trim().is_empty()).or_else(|| Some(format!("row-{}", at + 1))),
+        Form::Rows | Form::RowLines => {
+            said("inputs.id").filter(|id| !id.trim().is_empty()).or_else(|| Some(format!("row-{}", at + 1)))
+        }
         _ => said("query_id"),
     }
 }
@@ -150,6 +154,17 @@ impl Gathered {
             self.put(id.filter(|_| !few), row, wrong);
         }
         columns
+    }
+
+    fn add_lines(&mut self, bytes: &[u8]) {
+        let mut from = 0;
+        let ends = memchr::memchr_iter(b'\n', bytes).chain([bytes.len()]);
+        let lines = ends.map(|end| std::mem::replace(&mut from, end + 1)..end);
+        let lines = lines.filter(|line| !bytes[line.clone()].iter().all(u8::is_ascii_whitespace));
+        for (at, value) in lines.take(MOST_MEMBERS + 1).enumerate() {
+            let next = Next::Entry { key: 0..0, value };
+            self.add(bytes, next, |_, value| id_of(Form::RowLines, bytes, value, at));
+        }
     }
 
     fn put(&mut self, id: Option<String>, span: Range<usize>, mut wrong: Option<(ReadErrorKind, String)>) {

@@ -14,6 +14,8 @@ pub enum Form {
     Results,
     /// What `evaluate()` of azure-ai-evaluation writes: `{rows: [{"inputs.…", "outputs.…"}], metrics, studio_url}`.
     Rows,
+    /// The same rows, one on each line.
+    RowLines,
 }
 
 /// Members that are looked at to find the form.
@@ -26,10 +28,12 @@ pub fn form_of(head: &[u8]) -> Option<Form> {
     if columns(head).is_some_and(|names| COLUMNS.iter().all(|name| names.contains(name))) {
         return Some(Form::PassRateTable);
     }
+    let is_column = |key: &str| key.starts_with("inputs.") || key.starts_with("outputs.");
     entries(head)?.find_map(|(key, inner)| match key {
         "metadata" if has(&inner, &["framework", "agent_name", "evaluator_model", "test_set"]) => Some(Form::Results),
         "results" if has(&inner, &["query_id"]) => Some(Form::Results),
-        "rows" if inner.iter().any(|key| key.starts_with("inputs.") || key.starts_with("outputs.")) => Some(Form::Rows),
+        "rows" if inner.iter().any(|key| is_column(key)) => Some(Form::Rows),
+        key if is_column(key) => Some(Form::RowLines),
         _ if !has(&inner, &["query"]) => None,
         _ if has(&inner, &["available_tools", "answer"]) => Some(Form::Converted),
         _ if has(&inner, &["tool_names", "answer_steps", "is_solved"]) => Some(Form::PassRate),

@@ -121,7 +121,7 @@ impl<'a> Collection<'a> {
                 _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),
                 Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
-                Form::Rows => Ok(rows::read(id, &value, &self.metadata)),
+                Form::Rows | Form::RowLines => Ok(rows::read(id, &value, &self.metadata)),
                 _ => Ok(converted(id, &value)),
             }),
         };

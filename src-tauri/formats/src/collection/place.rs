@@ -49,10 +49,12 @@ impl Whereabouts {
         match form {
             Form::Converted => Self { set, system: None, model: folder },
             // What `evaluate()` writes has this name unless somebody gives another.
-            Form::Rows if stem == "evaluation_results" && folder.is_some() => {
+            Form::Rows | Form::RowLines
+                if matches!(stem, "evaluation_results" | "instance_results") && folder.is_some() =>
+            {
                 Self { system: folder, ..Self::default() }
             }
-            Form::Rows => Self { system: name_of(stem), ..Self::default() },
+            Form::Rows | Form::RowLines => Self { system: name_of(stem), ..Self::default() },
             Form::PassRate | Form::PassRateTable => Self { set, system: None, model: rest.or(folder) },
             Form::Results => {
                 let (root, config) = (Some(metadata), metadata.get("config"));

@@ -109,6 +109,21 @@ fn rows_that_were_written_here_say_which_runs_they_are() {
 }
 
 #[test]
+fn rows_may_stand_on_lines_of_their_own_and_a_broken_line_is_damaged_alone() {
+    let text = "{\"inputs.query\": \"a\", \"line_number\": 0}\r\n\n{\"inputs.query\": oops}\n{\"inputs.id\": 7, \"inputs.query\": NaN}";
+    let told: Vec<(String, bool)> = members("o1/instance_results.jsonl", text.as_bytes())
+        .unwrap()
+        .into_iter()
+        .map(|one| (format!("{} {}", one.key, one.place.system.unwrap()), one.outline.is_ok()))
+        .collect();
+    let said = |key: &str, read: bool| (key.to_owned(), read);
+    assert_eq!(told, [said("row-1 o1", true), said("row-2 o1", false), said("7 o1", true)]);
+    assert_eq!(facts(&read("x.jsonl", text.as_bytes(), "row-1").unwrap()), "line_number=0\n");
+    let damaged = read("x.jsonl", text.as_bytes(), "row-2").unwrap_err();
+    assert_eq!(damaged.line, Some(3));
+}
+
+#[test]
 fn hostile_rows_are_damaged_alone() {
     let deep = format!("{{\"inputs.query\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
     let rows = [
