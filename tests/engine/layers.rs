@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Where a room is, and what nothing in it may name.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("src-tauri/formats/src", &["touchstone_scoring", "touchstone_engine", "touchstone_host"]),
     ("src-tauri/scoring/src", &["touchstone_engine", "touchstone_host"]),
     ("src-tauri/engine/src", &["tauri", "axum", "touchstone_host"]),
@@ -14,6 +14,10 @@ const ROOMS: [(&str, &[&str]); 12] = [
     ("src-tauri/engine/src/reading", &["crate::app", "crate::runs", "crate::paths", "crate::recent"]),
     ("src-tauri/engine/src/runs", &["crate::app", "crate::reading", "crate::results", "crate::recent"]),
     ("src-tauri/engine/src/judging", &["crate::app", "crate::reading", "crate::runs", "crate::paths", "crate::recent"]),
+    (
+        "src-tauri/engine/src/evaluating",
+        &["crate::app", "crate::reading", "crate::results", "crate::paths", "crate::recent"],
+    ),
     (
         "src-tauri/src",
         &["touchstone_formats", "touchstone_scoring", "touchstone_engine::results", "rusqlite", "notify::"],

@@ -17,6 +17,8 @@ use crate::rows::{
 };
 use crate::runs::http::keys::Keys;
 use bulletin::Bulletin;
+use data_files::Handed;
+use evaluations::Evaluations;
 use judgings::Judgings;
 use launches::Launches;
 use std::path::{Path, PathBuf};
@@ -24,14 +26,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub mod answers;
+mod begun;
 mod bulletin;
 mod cells;
 mod comparing;
 pub mod converting;
+mod data_files;
 mod diffing;
 mod doctor;
 mod doctor_runs;
 pub mod evaluation_file;
+
+mod evaluating;
+mod evaluations;
 mod judging;
 mod judgings;
 mod keys;
@@ -63,6 +70,7 @@ pub use reporting::keep_text;
 pub use scoring::FileScores;
 
 pub use diffing::{DiffWish, Given, PlainDiff, Style};
+pub use evaluating::{FileRequest, known_evaluators};
 
 /// Where the program's own things are.
 #[derive(Debug, Clone)]
@@ -98,6 +106,8 @@ struct Inner {
     bulletin: Bulletin,
     launches: Launches,
     judgings: Judgings,
+    evaluations: Evaluations,
+    handed: Handed,
     keys: Keys,
 }
 
@@ -129,6 +139,8 @@ impl App {
                 bulletin: Bulletin::start(),
                 launches: Launches::default(),
                 judgings: Judgings::default(),
+                evaluations: Evaluations::default(),
+                handed: Handed::default(),
                 keys,
             }),
         }
@@ -145,8 +157,7 @@ impl App {
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
-        self.inner.launches.refuse_if_busy()?;
-        self.inner.judgings.refuse_if_busy()?;
+        self.refuse_if_busy()?;
         let config = &self.inner.config;
         let samples = config.demo_dir.iter().cloned().chain([demo::place(&config.state_dir)]);
         let demo = samples.filter_map(|dir| fs_err::canonicalize(dir).ok()).any(|dir| dir == roots.folder);
@@ -224,14 +235,21 @@ impl App {
     /// Puts a folder in place of the one that is open, unless runs were begun in that one meanwhile.
     fn put(&self, folder: Option<Arc<OpenFolder>>) -> Result<Option<Arc<OpenFolder>>, AppError> {
         let mut open = self.lock();
-        let busy = self.inner.launches.refuse_if_busy().and_then(|()| self.inner.judgings.refuse_if_busy());
-        if let Err(busy) = busy {
+        if let Err(busy) = self.refuse_if_busy() {
             if let Some(folder) = &folder {
                 folder.flow.stop();
             }
             return Err(busy);
         }
         Ok(std::mem::replace(&mut *open, folder))
+    }
+
+    /// Refuses while something goes on that belongs to the folder that is open.
+    fn refuse_if_busy(&self) -> Result<(), AppError> {
+        let Inner { launches, judgings, evaluations, .. } = self.inner.as_ref();
+        launches.refuse_if_busy()?;
+        judgings.refuse_if_busy()?;
+        evaluations.refuse_if_busy()
     }
 
     /// What the frame of the window shows.

@@ -11,6 +11,7 @@ pub mod app;
 mod clock;
 mod demo;
 pub mod error;
+mod evaluating;
 mod judging;
 mod paths;
 mod reading;

@@ -12,7 +12,8 @@ use crate::results::open::{self, Refused};
 use crate::results::query::{misread, row_by_key, runs_that_pass};
 use crate::results::suites::Tasks;
 use crate::rows::{
-    JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging, RunRow, RunState, Trouble,
+    Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging, RunRow, RunState,
+    Trouble,
 };
 use crate::runs::launch::Teller;
 use crate::runs::setup::Setup;
@@ -33,12 +34,7 @@ impl App {
         let setup = self.setup()?;
         // Suites are there when a folder is.
         let tasks = self.opened().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
-        let mut models: Vec<_> = setup.models.iter().filter(|_| may_run).map(|model| self.model(model)).collect();
-        for (choice, model) in models.iter_mut().zip(&setup.models) {
-            if let Some(message) = cannot_judge(model) {
-                choice.why_not = Some(Trouble { message, fix: None });
-            }
-        }
+        let models = if may_run { self.judges_of(&setup) } else { Vec::new() };
         let why_not = (!may_run).then(|| Trouble {
             message: "This page may look, but not judge anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
@@ -50,6 +46,18 @@ impl App {
         let mut groups: Vec<JudgeGroup> = Group::ALL.map(group).into();
         groups.retain(|group| judges.iter().any(|judge| judge.group == group.name));
         Ok(JudgeOptions { groups, judges, models, why_not })
+    }
+
+    /// Models that can judge, and why others cannot.
+    pub(super) fn judges_of(&self, setup: &Setup) -> Vec<Choice> {
+        let choice = |model: &Model| {
+            let mut choice = self.model(model);
+            if let Some(message) = cannot_judge(model) {
+                choice.why_not = Some(Trouble { message, fix: None });
+            }
+            choice
+        };
+        setup.models.iter().map(choice).collect()
     }
 
     /// What a request comes to. Nothing is sent.
@@ -221,7 +229,7 @@ fn rounds_of(suites: &[Says], judge: &judges::Judge, model: &str) -> Result<u32,
 }
 
 /// Why a model cannot judge; none when it can, as far as is known without its key.
-fn cannot_judge(model: &Model) -> Option<String> {
+pub(super) fn cannot_judge(model: &Model) -> Option<String> {
     let replays = model.provider == Provider::Replay;
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
@@ -354,23 +362,14 @@ impl Sum {
     }
 
     fn add(&mut self, takes: Takes) {
-        let plus = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
         self.unasked += u64::from(takes == Takes::default());
         self.runs += u64::from(takes != Takes::default());
-        let Takes { calls, sent, received } = takes;
-        self.takes = Takes {
-            calls: plus(self.takes.calls, calls),
-            sent: plus(self.takes.sent, sent),
-            received: plus(self.takes.received, received),
-        };
+        self.takes = self.takes.and(takes);
     }
 
     fn plan(self, price: Option<Price>) -> JudgePlan {
         let Takes { calls, sent, received } = self.takes;
-        #[expect(clippy::cast_precision_loss, reason = "an estimate")]
-        let cost = |sent: u64, received: u64| {
-            price.map(|price| (sent as f64 * price.input + received as f64 * price.output) / 1e6)
-        };
+        let cost = price.map(|price| self.takes.cost(price.input, price.output));
         JudgePlan {
             model: String::new(),
             rounds: 0,
@@ -383,8 +382,8 @@ impl Sum {
             calls_most: calls.1,
             tokens_least: sent.0 + received.0,
             tokens_most: sent.1 + received.1,
-            cost_least: cost(sent.0, received.0),
-            cost_most: cost(sent.1, received.1),
+            cost_least: cost.map(|(least, _)| least),
+            cost_most: cost.map(|(_, most)| most),
         }
     }
 }

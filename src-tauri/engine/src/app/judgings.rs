@@ -1,10 +1,11 @@
 //! Judging that is under way: runs are judged a few at a time, each round is kept before the next is asked for, and all of it can be
-//! stopped. Owns the order of these and the list of what was begun.
+//! stopped. Owns the order of these.
+use super::begun::{Begun, Lasting};
 use super::judging::{Look, look_with};
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
 use crate::clock;
-use crate::error::{AppError, Code};
+use crate::error::AppError;
 use crate::judging::owed::{self, Owed, Target, Wish};
 use crate::judging::progress::{End, Progress};
 use crate::results::judgements;
@@ -15,7 +16,7 @@ use crate::runs::judgements::{Bench, taken};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Said, Turn};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -27,11 +28,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// What is kept of one reply, in letters.
 const LONGEST_REPLY: usize = 64 << 10;
 
-/// What was begun since the program began, newest first.
-#[derive(Default)]
-pub(super) struct Judgings {
-    list: Mutex<Vec<Arc<Work>>>,
-}
+/// What was begun since the program began.
+pub(super) type Judgings = Begun<Work>;
 
 /// Judging that was begun.
 pub(super) struct Work {
@@ -47,52 +45,11 @@ pub(super) struct Work {
     over: Condvar,
 }
 
-impl Judgings {
-    pub(super) fn add(&self, work: Arc<Work>) {
-        self.lock().insert(0, work);
-    }
-
-    /// Refuses while runs are being judged: what is said of them belongs to the folder that is open.
-    pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
-        if self.lock().iter().all(|work| work.lock().over) {
-            return Ok(());
-        }
-        let error =
-            AppError::new(Code::BadRequest, "Runs are being judged in the folder that is open, so it stays open.");
-        Err(error.hint("Wait until that is done, or stop it."))
-    }
-
-    fn find(&self, id: &str) -> Result<Arc<Work>, AppError> {
-        let gone = || AppError::new(Code::NotFound, "This judging is not known: the program was started again since.");
-        self.lock().iter().find(|work| work.id == id).cloned().ok_or_else(gone)
-    }
-
-    /// Stops all of it; true when there is something to wait for.
-    pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
-        let at_work: Vec<Arc<Work>> = self.lock().iter().filter(|work| !work.lock().over).cloned().collect();
-        for work in &at_work {
-            work.stop(now, why);
-        }
-        !at_work.is_empty()
-    }
-
-    /// Waits until nothing is under way; false when that took too long.
-    pub(super) fn wait(&self, timeout: Duration) -> bool {
-        let deadline = Instant::now() + timeout;
-        let all: Vec<Arc<Work>> = self.lock().clone();
-        all.iter().all(|work| work.wait(deadline.saturating_duration_since(Instant::now())))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Work>>> {
-        self.list.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl App {
     /// What was begun in the open folder since the program began, newest first.
     pub fn judgings(&self) -> Vec<JudgingView> {
         let Some(open) = self.current() else { return Vec::new() };
-        let list = self.inner.judgings.lock().clone();
+        let list = self.inner.judgings.all();
         list.iter().filter(|work| Arc::ptr_eq(&work.open, &open)).map(|work| work.view()).collect()
     }
 
@@ -298,22 +255,6 @@ impl Work {
         Ok(taken)
     }
 
-    fn stop(&self, now: bool, why: &str) {
-        if !self.crew.stops.soft.is_cancelled() {
-            self.lock().why = Some(why.to_owned());
-        }
-        self.crew.stops.soft.cancel();
-        if now {
-            self.crew.stops.hard.cancel();
-        }
-        self.poster.post(Stale::Judgings);
-    }
-
-    fn wait(&self, timeout: Duration) -> bool {
-        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
-        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
-    }
-
     fn view(&self) -> JudgingView {
         let progress = self.lock();
         let stopping = self.crew.stops.soft.is_cancelled();
@@ -350,8 +291,37 @@ impl Work {
     }
 }
 
+impl Lasting for Work {
+    const WHAT: &'static str = "Runs are being judged";
+    const NAME: &'static str = "judging";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_over(&self) -> bool {
+        self.lock().over
+    }
+
+    fn stop(&self, now: bool, why: &str) {
+        if !self.crew.stops.soft.is_cancelled() {
+            self.lock().why = Some(why.to_owned());
+        }
+        self.crew.stops.soft.cancel();
+        if now {
+            self.crew.stops.hard.cancel();
+        }
+        self.poster.post(Stale::Judgings);
+    }
+
+    fn wait(&self, timeout: Duration) -> bool {
+        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
+        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
+    }
+}
+
 /// A question as a conversation: with the reply to it that could not be read, when there is one.
-fn turns(question: &Question) -> Vec<Turn> {
+pub(super) fn turns(question: &Question) -> Vec<Turn> {
     let mut turns = vec![Turn::User(question.text.clone())];
     if let Some((reply, again)) = &question.unread {
         // A turn without any text is none to some providers.

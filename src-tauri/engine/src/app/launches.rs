@@ -130,14 +130,18 @@ impl App {
         if !running.is_empty() {
             self.inner.bulletin.post(crate::rows::Stale::Launches);
         }
-        self.inner.judgings.stop_all(now, why) || !running.is_empty()
+        let judgings = self.inner.judgings.stop_all(now, why);
+        let evaluations = self.inner.evaluations.stop_all(now, why);
+        judgings || evaluations || !running.is_empty()
     }
 
     /// Waits until no launch is at work; false when that took too long.
     pub fn wait_launches(&self, timeout: Duration) -> bool {
         let deadline = std::time::Instant::now() + timeout;
         let left = || deadline.saturating_duration_since(std::time::Instant::now());
-        self.inner.launches.at_work().iter().all(|launch| launch.wait(left())) && self.inner.judgings.wait(left())
+        self.inner.launches.at_work().iter().all(|launch| launch.wait(left()))
+            && self.inner.judgings.wait(left())
+            && self.inner.evaluations.wait(left())
     }
 
     /// Waits until a launch is over; false when that took too long.

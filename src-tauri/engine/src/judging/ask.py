@@ -1,4 +1,4 @@
-# NAME, SOURCE, TRUTH and RESULT are put before this text.
+# NAME, SOURCE, FUNCTION and GIVEN are put before this text.
 import json, numbers, os, sys, types
 
 reply = os.fdopen(os.dup(1), "w")
@@ -32,10 +32,11 @@ module.__file__ = NAME
 sys.modules["scorer"] = module
 try:
     exec(compile(SOURCE, NAME, "exec", dont_inherit=True), module.__dict__)
-    rate = getattr(module, "evaluate_score", None)
+    rate = getattr(module, FUNCTION, None)
     if not callable(rate):
         say(missing=True)
-    score = rate(TRUTH, RESULT)
+    # A text that is handed over inside a list is JSON.
+    score = rate(*(json.loads(given[0]) if isinstance(given, list) else given for given in GIVEN))
     if isinstance(score, bool) or not isinstance(score, numbers.Real):
         say(other=f"{score!r:.60} ({type(score).__name__})")
     say(score=repr(float(score)))

@@ -5,9 +5,18 @@ use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::{Judge, Next, Rules, Sitting, Subject};
 
-/// What a reply takes, in tokens, and how many letters a token has; both roughly.
-const REPLY: u64 = 150;
-const LETTERS: u64 = 4;
+/// Tokens, roughly.
+pub(crate) mod tokens {
+    /// What a reply takes.
+    pub(crate) const REPLY: u64 = 150;
+    /// How many letters a token has.
+    const LETTERS: u64 = 4;
+
+    /// Of a text.
+    pub(crate) fn of(text: &str) -> u64 {
+        text.chars().count() as u64 / LETTERS
+    }
+}
 
 /// By whom runs are to be judged, and how often.
 #[derive(Debug, Clone)]
@@ -101,18 +110,37 @@ pub(crate) struct Takes {
     pub(crate) received: (u64, u64),
 }
 
+impl Takes {
+    /// This and more of it.
+    #[must_use]
+    pub(crate) fn and(self, more: Takes) -> Takes {
+        let plus = |a: (u64, u64), b: (u64, u64)| (a.0 + b.0, a.1 + b.1);
+        Takes {
+            calls: plus(self.calls, more.calls),
+            sent: plus(self.sent, more.sent),
+            received: plus(self.received, more.received),
+        }
+    }
+
+    /// Dollars at least and at most, when a million tokens in and out cost this.
+    #[expect(clippy::cast_precision_loss, reason = "an estimate")]
+    pub(crate) fn cost(self, input: f64, output: f64) -> (f64, f64) {
+        let dollars = |sent: u64, received: u64| (sent as f64 * input + received as f64 * output) / 1e6;
+        (dollars(self.sent.0, self.received.0), dollars(self.sent.1, self.received.1))
+    }
+}
+
 /// Of so many rounds.
 pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
     let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else { return Takes::default() };
-    let letters = |text: &str| text.chars().count() as u64 / LETTERS;
-    let one = letters(&first.instructions) + letters(&first.text);
+    let one = tokens::of(&first.instructions) + tokens::of(&first.text);
     let further = u64::from(judge.questions) - 1;
-    let process = || subject.process.iter().map(|line| letters(line)).sum::<u64>();
+    let process = || subject.process.iter().map(|line| tokens::of(line)).sum::<u64>();
     let rest = one + if judge.looks_further() { process() } else { 0 };
     Takes {
         calls: (rounds, rounds * u64::from(judge.questions)),
         sent: (rounds * one, rounds * (one + further * rest)),
-        received: (rounds * REPLY, rounds * REPLY * u64::from(judge.questions)),
+        received: (rounds * tokens::REPLY, rounds * tokens::REPLY * u64::from(judge.questions)),
     }
 }
 

@@ -1,10 +1,14 @@
-//! **Pure.** Scorers that are Python modules with a function `evaluate_score(ground_truth: str, test_result: str) -> float`: the program
-//! that asks one, and what its end means. The module is trusted no more than the programs of models.
+//! **Pure.** Python modules that give scores: scorers with a function `evaluate_score(ground_truth: str, test_result: str) -> float`, and
+//! graders with `grade(sample: dict, item: dict) -> float`. Owns the program that asks one, and what its end means. The module is
+//! trusted no more than the programs of models.
 use serde::Deserialize;
 use std::time::Duration;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
+/// What is called, and what it is given.
+const SCORER: (&str, &str) = ("evaluate_score", "ground_truth, test_result");
+const GRADER: (&str, &str) = ("grade", "sample, item");
 const ASK: &str = include_str!("ask.py");
 /// More is not handed over, in bytes: the module with both texts.
 const LARGEST: usize = 16 << 20;
@@ -22,15 +26,29 @@ pub(crate) struct Said {
 
 /// The program that asks a module; a sentence when it would be too large.
 pub(crate) fn question(name: &str, source: &str, expected: &Value, answer: &Value) -> Result<String, String> {
-    let (truth, result) = (text(expected), text(answer));
-    if source.len() + truth.len() + result.len() > LARGEST {
+    let given = [text(expected), text(answer)].map(|text| literal(&text));
+    program(name, source, SCORER.0, &given)
+}
+
+/// The same for a grader.
+pub(crate) fn grade(name: &str, source: &str, sample: &Value, item: &Value) -> Result<String, String> {
+    let given = [sample, item].map(|value| format!("[{}]", literal(&json::write(value, false))));
+    program(name, source, GRADER.0, &given)
+}
+
+fn program(name: &str, source: &str, function: &str, given: &[String; 2]) -> Result<String, String> {
+    let [first, second] = given;
+    if source.len() + first.len() + second.len() > LARGEST {
         let most = LARGEST >> 20;
         return Err(format!("{name} and what it is asked about are larger than the {most} MB that are handed over."));
     }
-    // A text in JSON is the same text in Python.
-    let literal = |text: &str| json::write(&Value::from(text), false);
-    let [name, source, truth, result] = [name, source, &truth, &result].map(literal);
-    Ok(format!("NAME, SOURCE, TRUTH, RESULT = {name}, {source}, {truth}, {result}\n{ASK}"))
+    let [name, source, function] = [name, source, function].map(literal);
+    Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, ({first}, {second})\n{ASK}"))
+}
+
+/// A text in JSON is the same text in Python.
+fn literal(text: &str) -> String {
+    json::write(&Value::from(text), false)
 }
 
 /// What a module is given: texts as they are, everything else as JSON.
@@ -58,6 +76,26 @@ struct Reply {
 
 /// What the end of the program means, told by the result of the tool that ran it; a sentence when it is no score.
 pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
+    let (score, printed) = returned(name, SCORER, ended, wall)?;
+    let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    let score = number.ok_or_else(|| format!("{name} returned {score}, and a score is from 0 to 1."))?;
+    Ok(Said { score, printed })
+}
+
+/// The same for a grader, whose number is judged by whoever asked for it.
+pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
+    let (score, _) = returned(name, GRADER, ended, wall)?;
+    let number = score.parse().ok().filter(|score: &f64| score.is_finite());
+    number.ok_or_else(|| format!("{name} returned {score}, which is no number."))
+}
+
+/// What was returned, as it was written, and the last that was printed.
+fn returned(
+    name: &str,
+    (function, given): (&str, &str),
+    ended: &Value,
+    wall: Duration,
+) -> Result<(String, Option<String>), String> {
     let word = |key: &str| ended.get(key).and_then(Value::text).unwrap_or_default();
     match word("outcome") {
         // What it prints is cut when it is long; its reply is never long.
@@ -83,12 +121,9 @@ pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, St
         return Err(format!("{name} returned {shown}, and a number from 0 to 1 is what a score is."));
     }
     if reply.missing {
-        return Err(format!("{name} has no function evaluate_score(ground_truth, test_result)."));
+        return Err(format!("{name} has no function {function}({given})."));
     }
-    let score = reply.score.ok_or_else(early)?;
-    let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
-    let score = number.ok_or_else(|| format!("{name} returned {score}, and a score is from 0 to 1."))?;
-    Ok(Said { score, printed: last(word("stderr")) })
+    Ok((reply.score.ok_or_else(early)?, last(word("stderr"))))
 }
 
 fn failed(name: &str, error: &str, line: Option<u32>) -> String {
@@ -134,7 +169,7 @@ mod tests {
             (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is from 0 to 1."),
             (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is from 0 to 1."),
             (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a number from 0 to 1 is what a score is."),
-            (r#"{"missing": true}"#, "a.py has no function evaluate_score(ground_truth, test_result)."),
+            (r#"{"missing": true}"#, "a.py has no function {function}({given})."),
             (r#"{"error": "KeyError: 'id'", "line": 3}"#, "a.py failed in line 3: KeyError: 'id'."),
             (r#"{"score": "0.5", "more": 1}"#, "a.py ended before it returned a score."),
             (r#"{"error": "KeyboardInterrupt", "line": null}"#, "a.py failed: KeyboardInterrupt."),
@@ -156,7 +191,7 @@ mod tests {
         let list = Value::List(vec![Value::Number("84.10".to_owned()), Value::from("ä\"")]);
         let program = question("a.py", "x = '\\n'", &list, &Value::from("Paris\n")).unwrap();
         let first = program.lines().next().unwrap();
-        insta::assert_snapshot!(first, @r#"NAME, SOURCE, TRUTH, RESULT = "a.py", "x = '\\n'", "[84.10,\"ä\\\"\"]", "Paris\n""#);
+        insta::assert_snapshot!(first, @r#"NAME, SOURCE, FUNCTION, GIVEN = "a.py", "x = '\\n'", "evaluate_score", ("[84.10,\"ä\\\"\"]", "Paris\n")"#);
         let large = Value::from("x".repeat(LARGEST).as_str());
         assert!(question("a.py", "", &large, &list).is_err());
     }

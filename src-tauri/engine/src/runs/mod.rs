@@ -3,6 +3,7 @@
 
 pub mod disk;
 pub mod drive;
+pub mod evaluations;
 pub mod event;
 mod fault;
 pub mod fork;
@@ -26,6 +27,7 @@ pub mod secrets;
 pub mod setup;
 pub mod spec;
 pub mod talk;
+pub mod target;
 pub mod tools;
 pub mod way;
 

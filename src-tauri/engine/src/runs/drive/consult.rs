@@ -2,8 +2,8 @@
 //! What is asked, and what the reply means, is the caller's.
 use super::ask::{self, Question};
 use super::{Crew, Halt, clean};
-use crate::runs::journal::Journal;
-use crate::runs::provider::{self, Ask, Stop};
+use crate::runs::journal::{Journal, Kept};
+use crate::runs::provider::{self, Ask, HttpRequest, Reply, Stop};
 use crate::runs::spec::Model;
 use crate::runs::talk::Turn;
 use std::sync::Arc;
@@ -46,12 +46,34 @@ pub enum Unheard {
     Failed(String),
 }
 
+/// The text of a reply that is kept, without asking anybody; none when it is no reply.
+pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> Option<String> {
+    let (_, hash) = addressed(model, mark, instructions, turns);
+    let reply = provider::decode(model.provider, &journal.find(&hash)?.reply()).ok()?;
+    Some(words(reply))
+}
+
+/// A question as it is sent, and what its reply is found again by.
+fn addressed(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> (HttpRequest, String) {
+    let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
+    let hash = format!("{}-{mark}", provider::hash(&request));
+    (request, hash)
+}
+
+/// What was said; the words of a model that refused.
+fn words(reply: Reply) -> String {
+    let refused = match reply.stop {
+        Stop::Refused(words) => words,
+        _ => None,
+    };
+    reply.text.or(refused).unwrap_or_default()
+}
+
 impl Errand<'_> {
     /// Asks, unless the reply is there already or the budget is spent.
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
         let Self { crew, model, .. } = self;
-        let request = provider::encode(&Ask { model, system: instructions, turns, tools: &[] });
-        let hash = format!("{}-{}", provider::hash(&request), self.mark);
+        let (request, hash) = addressed(model, self.mark, instructions, turns);
         let is_kept = self.journal.find(&hash, 0, None).is_some();
         if !is_kept && let Some(most) = crew.purse.empty() {
             crew.stop_all(&format!("The budget of ${most} is spent."));
@@ -84,14 +106,10 @@ impl Errand<'_> {
             crew.purse.pay(cost.unwrap_or(0.0));
         }
         let reply = clean::reply(&crew.redactor, bought.reply);
-        let refused = match reply.stop {
-            Stop::Refused(words) => words,
-            _ => None,
-        };
         Ok(Heard {
-            text: reply.text.or(refused).unwrap_or_default(),
-            model_id: reply.model_id,
+            model_id: reply.model_id.clone(),
             tokens: reply.usage.total(),
+            text: words(reply),
             cost,
             journaled: bought.journaled,
         })

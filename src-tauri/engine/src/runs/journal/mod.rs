@@ -24,6 +24,34 @@ pub struct Journal {
     inner: Arc<Mutex<Inner>>,
 }
 
+/// Replies of a journal that nobody holds now.
+#[derive(Debug, Default)]
+pub struct Kept(Vec<Record>);
+
+impl Kept {
+    /// The latest usable reply to a request.
+    pub fn find(&self, hash: &str) -> Option<&Attempt> {
+        find(&self.0, hash, None)
+    }
+}
+
+/// Reads a journal without taking it; nothing where there is none.
+pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
+    let path = publish::journal_of(path);
+    let (folders, name) = split(&path)?;
+    let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
+    let bytes = folder.map(|folder| folder.read(name, MOST)).transpose()?.flatten();
+    Ok(Kept(record::recover(&bytes.unwrap_or_default()).0))
+}
+
+/// The latest usable reply to a request among these.
+fn find<'a>(records: &'a [Record], hash: &str, turn: Option<u32>) -> Option<&'a Attempt> {
+    records.iter().rev().find_map(|record| match record {
+        Record::Reply(attempt) if attempt.is_of(hash, turn) && attempt.is_usable() => Some(attempt),
+        _ => None,
+    })
+}
+
 struct Inner {
     folder: Folder,
     name: String,
@@ -93,11 +121,7 @@ impl Journal {
     /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         let inner = lock(&self.inner);
-        let attempts = inner.records.iter().skip(from).rev().filter_map(|record| match record {
-            Record::Reply(attempt) if attempt.is_of(hash, turn) && attempt.is_usable() => Some(attempt),
-            _ => None,
-        });
-        attempts.take(1).next().cloned()
+        find(inner.records.get(from..)?, hash, turn).cloned()
     }
 
     /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.

@@ -1,0 +1,81 @@
+//! Work that was begun since the program began and goes on while people look elsewhere: the list of it, newest first. What the work
+//! is belongs to whoever began it.
+use crate::error::{AppError, Code};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Something that goes on for a while and can be stopped.
+pub(super) trait Lasting {
+    /// How refusals begin while it goes on: `Runs are being judged`.
+    const WHAT: &'static str;
+    /// What it is called when it is not there: `judging`.
+    const NAME: &'static str;
+    /// Its id.
+    fn id(&self) -> &str;
+    /// Nothing of it is left to do.
+    fn is_over(&self) -> bool;
+    /// Begins nothing new; `now` also gives up what is in flight.
+    fn stop(&self, now: bool, why: &str);
+    /// Waits until it is over; false when that took too long.
+    fn wait(&self, timeout: Duration) -> bool;
+}
+
+/// What was begun, newest first.
+pub(super) struct Begun<W> {
+    list: Mutex<Vec<Arc<W>>>,
+}
+
+impl<W> Default for Begun<W> {
+    fn default() -> Self {
+        Self { list: Mutex::default() }
+    }
+}
+
+impl<W: Lasting> Begun<W> {
+    pub(super) fn add(&self, work: Arc<W>) {
+        self.lock().insert(0, work);
+    }
+
+    /// Refuses while something goes on: it belongs to the folder that is open.
+    pub(super) fn refuse_if_busy(&self) -> Result<(), AppError> {
+        if self.at_work().is_empty() {
+            return Ok(());
+        }
+        let message = format!("{} in the folder that is open, so it stays open.", W::WHAT);
+        Err(AppError::new(Code::BadRequest, message).hint("Wait until that is done, or stop it."))
+    }
+
+    pub(super) fn find(&self, id: &str) -> Result<Arc<W>, AppError> {
+        let gone = || format!("This {} is not known: the program was started again since.", W::NAME);
+        let found = self.lock().iter().find(|work| work.id() == id).cloned();
+        found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
+    }
+
+    /// All of it.
+    pub(super) fn all(&self) -> Vec<Arc<W>> {
+        self.lock().clone()
+    }
+
+    fn at_work(&self) -> Vec<Arc<W>> {
+        self.lock().iter().filter(|work| !work.is_over()).cloned().collect()
+    }
+
+    /// Stops all of it; true when there is something to wait for.
+    pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
+        let at_work = self.at_work();
+        for work in &at_work {
+            work.stop(now, why);
+        }
+        !at_work.is_empty()
+    }
+
+    /// Waits until nothing is under way; false when that took too long.
+    pub(super) fn wait(&self, timeout: Duration) -> bool {
+        let deadline = Instant::now() + timeout;
+        self.all().iter().all(|work| work.wait(deadline.saturating_duration_since(Instant::now())))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
+        self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

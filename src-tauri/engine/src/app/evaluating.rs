@@ -1,0 +1,342 @@
+//! Evaluating data files: what there is to choose from, what it will take, and beginning it. What was begun is in `evaluations`.
+use super::data_files::{Found, named};
+use super::evaluations::{Asking, Job, Work};
+use super::judging::cannot_judge;
+use super::keys::no_model;
+use super::{App, OpenFolder};
+use crate::error::{AppError, Code};
+use crate::evaluating::sheet::Sheet;
+use crate::evaluating::takes::takes;
+use crate::evaluating::wish::{Wish, mark};
+use crate::judging::owed::Takes;
+use crate::results::filter;
+use crate::results::roots::{FileId, Root};
+use crate::rows::{
+    EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateSwitch, Evaluating, EvaluatorChoice, Trouble,
+};
+use crate::runs::drive;
+use crate::runs::evaluations::{Bench, Place, place_of, taken};
+use crate::runs::launch::{Stops, Teller};
+use crate::runs::setup::{Rules, Setup};
+use crate::runs::spec::Model;
+use crate::runs::tools::python::{PythonLimits, PythonTool};
+use std::path::PathBuf;
+use std::sync::Arc;
+use touchstone_scoring::azure::{Evaluation, QUIRKS, Table, all};
+
+/// Where the page's results are, in the output directory.
+const FOLDER: &str = "evaluations";
+/// Longer names are refused by most disks once something is added to them.
+const LONGEST_NAME: usize = 120;
+
+/// What the command line asks for: it may name any file, and a program that answers.
+#[derive(Debug, Clone, Default)]
+pub struct FileRequest {
+    /// The data file.
+    pub data: PathBuf,
+    /// The file of results; none keeps nothing.
+    pub out: Option<PathBuf>,
+    /// A program with its arguments that is asked about each row; empty asks none.
+    pub target: Vec<String>,
+    /// Everything else; its `data` and `out` are not looked at.
+    pub request: EvaluateRequest,
+}
+
+/// A request with the places that it means.
+struct Asked {
+    found: Found,
+    place: Option<Place>,
+    shown: Option<String>,
+    filter: Option<String>,
+    target: Vec<String>,
+}
+
+impl App {
+    /// Evaluators, models and data files. `may_run` is false for a front door that may only look.
+    pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
+        let open = self.opened()?;
+        let setup = self.setup()?;
+        let why_not = (!may_run).then(|| Trouble {
+            message: "This page may look, but not evaluate anything.".to_owned(),
+            fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
+        });
+        let folder = may_run.then(|| open.flow.roots.shown(&FileId::new(Root::Output, FOLDER)));
+        Ok(EvaluateOptions {
+            evaluators: evaluators(),
+            models: if may_run { self.judges_of(&setup) } else { Vec::new() },
+            switches: switches(),
+            files: self.data_files().into_iter().map(|found| found.file).collect(),
+            folder,
+            why_not,
+        })
+    }
+
+    /// What a request comes to. Nothing is sent.
+    pub fn plan_evaluating(&self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+        self.plan_of(&self.of_page(request)?, request)
+    }
+
+    /// The same for the command line.
+    pub fn plan_evaluating_file(&self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
+        self.plan_of(&of_file(asked)?, &asked.request)
+    }
+
+    /// Begins what a request comes to.
+    pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
+        let open = self.opened()?;
+        self.begin_evaluating(self.of_page(request)?, request, Some(open))
+    }
+
+    /// The same for the command line.
+    pub fn start_evaluating_file(&self, asked: &FileRequest) -> Result<Evaluating, AppError> {
+        self.begin_evaluating(of_file(asked)?, &asked.request, self.current())
+    }
+
+    /// The places that a request of the page means.
+    fn of_page(&self, request: &EvaluateRequest) -> Result<Asked, AppError> {
+        let open = self.opened()?;
+        let found = self.data_file(&request.data)?;
+        let name = name_of(&request.out, &found.file.path).map_err(bad)?;
+        let path = format!("{FOLDER}/{name}");
+        let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
+        let filter = Some(format!("path:{}*", filter::typed(&path)));
+        let place = Place { dir: open.flow.roots.output_dir.clone(), path };
+        Ok(Asked { found, place: Some(place), shown: Some(shown), filter, target: Vec::new() })
+    }
+
+    fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
+        let wish = Wish::read(request).map_err(bad)?;
+        let table = self.table(&asked.found, &wish.quirks)?;
+        let sheet = Sheet::of(&wish, &table, None);
+        let (model, _) = self.judge(&wish, request)?;
+        let kept = asked.place.as_ref().filter(|_| wish.asks()).map(Place::kept).transpose().map_err(disk)?;
+        let (mut sum, mut known) = (Takes::default(), 0);
+        for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.evaluator.takes.model) {
+            for row in 0..table.rows.len() {
+                let Ok(inputs) = sheet.inputs(&wish, at, row) else { continue };
+                for round in 0..wish.rounds {
+                    let mark = mark(row, &one.evaluator.name, round);
+                    let (more, found) = takes(Evaluation::new(&one.evaluator, &inputs, &wish.quirks), |question| {
+                        let turns = super::judgings::turns(question);
+                        drive::kept(kept.as_ref()?, model.as_ref()?, &mark, &question.instructions, &turns)
+                    });
+                    (sum, known) = (sum.and(more), known + found);
+                }
+            }
+        }
+        let price = model.and_then(|model| model.price);
+        let cost = price.map(|price| sum.cost(price.input, price.output));
+        Ok(EvaluatePlan {
+            rows: table.rows.len() as u64,
+            calls_least: sum.calls.0,
+            calls_most: sum.calls.1,
+            kept: known,
+            tokens_least: sum.sent.0 + sum.received.0,
+            tokens_most: sum.sent.1 + sum.received.1,
+            cost_least: cost.map(|(least, _)| least),
+            cost_most: cost.map(|(_, most)| most),
+            out: asked.shown.clone().unwrap_or_default(),
+            exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
+            lacks: if asked.target.is_empty() { sheet.lacks(&wish) } else { Vec::new() },
+        })
+    }
+
+    fn begin_evaluating(
+        &self,
+        asked: Asked,
+        request: &EvaluateRequest,
+        open: Option<Arc<OpenFolder>>,
+    ) -> Result<Evaluating, AppError> {
+        let wish = Wish::read(request).map_err(bad)?;
+        let table = self.table(&asked.found, &wish.quirks)?;
+        usable(&asked, &table, &wish)?;
+        let (model, setup) = self.judge(&wish, request)?;
+        free(asked.place.as_ref(), request.replace)?;
+        let place = asked.place.as_ref();
+        if wish.asks() && place.is_none() {
+            return Err(bad("A judge is paid for, so what it says has to be kept.".to_owned())
+                .hint("Say where: --out FILE.json"));
+        }
+        let runtime = self.inner.launches.runtime()?;
+        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
+        let bench = place
+            .filter(|_| wish.asks() || !asked.target.is_empty())
+            .map(Bench::take)
+            .transpose()
+            .map_err(|why| bad(taken(&why)))?;
+        let (teller, events) = Teller::new();
+        let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
+        let crew = match (&open, setup) {
+            (Some(open), Some(setup)) if wish.asks() => Some(runtime.block_on(self.crew(open, setup, &[], teller))),
+            _ => None,
+        };
+        let stops = crew.as_ref().map_or_else(Stops::default, |crew| crew.stops.clone());
+        let asking = crew.zip(model).map(|(crew, model)| Asking { crew: Arc::new(crew), model });
+        let job = Job {
+            data: asked.found.file.path,
+            table,
+            wish,
+            place: asked.place,
+            shown: asked.shown,
+            filter: asked.filter,
+            replace: request.replace,
+            target: asked.target,
+            max_cost: rules.max_cost,
+        };
+        let id = self.inner.launches.next_id();
+        let poster = self.inner.bulletin.poster();
+        let work = Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, stops), bench, poster));
+        {
+            let now = self.lock();
+            if let Some(open) = open
+                && now.as_ref().is_none_or(|now| !Arc::ptr_eq(now, &open))
+            {
+                return Err(AppError::new(Code::NoFolder, "Another folder was opened before the evaluation began."));
+            }
+            self.inner.evaluations.add(Arc::clone(&work));
+        }
+        runtime.spawn(work.run(rules.concurrency as usize, events));
+        Ok(Evaluating { evaluation: id })
+    }
+
+    /// The model that judges, with what requests are made with; none where nobody has to be asked.
+    fn judge(&self, wish: &Wish, request: &EvaluateRequest) -> Result<(Option<Model>, Option<Setup>), AppError> {
+        let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
+        let most = request.max_cost.or(setup.as_ref().and_then(|setup| setup.rules.max_cost));
+        if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
+            return Err(bad("The budget has to be a number of dollars, 0 or more.".to_owned()));
+        }
+        let setup = setup.map(|setup| Setup { rules: Rules { max_cost: most, ..setup.rules }, ..setup });
+        if !wish.asks() {
+            return Ok((None, setup));
+        }
+        let Some(setup) = setup else {
+            return Err(AppError::new(Code::NoFolder, "No folder is open, so no model is known that could judge."));
+        };
+        if request.model.is_empty() {
+            let names: Vec<&str> = wish
+                .evaluators
+                .iter()
+                .filter(|one| one.evaluator.takes.model)
+                .map(|one| one.evaluator.name.as_str())
+                .collect();
+            return Err(bad(format!("{} ask a model: say which one.", names.join(", ")))
+                .hint("It is named as in touchstone.yaml."));
+        }
+        let model = setup.model(&request.model).ok_or_else(|| no_model(&setup, &request.model))?.clone();
+        if let Some(why) = cannot_judge(&model) {
+            return Err(bad(why).hint("Choose a model that can be asked."));
+        }
+        if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
+            return Err(bad(why));
+        }
+        Ok((Some(model), Some(setup)))
+    }
+
+    async fn sandbox(&self) -> Result<PythonTool, AppError> {
+        let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
+        opened.map_err(|why| {
+            let message =
+                format!("A `python` evaluator is a program, and programs only run in a sandbox. {}", why.message);
+            AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
+        })
+    }
+}
+
+/// All evaluators, as they are offered.
+pub(super) fn evaluators() -> Vec<EvaluatorChoice> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let choice = |takes: &touchstone_scoring::azure::Takes| EvaluatorChoice {
+        name: takes.name.to_owned(),
+        what: takes.what.to_owned(),
+        needs: names(takes.needs),
+        may_have: names(takes.may_have),
+        model: takes.model,
+        program: takes.program,
+        safety: takes.safety,
+        threshold: takes.threshold,
+    };
+    all().iter().map(choice).collect()
+}
+
+fn switches() -> Vec<EvaluateSwitch> {
+    let switch = |quirk: &touchstone_scoring::azure::Quirk| EvaluateSwitch {
+        name: quirk.name.to_owned(),
+        theirs: quirk.theirs.to_owned(),
+        ours: quirk.ours.to_owned(),
+    };
+    QUIRKS.iter().map(switch).collect()
+}
+
+/// What there is to evaluate with, and where we differ: for the command line, which needs no folder for it.
+pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>) {
+    (evaluators(), switches())
+}
+
+fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
+    let found = named(&asked.data)?;
+    let place = match &asked.out {
+        Some(out) => {
+            let shown = out.display();
+            let place = place_of(out).ok_or_else(|| bad(format!("{shown} is no name of a file of results.")))?;
+            if !place.dir.is_dir() {
+                return Err(bad(format!("There is no folder for {shown}.")).hint("Make it first."));
+            }
+            place.check().map_err(disk)?;
+            Some(place)
+        }
+        None => None,
+    };
+    let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
+    Ok(Asked { found, place, shown, filter: None, target: asked.target.clone() })
+}
+
+/// The name of a file of results; that of the data when none was given.
+fn name_of(out: &str, data: &str) -> Result<String, String> {
+    let stem = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+    };
+    let out = out.trim();
+    let name = if out.is_empty() { stem(data) } else { out.strip_suffix(".json").unwrap_or(out).to_owned() };
+    let plain = !name.contains('/') && !name.chars().any(char::is_control) && !name.starts_with('.');
+    if name.is_empty() || !plain || name.len() > LONGEST_NAME {
+        return Err(format!("`{name}` cannot be the name of a file of results: letters, digits, `-` and `_` can."));
+    }
+    Ok(format!("{name}.json"))
+}
+
+/// Refuses what would be written over.
+fn free(place: Option<&Place>, replace: bool) -> Result<(), AppError> {
+    let Some(place) = place else { return Ok(()) };
+    if !replace && place.exists().map_err(disk)? {
+        let message = format!("There is a file {} already.", place.path);
+        return Err(bad(message).hint("Choose another name, or replace it: what was paid for is not asked again."));
+    }
+    Ok(())
+}
+
+/// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the means.
+fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
+    let shown = &asked.found.file.path;
+    if let Some(wrong) = table.wrong.first() {
+        let error = bad(format!("{shown} cannot be read whole. {}", wrong.message));
+        return Err(error.hint("Mend the line, or take it out."));
+    }
+    if table.rows.is_empty() {
+        return Err(bad(format!("{shown} has no rows to evaluate.")));
+    }
+    let lost = if asked.target.is_empty() { Sheet::of(wish, table, None).lost(wish) } else { Vec::new() };
+    lost.into_iter()
+        .next()
+        .map_or(Ok(()), |why| Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", ")))))
+}
+
+fn bad(message: String) -> AppError {
+    AppError::new(Code::BadRequest, message)
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the last thing that is done with it")]
+fn disk(why: crate::runs::disk::DiskError) -> AppError {
+    AppError::new(Code::Failed, why.to_string())
+}

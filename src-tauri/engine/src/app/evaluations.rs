@@ -1,0 +1,450 @@
+//! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before anything is made of it, and the results
+//! are written when all of them are there. Owns the order of these.
+use super::begun::{Begun, Lasting};
+use super::judgings::turns;
+use super::{App, OpenFolder};
+use crate::app::bulletin::Poster;
+use crate::clock;
+use crate::error::AppError;
+use crate::evaluating::progress::{End, Progress};
+use crate::evaluating::results::{self, Made};
+use crate::evaluating::rounds::together;
+use crate::evaluating::sheet::{self, Said, Sheet};
+use crate::evaluating::wish::{Wish, mark};
+use crate::judging::python::{grade, graded};
+use crate::rows::{EvaluationView, LaunchState, Stale};
+use crate::runs::drive::{Crew, Errand, Heard, Unheard};
+use crate::runs::evaluations::{Bench, Place};
+use crate::runs::event::{RunEvent, What};
+use crate::runs::journal::{Journal, Ran, Record};
+use crate::runs::launch::Stops;
+use crate::runs::spec::Model;
+use crate::runs::talk::Outcome;
+use crate::runs::target::{self, NoAnswer};
+use crate::runs::tools::python::{PythonLimits, PythonTool};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::task::JoinSet;
+use touchstone_scoring::azure::{self, Evaluation, Failure, Inputs, Next, Table};
+use touchstone_scoring::judges::Question;
+
+/// What was begun since the program began.
+pub(super) type Evaluations = Begun<Work>;
+
+/// Programs that run at a time; each may take a processor and its memory.
+const PROGRAMS: usize = 2;
+
+/// What is to be done.
+pub(super) struct Job {
+    /// The data file, as it is shown.
+    pub(super) data: String,
+    pub(super) table: Arc<Table>,
+    pub(super) wish: Wish,
+    /// Where the results go; nowhere when none was named.
+    pub(super) place: Option<Place>,
+    /// The same, as it is shown.
+    pub(super) shown: Option<String>,
+    pub(super) filter: Option<String>,
+    pub(super) replace: bool,
+    /// A program with its arguments that is asked about each row; empty asks none.
+    pub(super) target: Vec<String>,
+    pub(super) max_cost: Option<f64>,
+}
+
+/// Whom questions are asked.
+pub(super) struct Asking {
+    pub(super) crew: Arc<Crew>,
+    pub(super) model: Model,
+}
+
+/// An evaluation that was begun.
+pub(super) struct Work {
+    id: String,
+    open: Option<Arc<OpenFolder>>,
+    job: Job,
+    asking: Option<Asking>,
+    programs: Option<PythonTool>,
+    program_seats: Semaphore,
+    stops: Stops,
+    /// Where replies and what the target said are kept.
+    journal: Option<Journal>,
+    /// Held as long as it goes on.
+    bench: Mutex<Option<Bench>>,
+    began_ms: i64,
+    poster: Poster,
+    progress: Mutex<Progress>,
+    /// The results, once they are there.
+    made: Mutex<Option<String>>,
+    over: Condvar,
+}
+
+/// What was said in one round.
+type Round = (Result<azure::Outcome, Failure>, Vec<String>);
+
+impl App {
+    /// What was begun in the open folder since the program began, newest first.
+    pub fn evaluations(&self) -> Vec<EvaluationView> {
+        let Some(open) = self.current() else { return Vec::new() };
+        let here = |work: &&Arc<Work>| work.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, &open));
+        self.inner.evaluations.all().iter().filter(here).map(|work| work.view()).collect()
+    }
+
+    /// How an evaluation stands.
+    pub fn evaluation(&self, id: &str) -> Result<EvaluationView, AppError> {
+        Ok(self.inner.evaluations.find(id)?.view())
+    }
+
+    /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what is in flight.
+    pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
+        self.inner.evaluations.find(id)?.stop(now, "It was stopped.");
+        Ok(())
+    }
+
+    /// Waits until an evaluation is over; false when that took too long.
+    pub fn wait_evaluation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
+        Ok(self.inner.evaluations.find(id)?.wait(timeout))
+    }
+
+    /// The file of results as it was written, or would have been; none as long as there are no results.
+    pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
+        let work = self.inner.evaluations.find(id)?;
+        let made = work.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(made)
+    }
+}
+
+impl Work {
+    pub(super) fn new(
+        id: String,
+        open: Option<Arc<OpenFolder>>,
+        job: Job,
+        (asking, programs, stops): (Option<Asking>, Option<PythonTool>, Stops),
+        bench: Option<Bench>,
+        poster: Poster,
+    ) -> Self {
+        let progress = Mutex::new(Progress::of(job.table.rows.len() * job.wish.evaluators.len()));
+        Self {
+            id,
+            open,
+            job,
+            asking,
+            programs,
+            program_seats: Semaphore::new(PROGRAMS),
+            stops,
+            journal: bench.as_ref().map(|bench| bench.journal.clone()),
+            bench: Mutex::new(bench),
+            began_ms: clock::now_ms(),
+            poster,
+            progress,
+            made: Mutex::default(),
+            over: Condvar::new(),
+        }
+    }
+
+    /// Evaluates all rows, so many things at a time, and writes what came of it.
+    pub(super) async fn run(self: Arc<Self>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
+        self.poster.post(Stale::Evaluations);
+        let seats = Arc::new(Semaphore::new(seats.max(1)));
+        let said = self.ask_target(&seats).await;
+        let sheet = Arc::new(Sheet::of(&self.job.wish, &self.job.table, said));
+        let made = self.evaluate(&seats, &sheet, &mut events).await;
+        let is_whole = made.rows.iter().flatten().all(Option::is_some);
+        if is_whole && !self.stops.hard.is_cancelled() {
+            let work = Arc::clone(&self);
+            let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
+            if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
+                self.lock().why = Some(format!("The results could not be written: {why}"));
+            }
+        }
+        // Given back before anybody hears that it is over: whoever waited may begin again at once.
+        drop(self.bench.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.lock().over = true;
+        self.over.notify_all();
+        self.poster.post(Stale::Evaluations);
+    }
+
+    /// What the target says of each row, when there is one.
+    async fn ask_target(self: &Arc<Self>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
+        if self.job.target.is_empty() {
+            return None;
+        }
+        let rows = self.job.table.rows.len();
+        let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
+        let mut running = JoinSet::new();
+        for row in 0..rows {
+            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
+            if self.stops.soft.is_cancelled() {
+                break;
+            }
+            let work = Arc::clone(self);
+            running.spawn(async move {
+                let answer = work.ask_target_of(row).await;
+                drop(seat);
+                (row, answer)
+            });
+        }
+        while let Some(done) = running.join_next().await {
+            if let Ok((row, Some(answer))) = done {
+                said[row] = answer;
+            }
+        }
+        Some(said)
+    }
+
+    /// The same of one row; what it said before stays said. None when it was stopped.
+    async fn ask_target_of(&self, row: usize) -> Option<Said> {
+        let Job { table, target, .. } = &self.job;
+        let asked = sheet::asked(table, row);
+        let call = sheet::call(target, &asked, row);
+        let turn = u32::try_from(row).unwrap_or(u32::MAX);
+        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(turn, &call));
+        if let Some((Outcome::Result(value), _)) = kept {
+            return Some(sheet::columns(value));
+        }
+        let begun = clock::now_ms();
+        let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
+            Ok(answer) => sheet::said(&answer),
+            Err(NoAnswer::Failed(why)) => return Some(Err(why)),
+            Err(NoAnswer::Stopped) => return None,
+        };
+        if let (Some(journal), Ok(value)) = (&self.journal, &answer) {
+            let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
+            let ran = Ran::new(turn, &call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            if let Err(error) = journal.append(Record::Tool(ran)).await {
+                return Some(Err(format!("What the target said could not be kept: {error}")));
+            }
+        }
+        Some(answer.and_then(sheet::columns))
+    }
+
+    /// Every evaluator on every row, rows in order.
+    async fn evaluate(
+        self: &Arc<Self>,
+        seats: &Arc<Semaphore>,
+        sheet: &Arc<Sheet>,
+        events: &mut UnboundedReceiver<RunEvent>,
+    ) -> Made {
+        let (rows, evaluators) = (self.job.table.rows.len(), self.job.wish.evaluators.len());
+        let mut made = Made::of(rows, evaluators);
+        let mut running = JoinSet::new();
+        for unit in 0..rows * evaluators {
+            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
+            if self.stops.soft.is_cancelled() {
+                break;
+            }
+            let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
+            let (row, at) = (unit / evaluators, unit % evaluators);
+            running.spawn(async move {
+                let ended = work.unit(&sheet, row, at).await;
+                drop(seat);
+                (row, at, ended)
+            });
+            while let Some(done) = running.try_join_next() {
+                self.take(&mut made, done);
+            }
+            self.listen(events);
+        }
+        while let Some(done) = running.join_next().await {
+            self.take(&mut made, done);
+            self.listen(events);
+        }
+        self.listen(events);
+        made
+    }
+
+    /// Notes what became of one evaluator on one row.
+    fn take(&self, made: &mut Made, done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>) {
+        let Ok((row, at, ended)) = done else { return };
+        let name = &self.job.wish.evaluators[at].evaluator.name;
+        let Some(rounds) = ended else {
+            self.lock().end(row as u64 + 1, name, End::Stopped);
+            return;
+        };
+        for (number, (result, replies)) in rounds.iter().enumerate() {
+            made.say(row, name, number, result, replies);
+            let unread = result.as_ref().is_err_and(|why| !why.by_input) && !replies.is_empty();
+            self.lock().unread += u64::from(unread);
+        }
+        let result = together(rounds.into_iter().map(|(result, _)| result).collect());
+        let end = result.as_ref().map_or_else(|why| End::Failed(why.message.clone()), |_| End::Done);
+        self.lock().end(row as u64 + 1, name, end);
+        made.rows[row][at] = Some(result);
+        self.poster.post(Stale::Evaluations);
+    }
+
+    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept), and what was paid for nothing.
+    fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
+        while let Ok(event) = events.try_recv() {
+            match event.what {
+                What::Stopping { why } => self.lock().why = Some(why),
+                What::Lost { usage, cost, .. } => self.lock().lost(usage.total(), cost),
+                _ => {}
+            }
+        }
+    }
+
+    /// One evaluator on one row, in all its rounds; none when it was stopped.
+    async fn unit(&self, sheet: &Sheet, row: usize, at: usize) -> Option<Vec<Round>> {
+        let wish = &self.job.wish;
+        let inputs = match sheet.inputs(wish, at, row) {
+            Ok(inputs) => inputs,
+            Err(message) => return Some(vec![(Err(Failure { by_input: true, message }), Vec::new())]),
+        };
+        let mut rounds = Vec::new();
+        for round in 0..wish.rounds_of(at) {
+            if self.stops.soft.is_cancelled() {
+                return None;
+            }
+            rounds.push(self.round(&inputs, row, at, round).await?);
+        }
+        Some(rounds)
+    }
+
+    async fn round(&self, inputs: &Inputs, row: usize, at: usize, round: u32) -> Option<Round> {
+        let wish = &self.job.wish;
+        let evaluator = &wish.evaluators[at].evaluator;
+        let mark = mark(row, &evaluator.name, round);
+        let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
+        let mut replies = Vec::new();
+        loop {
+            // Long texts take long to be measured, and others are waiting for the thread.
+            match tokio::task::block_in_place(|| evaluation.next()) {
+                Next::Done(result) => return Some((result, replies)),
+                Next::Run(job) => match self.grade(&evaluator.name, &job).await {
+                    Ok(came) => evaluation.ran(came),
+                    Err(Unheard::Stopped) => return None,
+                    Err(Unheard::Failed(message)) => {
+                        return Some((Err(Failure { by_input: false, message }), replies));
+                    }
+                },
+                Next::Ask(question) => match self.ask(&question, &mark).await {
+                    Ok(text) => {
+                        evaluation.take(&text);
+                        replies.push(text);
+                    }
+                    Err(Unheard::Stopped) => return None,
+                    Err(Unheard::Failed(message)) => {
+                        // The provider or the disk: nothing was said that could not be read.
+                        return Some((Err(Failure { by_input: true, message }), replies));
+                    }
+                },
+            }
+        }
+    }
+
+    async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
+        let none = || Unheard::Failed("There is no model to ask.".to_owned());
+        let Asking { crew, model } = self.asking.as_ref().ok_or_else(none)?;
+        let journal = self.journal.as_ref().ok_or_else(none)?;
+        let path = self.job.shown.as_deref().unwrap_or_default();
+        let errand = Errand { crew, path, journal, model, mark };
+        let Heard { text, tokens, cost, journaled, .. } = errand.ask(&question.instructions, &turns(question)).await?;
+        if !journaled {
+            self.lock().paid(tokens, cost);
+            self.poster.post(Stale::Evaluations);
+        }
+        Ok(text)
+    }
+
+    /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
+    async fn grade(&self, name: &str, job: &azure::Job) -> Result<Result<f64, String>, Unheard> {
+        let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
+        let tool = self.programs.as_ref().ok_or_else(none)?;
+        let program = match grade(name, &job.source, &job.sample, &job.item) {
+            Ok(program) => program,
+            Err(why) => return Ok(Err(why)),
+        };
+        let _seat = self.program_seats.acquire().await;
+        if self.stops.soft.is_cancelled() {
+            return Err(Unheard::Stopped);
+        }
+        let ended = tool.run(&program, &self.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
+        if self.stops.hard.is_cancelled() {
+            return Err(Unheard::Stopped);
+        }
+        Ok(graded(name, &ended, PythonLimits::default().wall))
+    }
+
+    /// Keeps raw replies, then the results: whoever sees these finds those.
+    fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
+        let replies = made.replies();
+        let (text, metrics) = results::compose(sheet, &self.job.wish, made);
+        if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
+            bench.keep(&replies).map_err(|why| why.to_string())?;
+        }
+        if let Some(place) = &self.job.place {
+            place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
+            self.lock().written = true;
+        }
+        self.lock().metrics = metrics;
+        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        Ok(())
+    }
+
+    fn view(&self) -> EvaluationView {
+        let progress = self.lock();
+        let stopping = self.stops.soft.is_cancelled();
+        let left = progress.total > progress.done + progress.failed;
+        EvaluationView {
+            id: self.id.clone(),
+            data: self.job.data.clone(),
+            model: self.asking.as_ref().map(|asking| asking.model.name.clone()),
+            began_ms: self.began_ms,
+            state: match (progress.over, stopping) {
+                (false, false) => LaunchState::Running,
+                (false, true) => LaunchState::Stopping,
+                (true, _) if left => LaunchState::Stopped,
+                (true, _) => LaunchState::Done,
+            },
+            why: progress.why.clone(),
+            total: progress.total,
+            done: progress.done,
+            failed: progress.failed,
+            unread: progress.unread,
+            calls: progress.calls,
+            tokens: progress.tokens,
+            cost: progress.cost,
+            unpriced: progress.unpriced,
+            max_cost: self.job.max_cost,
+            troubles: progress.troubles.clone(),
+            file: self.job.shown.clone().filter(|_| progress.written),
+            filter: self.job.filter.clone().filter(|_| progress.written),
+            metrics: progress.metrics.clone(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lasting for Work {
+    const WHAT: &'static str = "A data file is being evaluated";
+    const NAME: &'static str = "evaluation";
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn is_over(&self) -> bool {
+        self.lock().over
+    }
+
+    fn stop(&self, now: bool, why: &str) {
+        if !self.stops.soft.is_cancelled() {
+            self.lock().why = Some(why.to_owned());
+        }
+        self.stops.soft.cancel();
+        if now {
+            self.stops.hard.cancel();
+        }
+        self.poster.post(Stale::Evaluations);
+    }
+
+    fn wait(&self, timeout: Duration) -> bool {
+        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
+        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
+    }
+}

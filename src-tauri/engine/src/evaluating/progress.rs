@@ -1,0 +1,88 @@
+//! **Pure.** How an evaluation stands: what is done, what failed and why, and what was paid.
+use crate::rows::{EvaluateMetric, EvaluateTrouble};
+
+/// Troubles that are shown.
+const SHOWN: usize = 50;
+
+/// What became of one evaluator on one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// There is a result.
+    Done,
+    /// There is none; why.
+    Failed(String),
+    /// It was stopped and can be gone on with.
+    Stopped,
+}
+
+/// How it stands.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Progress {
+    pub(crate) total: u64,
+    pub(crate) done: u64,
+    pub(crate) failed: u64,
+    pub(crate) stopped: u64,
+    pub(crate) unread: u64,
+    pub(crate) calls: u64,
+    pub(crate) tokens: u64,
+    pub(crate) cost: f64,
+    pub(crate) unpriced: bool,
+    pub(crate) troubles: Vec<EvaluateTrouble>,
+    pub(crate) metrics: Vec<EvaluateMetric>,
+    pub(crate) why: Option<String>,
+    pub(crate) written: bool,
+    pub(crate) over: bool,
+}
+
+impl Progress {
+    /// Of so many rows times evaluators.
+    pub(crate) fn of(total: usize) -> Self {
+        Self { total: total as u64, ..Self::default() }
+    }
+
+    /// A reply came, and was paid for.
+    pub(crate) fn paid(&mut self, tokens: Option<u64>, cost: Option<f64>) {
+        self.calls += 1;
+        self.lost(tokens, cost);
+    }
+
+    /// An attempt brought no reply and was paid for.
+    pub(crate) fn lost(&mut self, tokens: Option<u64>, cost: Option<f64>) {
+        self.tokens += tokens.unwrap_or(0);
+        self.cost += cost.unwrap_or(0.0);
+        self.unpriced |= cost.is_none();
+    }
+
+    /// One evaluator is over with one row, counted from 1.
+    pub(crate) fn end(&mut self, row: u64, evaluator: &str, end: End) {
+        match end {
+            End::Done => self.done += 1,
+            End::Stopped => self.stopped += 1,
+            End::Failed(why) => {
+                self.failed += 1;
+                if self.troubles.len() < SHOWN {
+                    self.troubles.push(EvaluateTrouble { row, evaluator: evaluator.to_owned(), why });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_is_counted_apart_and_the_first_few_are_named() {
+        let mut progress = Progress::of(70);
+        progress.end(1, "a", End::Done);
+        progress.end(1, "b", End::Stopped);
+        for row in 0..60 {
+            progress.end(row, "a", End::Failed("No.".to_owned()));
+        }
+        assert_eq!((progress.done, progress.stopped, progress.failed, progress.troubles.len()), (1, 1, 60, SHOWN));
+        progress.paid(Some(3), None);
+        progress.lost(None, Some(0.5));
+        assert_eq!((progress.calls, progress.tokens, progress.cost, progress.unpriced), (1, 3, 0.5, true));
+    }
+}

@@ -1,0 +1,99 @@
+//! **Pure.** Rows with what a target said of them, and what evaluators are given of each.
+use super::wish::Wish;
+use crate::runs::talk::Call;
+use std::sync::Arc;
+use touchstone_formats::json;
+use touchstone_formats::value::Value;
+use touchstone_scoring::azure::{Inputs, Mapping, Table, lacking};
+
+/// What a target said of a row: columns with values; why not, as a sentence.
+pub(crate) type Said = Result<Vec<(String, Value)>, String>;
+
+/// Rows as evaluators see them.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    pub(crate) table: Arc<Table>,
+    /// Of each row, when there is a target.
+    pub(crate) said: Option<Vec<Said>>,
+    /// Columns of what the target said, in the order in which they come first.
+    pub(crate) columns: Vec<String>,
+    mappings: Vec<Mapping>,
+}
+
+impl Sheet {
+    pub(crate) fn of(wish: &Wish, table: &Arc<Table>, said: Option<Vec<Said>>) -> Self {
+        let mut columns: Vec<String> = Vec::new();
+        for (column, _) in said.iter().flatten().flatten().flatten() {
+            if !columns.contains(column) {
+                columns.push(column.clone());
+            }
+        }
+        let target: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let data = || table.columns.iter().map(String::as_str);
+        let mappings = wish.evaluators.iter().map(|one| one.mapping.clone().completed(data(), &target)).collect();
+        Self { table: Arc::clone(table), said, columns, mappings }
+    }
+
+    /// What an evaluator is given of a row; why it cannot be, when the target said nothing of it.
+    pub(crate) fn inputs(&self, wish: &Wish, at: usize, row: usize) -> Result<Inputs, String> {
+        let said = match self.said.as_ref().and_then(|said| said.get(row)) {
+            None => &[],
+            Some(Ok(said)) => said.as_slice(),
+            Some(Err(why)) => return Err(why.clone()),
+        };
+        let target = |column: &str| said.iter().find(|(known, _)| known == column).map(|(_, value)| value);
+        let all = self.mappings[at].inputs(|column| self.table.value(row, column), target);
+        Ok(wish.evaluators[at].evaluator.filtered(&all))
+    }
+
+    /// What rows lack for their evaluators, and references that lead nowhere, as sentences.
+    pub(crate) fn lacks(&self, wish: &Wish) -> Vec<String> {
+        let rows = self.table.rows.len();
+        let mut lacks = self.lost(wish);
+        for (at, one) in wish.evaluators.iter().enumerate() {
+            let inputs = (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
+            let name = &one.evaluator.name;
+            let say = |(need, count): (String, u64)| format!("{name}: {count} of {rows} rows have no {need}.");
+            lacks.extend(lacking(&one.evaluator, inputs).into_iter().map(say));
+        }
+        lacks
+    }
+
+    /// References that lead nowhere, as sentences.
+    pub(crate) fn lost(&self, wish: &Wish) -> Vec<String> {
+        let data: Vec<&str> = self.table.columns.iter().map(String::as_str).collect();
+        let target: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let of = |one: &super::wish::Configured| {
+            let name = one.evaluator.name.clone();
+            one.mapping.unknown(&data, &target).into_iter().map(move |why| format!("{name}: {why}"))
+        };
+        wish.evaluators.iter().flat_map(of).collect()
+    }
+}
+
+/// A row as a target is given it: an object of its columns.
+pub(crate) fn asked(table: &Table, row: usize) -> String {
+    let cell = |column: &String| Some((Value::from(column.as_str()), table.value(row, column)?.clone()));
+    json::write(&Value::Map(table.columns.iter().filter_map(cell).collect()), false)
+}
+
+/// What a row is found again by among what the target said before. Rooms of runs know it as the call of a tool.
+pub(crate) fn call(target: &[String], asked: &str, row: usize) -> Call {
+    let words = target.iter().map(|word| Value::from(word.as_str())).chain([Value::from(asked)]).collect();
+    Call { id: (row + 1).to_string(), name: "target".to_owned(), params: Value::List(words), outcome: None }
+}
+
+/// What a target said, as JSON.
+pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
+    let text = std::str::from_utf8(bytes).map_err(|_| "The target said something that is no UTF-8 text.".to_owned())?;
+    json::read_python(text.trim())
+        .map_err(|why| format!("The target said something that is no JSON: {}.", why.message.trim_end_matches('.')))
+}
+
+/// The columns of what a target said, which is an object.
+pub(crate) fn columns(value: Value) -> Said {
+    let Value::Map(entries) = value else {
+        return Err("The target said something that is no JSON object.".to_owned());
+    };
+    Ok(entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value))).collect())
+}

@@ -1,0 +1,120 @@
+//! A file of results of an evaluation, and what goes with it while it is made: a lock, a journal of its own, so that no reply is bought
+//! twice, and in the end the raw replies beside it. What stands in such a file is not known here.
+use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
+use super::journal::{self, Journal, Kept};
+use super::lock::{LockError, RunLock};
+use super::{disk, fault, publish};
+use rustix::fs::Mode;
+use std::path::{Path, PathBuf};
+
+/// Where raw replies are, in our own folder.
+const FOLDER: &str = "evaluations";
+/// A name that no run has, because nothing hidden is a run.
+const HIDDEN: &str = ".evaluations";
+/// A longer file is none that we wrote.
+const MOST: u64 = 1 << 30;
+/// As far as the umask lets it, like transcripts.
+const FRESH: Mode = Mode::from_raw_mode(0o666);
+
+/// Where results go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The folder whose own things (locks, journals) are kept beside the results.
+    pub dir: PathBuf,
+    /// The file below it, with `/` between the parts.
+    pub path: String,
+}
+
+impl Place {
+    /// Whether it can be written to at all: a plain path that leads nowhere else.
+    pub fn check(&self) -> Result<(), DiskError> {
+        split(&self.path).map(drop)
+    }
+
+    /// Whether there is such a file.
+    pub fn exists(&self) -> Result<bool, DiskError> {
+        match self.folder()? {
+            Some((folder, name)) => Ok(folder.plain_file(name)?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Replies that are there from before, without taking anything.
+    pub fn kept(&self) -> Result<Kept, DiskError> {
+        if !self.dir.is_dir() {
+            return Ok(Kept::default());
+        }
+        journal::look(&self.dir, &self.hidden())
+    }
+
+    /// What is in it.
+    pub fn read(&self) -> Result<Option<Vec<u8>>, DiskError> {
+        disk::read(&self.dir, &self.path, MOST)
+    }
+
+    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there stays unless it may be replaced.
+    pub fn write(&self, bytes: &[u8], replace: bool) -> Result<(), DiskError> {
+        if !replace && self.exists()? {
+            return Err(DiskError {
+                kind: disk::DiskErrorKind::InTheWay,
+                path: self.path.clone(),
+                why: "there is such a file already. Choose another name, or replace it.".to_owned(),
+            });
+        }
+        fault::point!("evaluation.before");
+        publish::replace(&self.dir, &self.path, bytes)
+    }
+
+    fn folder(&self) -> Result<Option<(Folder, &str)>, DiskError> {
+        let (folders, name) = split(&self.path)?;
+        if !self.dir.is_dir() {
+            return Ok(None);
+        }
+        Ok(Folder::find(&self.dir, &folders)?.map(|folder| (folder, name)))
+    }
+
+    fn hidden(&self) -> String {
+        format!("{HIDDEN}/{}", self.path)
+    }
+}
+
+/// The results of one evaluation, for whoever makes them: nobody else does at the same time.
+pub struct Bench {
+    /// Replies, durable before anything is made of them.
+    pub journal: Journal,
+    folder: Folder,
+    name: String,
+    _lock: RunLock,
+}
+
+impl Bench {
+    /// Takes the file. May wait for some milliseconds.
+    pub fn take(place: &Place) -> Result<Self, LockError> {
+        let (folders, name) = split(&place.path)?;
+        let lock = RunLock::take(&place.dir, &place.hidden())?;
+        let journal = Journal::open(&place.dir, &place.hidden())?;
+        let folder = Folder::make(&place.dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
+        let name = format!("{}.jsonl", name.strip_suffix(".json").unwrap_or(name));
+        Ok(Self { journal, folder, name, _lock: lock })
+    }
+
+    /// Keeps raw replies beside the results.
+    pub fn keep(&self, text: &str) -> Result<(), DiskError> {
+        publish::put(&self.folder, &self.name, text.as_bytes(), FRESH)
+    }
+}
+
+/// Why a file cannot be taken, in a sentence.
+pub fn taken(error: &LockError) -> String {
+    match error {
+        LockError::Held { by } => format!("Another process is making these results ({by})."),
+        other => other.to_string(),
+    }
+}
+
+/// The folder and the name of a path that somebody typed.
+pub fn place_of(out: &Path) -> Option<Place> {
+    let name = out.file_name()?.to_str()?.to_owned();
+    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    Some(Place { dir: dir.to_owned(), path: name })
+}

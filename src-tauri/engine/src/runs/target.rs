@@ -1,0 +1,91 @@
+//! A command of the person at the command line that is started for each row: the row as JSON on its standard input, its answer on its
+//! standard output. It is the person's own program and gets their environment; no file and no page can name one.
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio_util::sync::CancellationToken;
+
+/// How long one row may take.
+const WALL: Duration = Duration::from_mins(5);
+/// A longer answer is none.
+const LONGEST: u64 = 16 << 20;
+/// Bytes of standard error that are told.
+const TOLD: usize = 400;
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoAnswer {
+    /// It was stopped and can be asked later.
+    Stopped,
+    /// A sentence.
+    Failed(String),
+}
+
+/// Its process group, killed with everything in it when this is dropped.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0.take() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+/// Runs it once.
+pub async fn ask(command: &[String], input: &[u8], stop: &CancellationToken) -> Result<Vec<u8>, NoAnswer> {
+    let failed = |why: String| NoAnswer::Failed(why);
+    let (program, arguments) =
+        command.split_first().ok_or_else(|| failed("The target names no program.".to_owned()))?;
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|why| failed(format!("The target `{program}` could not be started: {why}.")))?;
+    let _group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+    tokio::select! {
+        () = stop.cancelled() => Err(NoAnswer::Stopped),
+        told = tokio::time::timeout(WALL, answer(&mut child, input)) => {
+            told.unwrap_or_else(|_| Err(format!("The target took longer than {} s.", WALL.as_secs()))).map_err(failed)
+        }
+    }
+}
+
+async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
+    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let give = async {
+        if let Some(mut stdin) = stdin {
+            // One that does not read its input may still answer.
+            let _ = stdin.write_all(input).await;
+        }
+    };
+    let ((), said, errors) = tokio::join!(give, all(stdout), all(stderr));
+    let (said, errors) = (said?, errors?);
+    let status = child.wait().await.map_err(|why| format!("The target could not be waited for: {why}."))?;
+    if status.success() {
+        return Ok(said);
+    }
+    let errors = String::from_utf8_lossy(&errors);
+    let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last: String = lines.last().map_or_else(String::new, |line| line.chars().take(TOLD).collect());
+    let last = if last.is_empty() { last } else { format!(" It said: {last}") };
+    Err(format!("The target ended with {status}.{last}"))
+}
+
+async fn all(from: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    if let Some(from) = from {
+        let read = from.take(LONGEST + 1).read_to_end(&mut bytes).await;
+        read.map_err(|why| format!("What the target says could not be read: {why}."))?;
+    }
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("The target said more than the {} MB that are read.", LONGEST >> 20));
+    }
+    Ok(bytes)
+}
