@@ -70,7 +70,7 @@ pub use reporting::keep_text;
 pub use scoring::FileScores;
 
 pub use diffing::{DiffWish, Given, PlainDiff, Style};
-pub use evaluating::{FileRequest, known_evaluators};
+pub use evaluating::{FileRequest, known_evaluators, typed_evaluators};
 
 /// Where the program's own things are.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ mod convert;
 mod diff;
 mod doctor;
 mod doors;
+mod evaluate;
 mod folder;
 mod index;
 mod lines;
@@ -92,6 +93,9 @@ enum Command {
 
     /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
     Metrics(metrics::Metrics),
+
+    /// Evaluate the rows of a data file, as azure-ai-evaluation does
+    Evaluate(evaluate::Evaluate),
 
     /// What belongs to StableToolBench: names of functions, keys of caches
     #[command(name = "stabletoolbench")]
@@ -189,6 +193,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Messages(messages)) => messages::run(&messages, here),
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
+
+        Some(Command::Evaluate(asked)) => evaluate::run(&asked, here),
 
         Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),

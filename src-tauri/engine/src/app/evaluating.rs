@@ -7,12 +7,15 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::takes::takes;
+use crate::evaluating::typed;
 use crate::evaluating::wish::{Wish, mark};
 use crate::judging::owed::Takes;
 use crate::results::filter;
+use crate::results::open;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{
-    EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateSwitch, Evaluating, EvaluatorChoice, Trouble,
+    EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateSwitch, Evaluating, EvaluatorChoice, EvaluatorRequest,
+    Trouble,
 };
 use crate::runs::drive;
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
@@ -20,12 +23,14 @@ use crate::runs::launch::{Stops, Teller};
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use touchstone_scoring::azure::{Evaluation, QUIRKS, Table, all};
 
 /// Where the page's results are, in the output directory.
 const FOLDER: &str = "evaluations";
+/// A larger file of evaluators is something else.
+const LARGEST_CONFIG: u64 = 4 << 20;
 /// Longer names are refused by most disks once something is added to them.
 const LONGEST_NAME: usize = 120;
 
@@ -40,6 +45,26 @@ pub struct FileRequest {
     pub target: Vec<String>,
     /// Everything else; its `data` and `out` are not looked at.
     pub request: EvaluateRequest,
+}
+
+/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from.
+pub fn typed_evaluators(
+    config: Option<&Path>,
+    kinds: &[String],
+    mappings: &[String],
+) -> Result<Vec<EvaluatorRequest>, AppError> {
+    let mut all = typed::named(kinds);
+    if let Some(path) = config {
+        let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
+        let found = named(path)?;
+        if found.file.size > LARGEST_CONFIG {
+            return Err(failed(format!("it is larger than the {LARGEST_CONFIG} bytes that are read.")));
+        }
+        let text = fs_err::read_to_string(path).map_err(|why| failed(format!("{}.", open::reason(&why))))?;
+        all.extend(typed::configured(&text).map_err(failed)?);
+    }
+    typed::map(&mut all, mappings).map_err(bad)?;
+    Ok(all)
 }
 
 /// A request with the places that it means.

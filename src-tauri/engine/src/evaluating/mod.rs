@@ -5,4 +5,5 @@ pub(crate) mod results;
 pub(crate) mod rounds;
 pub(crate) mod sheet;
 pub(crate) mod takes;
+pub(crate) mod typed;
 pub(crate) mod wish;

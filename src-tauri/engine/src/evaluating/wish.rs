@@ -91,7 +91,7 @@ fn configured(asked: &EvaluatorRequest) -> Result<Configured, String> {
 }
 
 /// Graders call it otherwise, and ROUGE has three.
-fn threshold_key(kind: &str) -> &'static str {
+pub(crate) fn threshold_key(kind: &str) -> &'static str {
     match kind {
         "text_similarity" | "python" | "score_model" => "pass_threshold",
         "rouge_score" => "f1_score_threshold",
