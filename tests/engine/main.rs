@@ -12,6 +12,8 @@ mod diffing;
 mod evaluator_judges;
 
 mod evaluations;
+
+mod evaluating;
 mod filter;
 mod folders;
 mod gzip;

@@ -1,0 +1,290 @@
+//! Data files before evaluators: what is written, what is never bought twice, and what becomes of rows that fail.
+use super::bench::{Bench, DEADLINE};
+use super::judging::workspace;
+use super::running::stage::{refuses, says};
+use super::scripted::{Latch, Reply, Scripted, Seen};
+use fs_err as fs;
+use serde_json::Value;
+use touchstone_engine::app::{App, FileRequest, typed_evaluators};
+use touchstone_engine::error::{AppError, Code};
+use touchstone_engine::rows::{
+    DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
+};
+
+const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
+{"query": "Where?", "response": "Over there.", "ground_truth": "Here."}
+{"query": "Who?", "response": "Nobody.", "ground_truth": "Nobody at all."}
+"#;
+const OUT: &str = "results/evaluations/rows.json";
+
+fn scored(score: u32) -> Reply {
+    says(&format!(r#"{{"explanation": "So it is.", "score": {score}}}"#))
+}
+
+/// A folder with three rows and a judge.
+fn bench(server: &Scripted) -> Bench {
+    Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/rows.jsonl", ROWS).open()
+}
+
+fn data(bench: &Bench, name: &str) -> DataFile {
+    let options = bench.app().evaluate_options(true).unwrap();
+    let found = options.files.into_iter().find(|file| file.path.ends_with(name));
+    found.unwrap_or_else(|| panic!("{name} is not offered"))
+}
+
+fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
+    let evaluator = |kind: &&str| EvaluatorRequest { kind: (*kind).to_owned(), ..EvaluatorRequest::default() };
+    EvaluateRequest {
+        data: data(bench, "rows.jsonl").id,
+        evaluators: kinds.iter().map(evaluator).collect(),
+        model: "local".to_owned(),
+        ..EvaluateRequest::default()
+    }
+}
+
+fn ended(app: &App, id: &str) -> EvaluationView {
+    assert!(app.wait_evaluation(id, DEADLINE).unwrap(), "the evaluation did not end");
+    app.evaluation(id).unwrap()
+}
+
+fn evaluate(bench: &Bench, request: &EvaluateRequest) -> EvaluationView {
+    let id = bench.app().start_evaluating(request).unwrap().evaluation;
+    ended(bench.app(), &id)
+}
+
+fn refused(bench: &Bench, request: &EvaluateRequest) -> AppError {
+    bench.app().start_evaluating(request).unwrap_err()
+}
+
+fn results(bench: &Bench) -> Value {
+    serde_json::from_str(&fs::read_to_string(bench.path(OUT)).unwrap()).unwrap()
+}
+
+fn metric<'a>(view: &'a EvaluationView, name: &str) -> &'a EvaluateMetric {
+    let found = view.metrics.iter().find(|metric| metric.name == name);
+    found.unwrap_or_else(|| panic!("{name} is not in {:?}", view.metrics))
+}
+
+#[test]
+fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
+    let server =
+        Scripted::start(|seen| scored(if seen.body.windows(7).any(|text| text == b"Nobody.") { 2 } else { 4 }));
+    let bench = bench(&server);
+    let request = request(&bench, &["relevance", "f1_score"]);
+    let plan = bench.app().plan_evaluating(&request).unwrap();
+    assert_eq!((plan.rows, plan.calls_least, plan.calls_most, plan.kept), (3, 3, 6, 0));
+    assert!(plan.cost_least > Some(0.0) && !plan.exists && plan.lacks.is_empty() && server.seen().is_empty());
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.state, view.done, view.failed, view.calls), (LaunchState::Done, 6, 0, 3), "{view:?}");
+    assert_eq!(view.file.as_deref(), Some(OUT));
+    let written = results(&bench);
+    let row = &written["rows"][2];
+    assert_eq!((&row["inputs.query"], &row["outputs.relevance.relevance"]), (&"Who?".into(), &2.0.into()), "{row}");
+    assert_eq!(row["outputs.relevance.relevance_reason"], "So it is.");
+    assert_eq!(row["outputs.f1_score.f1_score"], 0.5);
+    assert_eq!(metric(&view, "relevance.relevance").n, 3);
+    let again = refused(&bench, &request);
+    assert!(again.message.contains("already") && again.hint.is_some(), "{again}");
+    let request = EvaluateRequest { replace: true, ..request };
+    let plan = bench.app().plan_evaluating(&request).unwrap();
+    assert_eq!((plan.calls_least, plan.calls_most, plan.kept, plan.exists), (0, 0, 3, true));
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.done, view.calls, server.seen().len()), (6, 0, 3));
+    assert_eq!(results(&bench), written);
+}
+
+#[test]
+fn what_was_stopped_goes_on_without_a_second_purchase() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server =
+        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+    let bench = bench(&server);
+    let request = request(&bench, &["relevance"]);
+    let id = bench.app().start_evaluating(&request).unwrap().evaluation;
+    server.wait_for(2);
+    assert!(bench.app().close_folder().unwrap_err().message.contains("being evaluated"));
+    let elsewhere = refused(&bench, &request);
+    assert!(elsewhere.message.contains("making these results"), "{elsewhere}");
+    bench.app().stop_evaluating(&id, false).unwrap();
+    latch.open();
+    let view = ended(bench.app(), &id);
+    assert_eq!((view.state, view.why.as_deref()), (LaunchState::Stopped, Some("It was stopped.")));
+    assert!(view.done < 3 && view.file.is_none() && !bench.path(OUT).exists());
+    let bought = server.seen().len();
+    let bench = bench.reopen();
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.state, view.done, server.seen().len()), (LaunchState::Done, 3, 3));
+    assert_eq!(view.calls as usize, 3 - bought);
+}
+
+#[test]
+fn an_empty_purse_ends_it_and_writes_nothing() {
+    let server = Scripted::always(scored(3));
+    let bench = bench(&server);
+    // Each reply costs more than that.
+    let poor = EvaluateRequest { max_cost: Some(0.000_001), ..request(&bench, &["relevance"]) };
+    let view = evaluate(&bench, &poor);
+    assert_eq!(view.state, LaunchState::Stopped, "{view:?}");
+    assert!(view.why.as_deref().is_some_and(|why| why.contains("budget")), "{view:?}");
+    assert!(!bench.path(OUT).exists() && view.calls < 3);
+    let rich = EvaluateRequest { max_cost: Some(1.0), ..poor };
+    assert_eq!((evaluate(&bench, &rich).done, server.seen().len()), (3, 3));
+    assert!(
+        refused(&bench, &EvaluateRequest { max_cost: Some(-1.0), replace: true, ..rich }).message.contains("budget")
+    );
+}
+
+#[test]
+fn a_row_that_fails_is_told_and_the_others_have_their_results() {
+    let says_of = |seen: &Seen, words: &str| String::from_utf8_lossy(&seen.body).contains(words);
+    let server = Scripted::start(move |seen| match seen {
+        seen if says_of(seen, "When?") => refuses(400, "invalid", "not this one"),
+        seen if says_of(seen, "Where?") => says("I would rather not."),
+        _ => scored(5),
+    });
+    let bench = bench(&server);
+    let view = evaluate(&bench, &request(&bench, &["relevance", "f1_score"]));
+    assert_eq!((view.state, view.done, view.failed, view.unread), (LaunchState::Done, 4, 2, 1), "{view:?}");
+    assert!(view.troubles.iter().any(|trouble| trouble.row == 1 && trouble.why.contains("not this one")), "{view:?}");
+    let written = results(&bench);
+    assert_eq!(written["rows"][0]["outputs.relevance.relevance"], Value::Null);
+    assert_eq!(written["rows"][2]["outputs.relevance.relevance"], 5.0);
+    assert_eq!((metric(&view, "relevance.relevance").n, metric(&view, "relevance.relevance").left_out), (1, 2));
+    let replies = fs::read_to_string(bench.path("results/.touchstone/evaluations/evaluations/rows.jsonl")).unwrap();
+    let lines: Vec<Value> = replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((lines.len(), &lines[0]["row"]), (2, &2.into()), "{replies}");
+    assert_eq!(lines[0]["replies"], serde_json::json!(["I would rather not.", "I would rather not."]));
+}
+
+#[test]
+fn several_rounds_are_their_mean_with_the_spread() {
+    let server = Scripted::sequence([scored(2), scored(4), scored(3), scored(3), scored(5), scored(1)]);
+    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 1");
+    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let view = evaluate(&bench, &EvaluateRequest { rounds: Some(2), ..request(&bench, &["relevance", "f1_score"]) });
+    assert_eq!((view.done, view.calls), (6, 6), "{view:?}");
+    let written = results(&bench);
+    let told = |row: usize, key: &str| written["rows"][row][format!("outputs.relevance.relevance{key}")].clone();
+    assert_eq!((told(0, ""), told(0, "_spread"), told(0, "_result")), (3.0.into(), 1.0.into(), "pass".into()));
+    assert_eq!((told(1, ""), told(1, "_spread")), (3.0.into(), 0.0.into()));
+    assert_eq!(written["rows"][0].get("outputs.f1_score.f1_score_spread"), None);
+}
+
+#[test]
+fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
+    let server = Scripted::always(scored(3));
+    let bench = bench(&server);
+    bench.write("tasks/deep/down/more.csv", "a,b\n1,\n");
+    bench.write("tasks/.hidden/secret.jsonl", "{}\n");
+    bench.write("tasks/.secret.jsonl", "{}\n");
+    bench.write("tasks/broken.jsonl", "{\"a\": 1}\nno\n");
+    let options = bench.app().evaluate_options(true).unwrap();
+    let mut names: Vec<&str> = options.files.iter().map(|file| file.path.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl"]);
+    assert!(options.evaluators.iter().any(|one| one.name == "relevance" && one.model));
+    assert!(options.models.iter().any(|model| model.name == "old" && model.why_not.is_some()));
+    let looks = bench.app().evaluate_options(false).unwrap();
+    assert!(looks.why_not.is_some() && looks.models.is_empty() && looks.folder.is_none());
+    let look = bench.app().look_at_data(&data(&bench, "more.csv").id).unwrap();
+    assert_eq!(
+        (look.rows, look.columns.join(" "), &look.sample[0]),
+        (1, "a b".to_owned(), &vec![Some("1".to_owned()), None])
+    );
+    let broken = data(&bench, "broken.jsonl").id;
+    assert_eq!(bench.app().look_at_data(&broken).unwrap().wrong.len(), 1);
+    let error = refused(&bench, &EvaluateRequest { data: broken, ..request(&bench, &["f1_score"]) });
+    assert!(error.message.contains("Line 2"), "{error}");
+    for id in ["/etc/passwd", "../rows.jsonl", "tasks/rows.jsonl"] {
+        assert_eq!(bench.app().look_at_data(id).unwrap_err().code, Code::NotFound);
+    }
+    // A file from elsewhere is there once a dialog handed it in.
+    let elsewhere = bench.path("../elsewhere.jsonl");
+    fs::write(&elsewhere, ROWS).unwrap();
+    let handed = bench.app().register_data(&elsewhere).unwrap();
+    assert_eq!(bench.app().look_at_data(&handed.id).unwrap().rows, 3);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_sent() {
+    let server = Scripted::always(scored(3));
+    let bench = bench(&server);
+    let usual = request(&bench, &["relevance"]);
+    let with = |change: &dyn Fn(&mut EvaluateRequest)| {
+        let mut request = usual.clone();
+        change(&mut request);
+        refused(&bench, &request).message
+    };
+    for (message, words) in [
+        (with(&|request| request.evaluators.clear()), "Choose 1 to"),
+        (with(&|request| request.evaluators[0].kind = "relevanse".to_owned()), "Did you mean `relevance`?"),
+        (with(&|request| request.evaluators[0].options = "[".to_owned()), "no JSON"),
+        (with(&|request| request.evaluators.push(request.evaluators[0].clone())), "Two evaluators"),
+        (with(&|request| request.model = "nobody".to_owned()), "no model named `nobody`"),
+        (with(&|request| request.model.clear()), "ask a model"),
+        (with(&|request| request.model = "old".to_owned()), "cannot judge"),
+        (with(&|request| request.rounds = Some(0)), "rounds"),
+        (with(&|request| request.switches = vec!["no_such".to_owned()]), "no switch named"),
+        (with(&|request| request.out = "../x".to_owned()), "cannot be the name"),
+        (with(&|request| request.out = ".x".to_owned()), "cannot be the name"),
+        (with(&|request| request.data = "0".to_owned()), "not there any more"),
+        (
+            with(&|request| request.evaluators[0].mapping = vec![("query".to_owned(), "${data.nowhere}".to_owned())]),
+            "no column",
+        ),
+    ] {
+        assert!(message.contains(words), "{words}: {message}");
+    }
+    assert!(server.seen().is_empty() && !bench.path("results/evaluations").exists());
+    let lacks = EvaluateRequest { evaluators: request(&bench, &["groundedness"]).evaluators, ..usual };
+    assert_eq!(bench.app().plan_evaluating(&lacks).unwrap().lacks, ["groundedness: 3 of 3 rows have no context."]);
+}
+
+#[test]
+fn a_program_of_a_person_grades_rows_in_the_sandbox() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    let server = Scripted::always(scored(3));
+    let bench = bench(&server);
+    let source = "def grade(sample, item):\n    return 1.0 if item['response'] == item['ground_truth'] else 1 / 0\n";
+    let options = serde_json::json!({ "source": source }).to_string();
+    let evaluator = EvaluatorRequest { kind: "python".into(), options, ..EvaluatorRequest::default() };
+    let view = evaluate(&bench, &EvaluateRequest { evaluators: vec![evaluator], ..request(&bench, &[]) });
+    assert_eq!((view.state, view.total), (LaunchState::Done, 3), "{view:?}");
+    let written = results(&bench);
+    assert_eq!(written["rows"][0]["outputs.python.score"], 1.0, "{written}");
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn a_target_answers_each_row_once_and_its_failures_are_failures_of_rows() {
+    let bench = Bench::new().file("rows.jsonl", ROWS).file(
+        "answer.sh",
+        "read row\necho x >> asked\ncase \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\", \"extra\": 1}'\n",
+    );
+    let app = bench.another_app();
+    let script = format!("cd '{}' && . ./answer.sh", bench.path("").display());
+    let request = |replace: bool| FileRequest {
+        data: bench.path("rows.jsonl"),
+        out: Some(bench.path("out.json")),
+        target: ["sh", "-c", &script].map(str::to_owned).to_vec(),
+        request: EvaluateRequest {
+            evaluators: typed_evaluators(None, &["f1_score".to_owned()], &[]).unwrap(),
+            replace,
+            ..EvaluateRequest::default()
+        },
+    };
+    for replace in [false, true] {
+        let id = app.start_evaluating_file(&request(replace)).unwrap().evaluation;
+        let view = ended(&app, &id);
+        assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{view:?}");
+        assert!(view.troubles[0].why.contains("It said: lost"), "{view:?}");
+        let written: Value = serde_json::from_str(&app.evaluation_results(&id).unwrap().unwrap()).unwrap();
+        let row = &written["rows"][0];
+        assert_eq!((&row["outputs.response"], &row["outputs.f1_score.f1_score"]), (&"At seven.".into(), &1.0.into()));
+    }
+    // The one that failed was asked again, the others were not.
+    assert_eq!(fs::read_to_string(bench.path("asked")).unwrap().lines().count(), 4);
+}
