@@ -5,6 +5,7 @@ mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;
 mod diff;
+mod evaluating;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod many;

@@ -9,6 +9,8 @@ const ANSWERS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/stabletoolbench/results/converted/lantern_cot/G1_instruction.json"
 );
+/// Rows of a data file.
+const ROWS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/evaluate/rows.jsonl");
 const QUERIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/stabletoolbench/queries");
 
 /// What is typed, without the remark behind it.
@@ -45,6 +47,7 @@ fn every_command_of_the_readme_is_understood_and_does_something() {
                 "FOLDER" => ".".clone_into(word),
                 "FILE" if scores_answers => ANSWERS.clone_into(word),
                 "FILE" => FILE.clone_into(word),
+                "rows.jsonl" => ROWS.clone_into(word),
                 "solvable_queries" => QUERIES.clone_into(word),
                 _ => {}
             }

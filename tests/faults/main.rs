@@ -19,6 +19,7 @@ mod sandbox;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
 mod stage;
+mod verdicts;
 
 use lives::{Chance, Life};
 use stage::{AT_ONCE, Stage};

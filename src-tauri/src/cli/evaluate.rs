@@ -265,10 +265,10 @@ fn plan(plan: &EvaluatePlan, json: bool) -> Outcome {
 }
 
 fn list(json: bool, here: &Surroundings) -> Outcome {
-    let (evaluators, switches) = known_evaluators();
+    let (evaluators, switches, never) = known_evaluators();
     let mut out = io::stdout().lock();
     if json {
-        writeln!(out, "{}", json!({ "evaluators": evaluators, "switches": switches }))?;
+        writeln!(out, "{}", json!({ "evaluators": evaluators, "switches": switches, "never": never }))?;
         return Ok(Ended::Well);
     }
     let head = |title: &'static str| Head { title: title.into(), right: false };
@@ -284,10 +284,17 @@ fn list(json: bool, here: &Surroundings) -> Outcome {
     }
     columns.write(&mut out, "", Paint(here.colour), &|_, text| text.to_owned())?;
     writeln!(out, "\nWhere they differ from the package on purpose. --like-package SWITCH brings its way back.\n")?;
+    differences(&mut out, &switches)?;
+    writeln!(out, "\nWhat is never done its way:\n")?;
+    differences(&mut out, &never)?;
+    Ok(Ended::Well)
+}
+
+fn differences(out: &mut impl Write, switches: &[EvaluateSwitch]) -> io::Result<()> {
     for EvaluateSwitch { name, theirs, ours } in switches {
         writeln!(out, "{name}\n  the package: {theirs}\n  here:        {ours}")?;
     }
-    Ok(Ended::Well)
+    Ok(())
 }
 
 /// What is not reached, as sentences. A metric that is not there is not reached.
@@ -300,7 +307,7 @@ fn below(wanted: &[Least], metrics: &[EvaluateMetric]) -> Vec<String> {
                 Some(metric) => lines.extend(missed(metric, *least)),
             },
             Least::Passed(share) => {
-                let rates = metrics.iter().filter(|metric| metric.name.ends_with(".pass_rate"));
+                let rates = metrics.iter().filter(|metric| is_share(&metric.name));
                 let missed: Vec<Option<String>> = rates.map(|metric| missed(metric, *share)).collect();
                 if missed.is_empty() {
                     lines.push("No evaluator says whether rows pass.".to_owned());
@@ -310,6 +317,11 @@ fn below(wanted: &[Least], metrics: &[EvaluateMetric]) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The share of rows that pass: of an evaluator, and of a grader.
+fn is_share(name: &str) -> bool {
+    name.ends_with(".binary_aggregate") || name.ends_with(".pass_rate")
 }
 
 fn missed(metric: &EvaluateMetric, least: f64) -> Option<String> {

@@ -25,7 +25,7 @@ use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_scoring::azure::{Evaluation, QUIRKS, Table, all};
+use touchstone_scoring::azure::{Evaluation, NEVER, QUIRKS, Quirk, Table, all};
 
 /// Where the page's results are, in the output directory.
 const FOLDER: &str = "evaluations";
@@ -89,7 +89,7 @@ impl App {
         Ok(EvaluateOptions {
             evaluators: evaluators(),
             models: if may_run { self.judges_of(&setup) } else { Vec::new() },
-            switches: switches(),
+            switches: switches(&QUIRKS),
             files: self.data_files().into_iter().map(|found| found.file).collect(),
             folder,
             why_not,
@@ -176,6 +176,9 @@ impl App {
         let table = self.table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
         let (model, setup) = self.judge(&wish, request)?;
+        if let Some(why) = model.as_ref().and_then(|model| self.no_key(model.key.as_deref()?)) {
+            return Err(bad(why));
+        }
         free(asked.place.as_ref(), request.replace)?;
         let place = asked.place.as_ref();
         if wish.asks() && place.is_none() {
@@ -252,9 +255,6 @@ impl App {
         if let Some(why) = cannot_judge(&model) {
             return Err(bad(why).hint("Choose a model that can be asked."));
         }
-        if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
-            return Err(bad(why));
-        }
         Ok((Some(model), Some(setup)))
     }
 
@@ -284,18 +284,19 @@ pub(super) fn evaluators() -> Vec<EvaluatorChoice> {
     all().iter().map(choice).collect()
 }
 
-fn switches() -> Vec<EvaluateSwitch> {
-    let switch = |quirk: &touchstone_scoring::azure::Quirk| EvaluateSwitch {
+fn switches(quirks: &[Quirk]) -> Vec<EvaluateSwitch> {
+    let switch = |quirk: &Quirk| EvaluateSwitch {
         name: quirk.name.to_owned(),
         theirs: quirk.theirs.to_owned(),
         ours: quirk.ours.to_owned(),
     };
-    QUIRKS.iter().map(switch).collect()
+    quirks.iter().map(switch).collect()
 }
 
-/// What there is to evaluate with, and where we differ: for the command line, which needs no folder for it.
-pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>) {
-    (evaluators(), switches())
+/// What there is to evaluate with, where we differ from the package on purpose, and what of it nobody can have back: for the command
+/// line, which needs no folder for it.
+pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>, Vec<EvaluateSwitch>) {
+    (evaluators(), switches(&QUIRKS), switches(&NEVER))
 }
 
 fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {

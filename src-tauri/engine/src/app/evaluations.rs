@@ -1,7 +1,8 @@
 //! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before anything is made of it, and the results
-//! are written when all of them are there. Owns the order of these.
+//! are written when all of them are there. Owns the order of these; who is asked is in `asking`.
+mod asking;
+
 use super::begun::{Begun, Lasting};
-use super::judgings::turns;
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
 use crate::clock;
@@ -9,26 +10,22 @@ use crate::error::AppError;
 use crate::evaluating::progress::{End, Progress};
 use crate::evaluating::results::{self, Made};
 use crate::evaluating::rounds::together;
-use crate::evaluating::sheet::{self, Said, Sheet};
+use crate::evaluating::sheet::Sheet;
 use crate::evaluating::wish::{Wish, mark};
-use crate::judging::python::{grade, graded};
 use crate::rows::{EvaluationView, LaunchState, Stale};
-use crate::runs::drive::{Crew, Errand, Heard, Unheard};
+use crate::runs::drive::{Crew, Unheard};
 use crate::runs::evaluations::{Bench, Place};
 use crate::runs::event::{RunEvent, What};
-use crate::runs::journal::{Journal, Ran, Record};
+use crate::runs::journal::Journal;
 use crate::runs::launch::Stops;
 use crate::runs::spec::Model;
-use crate::runs::talk::Outcome;
-use crate::runs::target::{self, NoAnswer};
-use crate::runs::tools::python::{PythonLimits, PythonTool};
+use crate::runs::tools::python::PythonTool;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_scoring::azure::{self, Evaluation, Failure, Inputs, Next, Table};
-use touchstone_scoring::judges::Question;
 
 /// What was begun since the program began.
 pub(super) type Evaluations = Begun<Work>;
@@ -150,8 +147,7 @@ impl Work {
         let said = self.ask_target(&seats).await;
         let sheet = Arc::new(Sheet::of(&self.job.wish, &self.job.table, said));
         let made = self.evaluate(&seats, &sheet, &mut events).await;
-        let is_whole = made.rows.iter().flatten().all(Option::is_some);
-        if is_whole && !self.stops.hard.is_cancelled() {
+        if made.is_whole() {
             let work = Arc::clone(&self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
             if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
@@ -165,60 +161,6 @@ impl Work {
         self.poster.post(Stale::Evaluations);
     }
 
-    /// What the target says of each row, when there is one.
-    async fn ask_target(self: &Arc<Self>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
-        if self.job.target.is_empty() {
-            return None;
-        }
-        let rows = self.job.table.rows.len();
-        let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
-        let mut running = JoinSet::new();
-        for row in 0..rows {
-            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
-            if self.stops.soft.is_cancelled() {
-                break;
-            }
-            let work = Arc::clone(self);
-            running.spawn(async move {
-                let answer = work.ask_target_of(row).await;
-                drop(seat);
-                (row, answer)
-            });
-        }
-        while let Some(done) = running.join_next().await {
-            if let Ok((row, Some(answer))) = done {
-                said[row] = answer;
-            }
-        }
-        Some(said)
-    }
-
-    /// The same of one row; what it said before stays said. None when it was stopped.
-    async fn ask_target_of(&self, row: usize) -> Option<Said> {
-        let Job { table, target, .. } = &self.job;
-        let asked = sheet::asked(table, row);
-        let call = sheet::call(target, &asked, row);
-        let turn = u32::try_from(row).unwrap_or(u32::MAX);
-        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(turn, &call));
-        if let Some((Outcome::Result(value), _)) = kept {
-            return Some(sheet::columns(value));
-        }
-        let begun = clock::now_ms();
-        let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
-            Ok(answer) => sheet::said(&answer),
-            Err(NoAnswer::Failed(why)) => return Some(Err(why)),
-            Err(NoAnswer::Stopped) => return None,
-        };
-        if let (Some(journal), Ok(value)) = (&self.journal, &answer) {
-            let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
-            let ran = Ran::new(turn, &call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
-            if let Err(error) = journal.append(Record::Tool(ran)).await {
-                return Some(Err(format!("What the target said could not be kept: {error}")));
-            }
-        }
-        Some(answer.and_then(sheet::columns))
-    }
-
     /// Every evaluator on every row, rows in order.
     async fn evaluate(
         self: &Arc<Self>,
@@ -227,7 +169,7 @@ impl Work {
         events: &mut UnboundedReceiver<RunEvent>,
     ) -> Made {
         let (rows, evaluators) = (self.job.table.rows.len(), self.job.wish.evaluators.len());
-        let mut made = Made::of(rows, evaluators);
+        let mut made = Made::of(&self.job.wish, rows);
         let mut running = JoinSet::new();
         for unit in 0..rows * evaluators {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
@@ -270,7 +212,7 @@ impl Work {
         let result = together(rounds.into_iter().map(|(result, _)| result).collect());
         let end = result.as_ref().map_or_else(|why| End::Failed(why.message.clone()), |_| End::Done);
         self.lock().end(row as u64 + 1, name, end);
-        made.rows[row][at] = Some(result);
+        made.take(row, at, &result);
         self.poster.post(Stale::Evaluations);
     }
 
@@ -334,43 +276,11 @@ impl Work {
         }
     }
 
-    async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
-        let none = || Unheard::Failed("There is no model to ask.".to_owned());
-        let Asking { crew, model } = self.asking.as_ref().ok_or_else(none)?;
-        let journal = self.journal.as_ref().ok_or_else(none)?;
-        let path = self.job.shown.as_deref().unwrap_or_default();
-        let errand = Errand { crew, path, journal, model, mark };
-        let Heard { text, tokens, cost, journaled, .. } = errand.ask(&question.instructions, &turns(question)).await?;
-        if !journaled {
-            self.lock().paid(tokens, cost);
-            self.poster.post(Stale::Evaluations);
-        }
-        Ok(text)
-    }
-
-    /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
-    async fn grade(&self, name: &str, job: &azure::Job) -> Result<Result<f64, String>, Unheard> {
-        let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
-        let tool = self.programs.as_ref().ok_or_else(none)?;
-        let program = match grade(name, &job.source, &job.sample, &job.item) {
-            Ok(program) => program,
-            Err(why) => return Ok(Err(why)),
-        };
-        let _seat = self.program_seats.acquire().await;
-        if self.stops.soft.is_cancelled() {
-            return Err(Unheard::Stopped);
-        }
-        let ended = tool.run(&program, &self.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
-        if self.stops.hard.is_cancelled() {
-            return Err(Unheard::Stopped);
-        }
-        Ok(graded(name, &ended, PythonLimits::default().wall))
-    }
-
     /// Keeps raw replies, then the results: whoever sees these finds those.
     fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
         let replies = made.replies();
-        let (text, metrics) = results::compose(sheet, &self.job.wish, made);
+        let model = self.asking.as_ref().map(|asking| asking.model.name.as_str());
+        let (text, metrics) = results::compose(sheet, &self.job.wish, made, model);
         if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             bench.keep(&replies).map_err(|why| why.to_string())?;
         }

@@ -1,26 +1,49 @@
 //! **Pure.** What came of every evaluator on every row, and the files that are made of it.
 use super::sheet::Sheet;
-use super::wish::Wish;
+use super::wish::{Configured, Wish};
 use crate::rows::EvaluateMetric;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Failure, Outcome};
+use touchstone_scoring::azure::{
+    About, Failure, Fault, Metric, Outcome, Outputs, Results, Table, metrics, prompts_version,
+};
 
 /// What is kept of one reply, in letters.
 const LONGEST_REPLY: usize = 64 << 10;
 
 /// Results so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Made {
-    /// Rows, and of each the evaluators; none where it was stopped.
-    pub(crate) rows: Vec<Vec<Option<Result<Outcome, Failure>>>>,
+    outputs: Vec<Outputs>,
+    faults: Vec<Fault>,
+    /// Rows times evaluators that are over.
+    ended: usize,
     /// What models said, by row, evaluator and round.
     said: Vec<(usize, String, usize, Value)>,
 }
 
 impl Made {
-    pub(crate) fn of(rows: usize, evaluators: usize) -> Self {
-        Self { rows: (0..rows).map(|_| (0..evaluators).map(|_| None).collect()).collect(), said: Vec::new() }
+    pub(crate) fn of(wish: &Wish, rows: usize) -> Self {
+        let outputs = wish.evaluators.iter().map(|one| Outputs::new(&one.evaluator, rows)).collect();
+        Self { outputs, faults: Vec::new(), ended: 0, said: Vec::new() }
+    }
+
+    /// Takes what an evaluator came to on a row; in whatever order.
+    pub(crate) fn take(&mut self, row: usize, at: usize, result: &Result<Outcome, Failure>) {
+        self.ended += 1;
+        match result {
+            Ok(outcome) => self.outputs[at].set(row, outcome),
+            Err(why) => {
+                let evaluator = self.outputs[at].name.clone();
+                self.faults.push(Fault { row: row + 1, evaluator, why: why.message.clone() });
+            }
+        }
+    }
+
+    /// True when nothing is missing.
+    pub(crate) fn is_whole(&self) -> bool {
+        let all = self.outputs.iter().map(Outputs::rows).sum::<usize>();
+        self.ended == all
     }
 
     /// Notes what was said in a round; nothing where nobody was asked.
@@ -59,7 +82,41 @@ impl Made {
 }
 
 /// The file of results, and the numbers over all rows.
-pub(crate) fn compose(sheet: &Sheet, wish: &Wish, made: &Made) -> (String, Vec<EvaluateMetric>) {
-    let _ = (sheet, wish, made);
-    (String::new(), Vec::new())
+pub(crate) fn compose(sheet: &Sheet, wish: &Wish, made: &Made, model: Option<&str>) -> (String, Vec<EvaluateMetric>) {
+    let summed = metrics(&made.outputs, &wish.quirks);
+    let target = sheet.said.as_ref().map(|said| Table::gathered(said.iter().map(|row| cells(row.as_ref().ok()))));
+    let about: Vec<About> = wish.evaluators.iter().map(|one| about(one, wish, model)).collect();
+    let mut faults = made.faults.clone();
+    let order = |name: &str| made.outputs.iter().position(|outputs| outputs.name == name);
+    faults.sort_by_key(|fault| (fault.row, order(&fault.evaluator)));
+    let results = Results {
+        data: &sheet.table,
+        target: target.as_ref(),
+        outputs: &made.outputs,
+        metrics: &summed,
+        about: &about,
+        faults: &faults,
+    };
+    (results.text(&wish.quirks), summed.into_iter().map(told).collect())
+}
+
+fn cells(said: Option<&Vec<(String, Value)>>) -> Vec<(String, Option<Value>)> {
+    said.into_iter().flatten().map(|(column, value)| (column.clone(), Some(value.clone()))).collect()
+}
+
+fn about(one: &Configured, wish: &Wish, model: Option<&str>) -> About {
+    let takes = &one.evaluator.takes;
+    About {
+        name: one.evaluator.name.clone(),
+        kind: takes.name.to_owned(),
+        version: prompts_version(takes.name),
+        model: model.filter(|_| takes.model).map(str::to_owned),
+        switches: wish.switches.clone(),
+        note: takes.safety.then(|| "A local judge, not the hosted service.".to_owned()),
+    }
+}
+
+fn told(metric: Metric) -> EvaluateMetric {
+    let Metric { name, value, interval, n, left_out } = metric;
+    EvaluateMetric { name, value, interval: interval.map(|interval| (interval.low, interval.high)), n, left_out }
 }

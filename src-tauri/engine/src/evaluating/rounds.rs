@@ -29,7 +29,9 @@ pub(crate) fn together(mut rounds: Vec<Result<Outcome, Failure>>) -> Result<Outc
     for (key, value) in last {
         match mean(&said, key) {
             Some((mean, spread)) => {
-                outcome.push((key.clone(), number(mean)));
+                // What is the same in all rounds stays as it was written.
+                let same = said.iter().all(|round| get(round, key) == Some(value));
+                outcome.push((key.clone(), if same { value.clone() } else { number(mean) }));
                 if !is_told(key) {
                     outcome.push((format!("{key}{SPREAD}"), number(spread)));
                 }
@@ -49,12 +51,7 @@ fn is_told(key: &str) -> bool {
 /// Mean and spread of a key; none when a round has no number there.
 fn mean(said: &[Outcome], key: &str) -> Option<(f64, f64)> {
     let numbers: Option<Vec<f64>> = said.iter().map(|outcome| float(get(outcome, key)?)).collect();
-    let numbers = numbers?;
-    // What is the same in all rounds stays as it is, to the last bit.
-    match numbers.first() {
-        Some(first) if numbers.iter().all(|number| number == first) => Some((*first, 0.0)),
-        _ => mean_and_spread(&numbers),
-    }
+    mean_and_spread(&numbers?)
 }
 
 /// Says anew whether it passes, where the rounds do not agree: by the mean, in the direction that the rounds were judged in.
@@ -127,14 +124,19 @@ mod tests {
         let round = |score: u32, result: &str, reason: &str| {
             outcome(&format!(r#"{{"a":{score}.0,"a_result":"{result}","a_threshold":3,"a_reason":"{reason}"}}"#))
         };
-        insta::assert_snapshot!(told(vec![round(2, "fail", "x"), round(4, "pass", "y"), round(5, "pass", "z"), failure()]), @"");
-        insta::assert_snapshot!(told(vec![round(5, "pass", "x"), round(1, "fail", "y"), round(1, "fail", "z")]), @"");
+        let agreed = told(vec![round(2, "pass", "x"), round(4, "pass", "y"), failure(), round(6, "pass", "z")]);
+        let agreed_says = r#"{"a":4.0,"a_spread":1.632993161855452,"a_result":"pass","a_threshold":3,"a_reason":"z"}"#;
+        assert_eq!(agreed, agreed_says);
+        insta::assert_snapshot!(
+            told(vec![round(5, "pass", "x"), round(1, "fail", "y"), round(1, "fail", "z")]),
+            @r#"{"a":2.3333333333333335,"a_spread":1.8856180831641267,"a_result":"fail","a_threshold":3,"a_reason":"z"}"#
+        );
     }
 
     #[test]
     fn one_round_stays_as_it_is_and_none_is_why() {
-        insta::assert_snapshot!(told(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @"");
-        insta::assert_snapshot!(told(vec![failure(), failure()]), @"");
+        insta::assert_snapshot!(told(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
+        insta::assert_snapshot!(told(vec![failure(), failure()]), @"Unread.");
         assert!(together(Vec::new()).is_err());
     }
 
@@ -143,7 +145,9 @@ mod tests {
         let round = |score: u32, result: &str| {
             outcome(&format!(r#"{{"v_score":{score},"v_result":"{result}","v_threshold":3}}"#))
         };
-        insta::assert_snapshot!(told(vec![round(1, "pass"), round(7, "fail")]), @"");
-        insta::assert_snapshot!(told(vec![round(1, "pass"), round(4, "fail")]), @"");
+        let worse = r#"{"v_score":4.0,"v_score_spread":3.0,"v_result":"fail","v_threshold":3}"#;
+        assert_eq!(told(vec![round(1, "pass"), round(7, "fail")]), worse);
+        let fine = r#"{"v_score":2.5,"v_score_spread":1.5,"v_result":"pass","v_threshold":3}"#;
+        assert_eq!(told(vec![round(1, "pass"), round(4, "fail")]), fine);
     }
 }

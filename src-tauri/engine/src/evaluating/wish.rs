@@ -20,6 +20,8 @@ pub(crate) struct Configured {
 pub(crate) struct Wish {
     pub(crate) evaluators: Vec<Configured>,
     pub(crate) quirks: Quirks,
+    /// Names of the switches that were asked for.
+    pub(crate) switches: Vec<String>,
     pub(crate) rounds: u32,
 }
 
@@ -43,7 +45,7 @@ impl Wish {
             }
             evaluators.push(one);
         }
-        Ok(Self { evaluators, quirks, rounds })
+        Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds })
     }
 
     /// A model has to be asked.

@@ -95,6 +95,11 @@ impl Bench {
         let journal = Journal::open(&place.dir, &place.hidden())?;
         let folder = Folder::make(&place.dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
         let name = format!("{}.jsonl", name.strip_suffix(".json").unwrap_or(name));
+        // What a process that died left half written.
+        publish::clear(&folder, &name)?;
+        if let Some((folder, name)) = place.folder()? {
+            publish::clear(&folder, name)?;
+        }
         Ok(Self { journal, folder, name, _lock: lock })
     }
 

@@ -1,0 +1,107 @@
+//! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was paid for is kept before it is used.
+use super::{Asking, Job, Work};
+use crate::app::judgings::turns;
+use crate::clock;
+use crate::evaluating::sheet::{self, Said};
+use crate::judging::python::{grade, graded};
+use crate::rows::Stale;
+use crate::runs::drive::{Errand, Heard, Unheard};
+use crate::runs::journal::{Ran, Record};
+use crate::runs::talk::Outcome;
+use crate::runs::target::{self, NoAnswer};
+use crate::runs::tools::python::PythonLimits;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use touchstone_scoring::azure;
+use touchstone_scoring::judges::Question;
+
+impl Work {
+    /// What the target says of each row, when there is one.
+    pub(super) async fn ask_target(self: &Arc<Self>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
+        if self.job.target.is_empty() {
+            return None;
+        }
+        let rows = self.job.table.rows.len();
+        let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
+        let mut running = JoinSet::new();
+        for row in 0..rows {
+            let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
+            if self.stops.soft.is_cancelled() {
+                break;
+            }
+            let work = Arc::clone(self);
+            running.spawn(async move {
+                let answer = work.ask_target_of(row).await;
+                drop(seat);
+                (row, answer)
+            });
+        }
+        while let Some(done) = running.join_next().await {
+            if let Ok((row, Some(answer))) = done {
+                said[row] = answer;
+            }
+        }
+        Some(said)
+    }
+
+    /// The same of one row; what it said before stays said. None when it was stopped.
+    async fn ask_target_of(&self, row: usize) -> Option<Said> {
+        let Job { table, target, .. } = &self.job;
+        let asked = sheet::asked(table, row);
+        let call = sheet::call(target, &asked, row);
+        let turn = u32::try_from(row).unwrap_or(u32::MAX);
+        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(turn, &call));
+        if let Some((Outcome::Result(value), _)) = kept {
+            return Some(sheet::columns(value));
+        }
+        let begun = clock::now_ms();
+        let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
+            Ok(answer) => sheet::said(&answer),
+            Err(NoAnswer::Failed(why)) => return Some(Err(why)),
+            Err(NoAnswer::Stopped) => return None,
+        };
+        if let (Some(journal), Ok(value)) = (&self.journal, &answer) {
+            let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
+            let ran = Ran::new(turn, &call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            if let Err(error) = journal.append(Record::Tool(ran)).await {
+                return Some(Err(format!("What the target said could not be kept: {error}")));
+            }
+        }
+        Some(answer.and_then(sheet::columns))
+    }
+
+    /// Asks the model, unless its reply is there already.
+    pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
+        let none = || Unheard::Failed("There is no model to ask.".to_owned());
+        let Asking { crew, model } = self.asking.as_ref().ok_or_else(none)?;
+        let journal = self.journal.as_ref().ok_or_else(none)?;
+        let path = self.job.shown.as_deref().unwrap_or_default();
+        let errand = Errand { crew, path, journal, model, mark };
+        let Heard { text, tokens, cost, journaled, .. } = errand.ask(&question.instructions, &turns(question)).await?;
+        if !journaled {
+            self.lock().paid(tokens, cost);
+            self.poster.post(Stale::Evaluations);
+        }
+        Ok(text)
+    }
+
+    /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
+    pub(super) async fn grade(&self, name: &str, job: &azure::Job) -> Result<Result<f64, String>, Unheard> {
+        let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
+        let tool = self.programs.as_ref().ok_or_else(none)?;
+        let program = match grade(name, &job.source, &job.sample, &job.item) {
+            Ok(program) => program,
+            Err(why) => return Ok(Err(why)),
+        };
+        let _seat = self.program_seats.acquire().await;
+        if self.stops.soft.is_cancelled() {
+            return Err(Unheard::Stopped);
+        }
+        let ended = tool.run(&program, &self.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
+        if self.stops.hard.is_cancelled() {
+            return Err(Unheard::Stopped);
+        }
+        Ok(graded(name, &ended, PythonLimits::default().wall))
+    }
+}

@@ -1,0 +1,141 @@
+//! `evaluate`: rows of a data file before evaluators.
+use crate::sandbox::{Ran, Sandbox};
+use crate::scripted::{Reply, Scripted};
+use serde_json::{Value, json};
+use std::fs;
+
+const ROWS: &str = include_str!("../fixtures/evaluate/rows.jsonl");
+const DIFFERENCES: &str = include_str!("../../docs/evaluators.md");
+const MAPPED: [&str; 4] =
+    ["--column-mapping", "response=${data.answer}", "--column-mapping", "ground_truth=${data.truth}"];
+
+fn folder(name: &str, workspace: &str) -> Sandbox {
+    Sandbox::with(name, &[("touchstone.yaml", workspace), ("rows.jsonl", ROWS)])
+}
+
+fn evaluate(sandbox: &Sandbox, more: &[&str]) -> Ran {
+    sandbox.run(&[&["evaluate", "--data", "rows.jsonl"], MAPPED.as_slice(), more].concat())
+}
+
+#[test]
+fn texts_are_measured_and_written_in_the_shape_of_the_package() {
+    let sandbox = folder("evaluate", "");
+    let ran = evaluate(&sandbox, &["--evaluators", "f1_score,rouge_score", "--out", "out.json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let text = fs::read_to_string(sandbox.folder.join("out.json")).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    let expected = include_str!("../fixtures/evaluate/results.json");
+    assert_eq!(text, expected.trim_end(), "tests/fixtures/evaluate/results.json is something else");
+    assert_eq!(written["rows"][1]["outputs.f1_score.f1_score"], 1.0);
+    assert_eq!(written["rows"][3]["outputs.f1_score.f1_result"], "fail");
+    assert!(ran.out.contains("f1_score.f1_score") && ran.out.contains("written: out.json"), "{}", ran.out);
+    // Nothing was bought, so nothing is kept beside the file.
+    assert!(!sandbox.folder.join(".touchstone").exists());
+    let again = evaluate(&sandbox, &["--evaluators", "f1_score", "--out", "out.json"]);
+    assert_eq!(again.status, 2);
+    assert!(again.err.contains("There is a file out.json already."), "{}", again.err);
+    let printed = evaluate(&sandbox, &["--evaluators", "f1_score,rouge_score", "--json"]);
+    assert_eq!(printed.out.trim_end(), text);
+    let package = evaluate(&sandbox, &["--evaluators", "f1_score", "--json", "--like-package", "all"]);
+    let package = package.json().remove(0);
+    assert_eq!(package.as_object().unwrap().keys().collect::<Vec<_>>(), ["rows", "metrics", "studio_url"]);
+}
+
+#[test]
+fn evaluators_of_a_file_have_thresholds_and_mappings_of_their_own() {
+    let sandbox = folder("evaluate-config", "");
+    let config = "strict:\n  kind: f1_score\n  threshold: 0.9\n  column_mapping: { response: '${data.answer}', ground_truth: '${data.truth}' }\n";
+    fs::write(sandbox.folder.join("evaluators.yaml"), config).unwrap();
+    let asked = ["evaluate", "--data", "rows.jsonl", "--config", "evaluators.yaml", "--json"];
+    let ran = sandbox.run(&asked);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let rows = ran.json().remove(0);
+    let results: Vec<&Value> =
+        rows["rows"].as_array().unwrap().iter().map(|row| &row["outputs.strict.f1_result"]).collect();
+    assert_eq!(results, ["fail", "pass", "fail", "fail"]);
+    let below = |least: &str| sandbox.run(&[asked.as_slice(), &["--fail-under", least]].concat());
+    let missed = below("80%");
+    assert_eq!(missed.status, 1);
+    assert!(missed.err.contains("strict.binary_aggregate is 0.2500, below 0.8."), "{}", missed.err);
+    assert_eq!((below("20%").status, below("strict.f1_score=0.1").status, below("no.such=1").status), (0, 0, 1));
+}
+
+#[test]
+fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
+    let sandbox = folder("evaluate-wrong", "input_dir: tasks\nmodels: {}\n");
+    fs::write(sandbox.folder.join("broken.jsonl"), "{\"a\": 1}\n{\n").unwrap();
+    for (arguments, words) in [
+        (&["--data", "no/such.jsonl", "--evaluators", "f1_score"][..], "no/such.jsonl cannot be read"),
+        (&["--data", "broken.jsonl", "--evaluators", "f1_score"], "broken.jsonl cannot be read whole. Line 2"),
+        (&["--data", "rows.jsonl"], "No evaluator was named."),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_skore"], "Did you mean `f1_score`?"),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "x"], "is no mapping"),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "response=answer"], "Unexpected"),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--like-package", "roles_from_text"],
+            "cannot be switched on",
+        ),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--out", "no/such/out.json"], "There is no folder for"),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "a 'b"], "is no command"),
+        (&["--data", "rows.jsonl", "--evaluators", "relevance"], "no model is known"),
+        (&["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"], "There is no model named `x`."),
+        (&["--data", "rows.jsonl", "--config", "no.yaml"], "no.yaml cannot be read"),
+    ] {
+        let ran = sandbox.run(&[&["evaluate"], arguments].concat());
+        assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{arguments:?} {ran:?}");
+        assert!(ran.err.contains(words) && !ran.err.contains("panicked"), "{words}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
+    let reply = json!({
+        "id": "c", "object": "chat.completion", "model": "any-1",
+        "choices": [{ "index": 0, "finish_reason": "stop",
+            "message": { "role": "assistant", "content": r#"{"explanation": "So it is.", "score": 4}"# } }],
+        "usage": { "prompt_tokens": 100, "completion_tokens": 10 },
+    });
+    let server = Scripted::always(Reply::json(&reply));
+    let url = server.url("/v1");
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n"
+    );
+    let sandbox = folder("evaluate-judge", &workspace);
+    let judge = |more: &[&str]| {
+        let usual =
+            ["--evaluators", "relevance", "--judge-model", "local", "--column-mapping", "query=${data.question}"];
+        evaluate(&sandbox, &[usual.as_slice(), more].concat())
+    };
+    let nowhere = judge(&[]);
+    assert!(nowhere.status == 2 && nowhere.err.contains("--out"), "{nowhere:?}");
+    let plan = judge(&["--out", "out.json", "--plan"]);
+    assert!(plan.status == 0 && plan.out.contains("4 to 8 requests"), "{plan:?}");
+    let plan = judge(&["--out", "out.json", "--plan", "--json"]).json().remove(0);
+    assert_eq!((&plan["rows"], &plan["kept"], server.seen().len()), (&json!(4), &json!(0), 0));
+    for bought in [4, 4] {
+        let ran = judge(&["--out", "out.json", "--replace"]);
+        assert_eq!((ran.status, server.seen().len()), (0, bought), "{ran:?}");
+        assert!(ran.out.contains("relevance.relevance") && ran.out.contains("4.0000"), "{}", ran.out);
+    }
+    assert!(sandbox.folder.join(".touchstone/evaluations/out.jsonl").exists());
+}
+
+#[test]
+fn every_difference_on_purpose_is_listed_and_stands_in_the_table() {
+    let sandbox = folder("evaluate-list", "");
+    let words = sandbox.run(&["evaluate", "--list"]);
+    assert_eq!(words.status, 0, "{words:?}");
+    assert!(words.out.contains("local judge, not the hosted service"), "{}", words.out);
+    let list = sandbox.run(&["evaluate", "--list", "--json"]).json().remove(0);
+    assert!(list["evaluators"].as_array().is_some_and(|all| all.len() > 25));
+    let mut lines: Vec<String> = Vec::new();
+    for part in ["switches", "never"] {
+        for switch in list[part].as_array().unwrap() {
+            let text = |key: &str| switch[key].as_str().unwrap().to_owned();
+            assert!(words.out.contains(&text("name")), "{switch}");
+            lines.push(format!("| `{}` | {} | {} |", text("name"), text("theirs"), text("ours")));
+        }
+    }
+    let table: Vec<&str> = DIFFERENCES.lines().filter(|line| line.starts_with("| `")).collect();
+    assert_eq!(table, lines, "docs/evaluators.md tells of other differences. It should say:\n{}", lines.join("\n"));
+}
