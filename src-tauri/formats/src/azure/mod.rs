@@ -127,7 +127,7 @@ impl Thread {
     fn of_run(&self, id: &str, choice: &Choice) -> Row {
         let messages = self.in_order();
         let is_its = |message: &Message| message.run.as_deref() == Some(id);
-        let end = messages.iter().rposition(|message| is_its(message)).map_or(messages.len(), |last| last + 1);
+        let end = messages.iter().rposition(is_its).map_or(messages.len(), |last| last + 1);
         let (response, query): (Vec<&Message>, Vec<&Message>) =
             messages[..end].iter().partition(|message| is_its(message));
         self.row(query.into_iter(), response.into_iter(), choice)
@@ -158,10 +158,10 @@ impl Thread {
             self.messages.iter().cloned().partition(|message| message.role == "system");
         let times: Option<Vec<f64>> = rest.iter().map(time).collect();
         if let Some(times) = times {
-            let mut timed: Vec<(f64, Message)> = times.into_iter().zip(rest).collect();
+            let mut dated: Vec<(f64, Message)> = times.into_iter().zip(rest).collect();
             let late = |message: &Message| u8::from(message.role == "assistant" && !message.calls());
-            timed.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| late(&a.1).cmp(&late(&b.1))));
-            rest = timed.into_iter().map(|(_, message)| message).collect();
+            dated.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| late(&a.1).cmp(&late(&b.1))));
+            rest = dated.into_iter().map(|(_, message)| message).collect();
         }
         ordered.append(&mut rest);
         ordered

@@ -17,7 +17,7 @@ pub fn of_run(run: &Run) -> Thread {
     }
     telling.end_turn();
     if let Some(answer) = run.answer.as_ref().filter(|_| telling.messages.iter().all(|message| !message.is_output())) {
-        telling.say("assistant", shown(&answer.value));
+        telling.say("assistant", &shown(&answer.value));
     }
     let given = TOOLS.iter().find_map(|key| run.facts.iter().find(|(known, _)| known == key));
     Thread { messages: telling.messages, tools: given.map(|(_, it)| tools::definitions(it)).unwrap_or_default() }
@@ -33,8 +33,8 @@ struct Telling {
 }
 
 impl Telling {
-    fn say(&mut self, role: &str, text: String) {
-        self.messages.push(Message { role: role.to_owned(), content: vec![said(&text)], ..Message::default() });
+    fn say(&mut self, role: &str, text: &str) {
+        self.messages.push(Message { role: role.to_owned(), content: vec![said(text)], ..Message::default() });
     }
 
     fn end_turn(&mut self) {
@@ -47,12 +47,11 @@ impl Telling {
             self.end_turn();
         }
         let goes_on = turn == self.turn && self.messages.last().is_some_and(|message| message.role == "assistant");
-        match self.messages.last_mut().filter(|_| goes_on) {
-            Some(message) => message.content.push(item),
-            None => {
-                let role = "assistant".to_owned();
-                self.messages.push(Message { role, content: vec![item], ..Message::default() });
-            }
+        if let Some(message) = self.messages.last_mut().filter(|_| goes_on) {
+            message.content.push(item);
+        } else {
+            let role = "assistant".to_owned();
+            self.messages.push(Message { role, content: vec![item], ..Message::default() });
         }
         self.turn = turn;
     }
@@ -62,7 +61,7 @@ impl Telling {
             StepKind::User | StepKind::System => {
                 self.end_turn();
                 let role = if step.kind == StepKind::User { "user" } else { "system" };
-                self.say(role, texts(&step.parts));
+                self.say(role, &texts(&step.parts));
             }
             StepKind::Assistant => {
                 let spoken: Vec<&Part> = step.parts.iter().filter(|part| part.label != "thinking").collect();

@@ -28,7 +28,8 @@ fn run(file: usize, key: &str) -> Run {
 }
 
 fn facts(run: &Run) -> String {
-    run.facts.iter().map(|(key, value)| format!("{key}={}\n", json::write(value, false))).collect()
+    let one = |(key, value): &(String, Value)| format!("{key}={}", json::write(value, false));
+    run.facts.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn rows_may_stand_on_lines_of_their_own_and_a_broken_line_is_damaged_alone() {
         .collect();
     let said = |key: &str, read: bool| (key.to_owned(), read);
     assert_eq!(told, [said("row-1 o1", true), said("row-2 o1", false), said("7 o1", true)]);
-    assert_eq!(facts(&read("x.jsonl", text.as_bytes(), "row-1").unwrap()), "line_number=0\n");
+    assert_eq!(facts(&read("x.jsonl", text.as_bytes(), "row-1").unwrap()), "line_number=0");
     let damaged = read("x.jsonl", text.as_bytes(), "row-2").unwrap_err();
     assert_eq!(damaged.line, Some(3));
 }

@@ -90,7 +90,7 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     let given = columns.given.iter().map(|(name, value)| ("outputs.", *name, *value));
     let inputs = columns.inputs.iter().map(|(name, value)| ("inputs.", *name, *value));
     for (from, name, value) in
-        inputs.chain(given).filter(|(from, name, _)| !is_told(name) && !(*from == "inputs." && is_place(name)))
+        inputs.chain(given).filter(|(from, name, _)| !(is_told(name) || *from == "inputs." && is_place(name)))
     {
         run.facts.push((format!("{from}{name}"), value.clone()));
     }
