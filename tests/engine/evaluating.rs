@@ -26,7 +26,13 @@ fn bench(server: &Scripted) -> Bench {
     Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/rows.jsonl", ROWS).open()
 }
 
-fn data(bench: &Bench, name: &str) -> DataFile {
+/// The same, with one question under way at a time.
+fn one_at_a_time(server: &Scripted) -> Bench {
+    let workspace = workspace(server, "").replace("concurrency: 2", "concurrency: 1");
+    Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open()
+}
+
+fn offered(bench: &Bench, name: &str) -> DataFile {
     let options = bench.app().evaluate_options(true).unwrap();
     let found = options.files.into_iter().find(|file| file.path.ends_with(name));
     found.unwrap_or_else(|| panic!("{name} is not offered"))
@@ -35,7 +41,7 @@ fn data(bench: &Bench, name: &str) -> DataFile {
 fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
     let evaluator = |kind: &&str| EvaluatorRequest { kind: (*kind).to_owned(), ..EvaluatorRequest::default() };
     EvaluateRequest {
-        data: data(bench, "rows.jsonl").id,
+        data: offered(bench, "rows.jsonl").id,
         evaluators: kinds.iter().map(evaluator).collect(),
         model: "local".to_owned(),
         ..EvaluateRequest::default()
@@ -99,7 +105,7 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
     let held = latch.clone();
     let server =
         Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
-    let bench = bench(&server);
+    let bench = one_at_a_time(&server);
     let request = request(&bench, &["relevance"]);
     let id = bench.app().start_evaluating(&request).unwrap().evaluation;
     server.wait_for(2);
@@ -110,12 +116,11 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
     latch.open();
     let view = ended(bench.app(), &id);
     assert_eq!((view.state, view.why.as_deref()), (LaunchState::Stopped, Some("It was stopped.")));
-    assert!(view.done < 3 && view.file.is_none() && !bench.path(OUT).exists());
-    let bought = server.seen().len();
+    assert_eq!((view.done, server.seen().len()), (2, 2));
+    assert!(view.file.is_none() && !bench.path(OUT).exists());
     let bench = bench.reopen();
     let view = evaluate(&bench, &request);
-    assert_eq!((view.state, view.done, server.seen().len()), (LaunchState::Done, 3, 3));
-    assert_eq!(view.calls as usize, 3 - bought);
+    assert_eq!((view.state, view.done, view.calls, server.seen().len()), (LaunchState::Done, 3, 1, 3));
 }
 
 #[test]
@@ -160,8 +165,7 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
 #[test]
 fn several_rounds_are_their_mean_with_the_spread() {
     let server = Scripted::sequence([scored(2), scored(4), scored(3), scored(3), scored(5), scored(1)]);
-    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 1");
-    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let bench = one_at_a_time(&server);
     let view = evaluate(&bench, &EvaluateRequest { rounds: Some(2), ..request(&bench, &["relevance", "f1_score"]) });
     assert_eq!((view.done, view.calls), (6, 6), "{view:?}");
     let written = results(&bench);
@@ -187,12 +191,12 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     assert!(options.models.iter().any(|model| model.name == "old" && model.why_not.is_some()));
     let looks = bench.app().evaluate_options(false).unwrap();
     assert!(looks.why_not.is_some() && looks.models.is_empty() && looks.folder.is_none());
-    let look = bench.app().look_at_data(&data(&bench, "more.csv").id).unwrap();
+    let look = bench.app().look_at_data(&offered(&bench, "more.csv").id).unwrap();
     assert_eq!(
         (look.rows, look.columns.join(" "), &look.sample[0]),
         (1, "a b".to_owned(), &vec![Some("1".to_owned()), None])
     );
-    let broken = data(&bench, "broken.jsonl").id;
+    let broken = offered(&bench, "broken.jsonl").id;
     assert_eq!(bench.app().look_at_data(&broken).unwrap().wrong.len(), 1);
     let error = refused(&bench, &EvaluateRequest { data: broken, ..request(&bench, &["f1_score"]) });
     assert!(error.message.contains("Line 2"), "{error}");
