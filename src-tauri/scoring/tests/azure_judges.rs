@@ -136,8 +136,8 @@ fn sorted(value: &Value) -> Value {
     Value::Map(entries)
 }
 
-fn compared(case: &Value, result: &Value, came: &Result<Outcome, Failure>) -> Seen {
-    match (result.get("error").and_then(Value::text), came) {
+fn compared(case: &Value, result: &Value, ended: &Result<Outcome, Failure>) -> Seen {
+    match (result.get("error").and_then(Value::text), ended) {
         (None, Ok(outcome)) => {
             let (wanted, ours) = (numbers(result), map(outcome));
             let (wanted, ours) =
@@ -155,7 +155,7 @@ fn compared(case: &Value, result: &Value, came: &Result<Outcome, Failure>) -> Se
             Seen::ErrorInOurWords
         }
         (Some("InvalidInputError"), Ok(_)) => Seen::Never,
-        _ => panic!("{case:?} came to {came:?}"),
+        _ => panic!("{case:?} came to {ended:?}"),
     }
 }
 

@@ -51,9 +51,7 @@ pub(super) enum Shape {
 /// What is particular about the results of a judge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Way {
-    /// The score stands there twice, the second time with `gpt_` before its name.
-    pub(super) twice: bool,
-    /// Where the reason stands.
+    /// Where the reason stands. Where it is not last, the score stands there twice, the second time with `gpt_` before its name.
     pub(super) reason: Reason,
     /// The package accepts scores from 1 to 5 only.
     pub(super) bounded: bool,
@@ -93,7 +91,6 @@ pub(super) enum Nothing {
 
 /// The way of the oldest judges.
 const USUAL: Way = Way {
-    twice: true,
     reason: Reason::BeforeResult,
     bounded: false,
     whole: false,
@@ -103,8 +100,7 @@ const USUAL: Way = Way {
 };
 
 /// The way of the judges of agents.
-const AGENT: Way =
-    Way { twice: false, reason: Reason::Last, bounded: true, nan: Nan::Error, nothing: Nothing::ScoreOnly, ..USUAL };
+const AGENT: Way = Way { reason: Reason::Last, bounded: true, nan: Nan::Error, nothing: Nothing::ScoreOnly, ..USUAL };
 
 const SCORE: Form = Form::Object { score: "score", reason: "explanation" };
 

@@ -18,7 +18,7 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
     let mut turns: Vec<(bool, Said)> = Vec::new();
     let (mut side, mut open) = (None, false);
     for message in messages {
-        let Some(role) = role(message)? else { continue };
+        let Some(role) = role(message).ok()? else { continue };
         let Some(content) = message.get("content") else { continue };
         if system && role == &Value::from("system") {
             instructions = Some(content);
@@ -78,13 +78,13 @@ fn turn(who: &str, number: usize, said: &Said, quirks: &Quirks) -> String {
     format!("{who} turn {number}:\n{}\n\n", messages.join(between))
 }
 
-/// The role of a message; the inner nothing when it has none, the outer when it is no message.
-fn role(message: &Value) -> Option<Option<&Value>> {
+/// The role of a message, if it has one; the error is that it is no message.
+fn role(message: &Value) -> Result<Option<&Value>, ()> {
     match message {
-        Value::Map(_) => Some(message.get("role")),
-        Value::Text(text) if !text.contains("role") => Some(None),
-        Value::List(items) if !items.contains(&"role".into()) => Some(None),
-        _ => None,
+        Value::Map(_) => Ok(message.get("role")),
+        Value::Text(text) if !text.contains("role") => Ok(None),
+        Value::List(items) if !items.contains(&"role".into()) => Ok(None),
+        _ => Err(()),
     }
 }
 
@@ -119,7 +119,7 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
     let results = if tools { results(messages, quirks)? } else { Vec::new() };
     let mut lines = Vec::new();
     for message in messages {
-        let assistant = role(message)?.is_some_and(|role| role.text() == Some("assistant"));
+        let assistant = role(message).ok()?.is_some_and(|role| role.text() == Some("assistant"));
         let Some(content) = message.get("content").filter(|_| assistant) else { continue };
         lines.extend(texts(content)?);
         if tools {

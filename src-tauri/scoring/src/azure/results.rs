@@ -33,7 +33,7 @@ fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> O
         limit.shown()
     };
     let mut out = vec![(name.to_owned(), parts.score.clone())];
-    if judge.way.twice {
+    if judge.way.reason != Reason::Last {
         out.push((format!("gpt_{name}"), parts.score));
     }
     let reason = parts.reason.filter(|_| judge.way.reason != Reason::Never);

@@ -153,7 +153,9 @@ proptest! {
             loop {
                 // Somebody who begins anew with the same replies is asked the same.
                 let mut again = Evaluation::new(&evaluator, &inputs, &quirks);
-                heard.iter().for_each(|reply| again.take(reply));
+                for reply in &heard {
+                    again.take(reply);
+                }
                 prop_assert!(heard.len() < 16, "{} does not end", takes.name);
                 match (evaluation.next(), again.next()) {
                     (Next::Ask(question), other) => {

@@ -26,13 +26,16 @@ fn history(query: &str, system: bool, quirks: &Quirks) -> String {
     words.map_or_else(|| "-".to_owned(), |words| words.replace('\n', "/"))
 }
 
+/// The package's way and ours.
+fn both(query: &[&str], system: bool) -> (String, String) {
+    let query = list(query);
+    (history(&query, system, &Quirks::all()), history(&query, system, &Quirks::default()))
+}
+
+const BUS: &str = "User turn 1:/  Find a bus//";
+
 #[test]
 fn a_history_is_told_turn_by_turn() {
-    const BUS: &str = "User turn 1:/  Find a bus//";
-    let both = |query: &[&str], system: bool| {
-        let query = list(query);
-        (history(&query, system, &Quirks::all()), history(&query, system, &Quirks::default()))
-    };
     for (query, system, theirs, ours) in [
         (&[ASKS][..], true, BUS, BUS),
         (&[SYSTEM, ASKS], false, BUS, BUS),
@@ -60,8 +63,16 @@ fn a_history_is_told_turn_by_turn() {
             "User turn 1:/  Find a bus//Agent turn 1:/  From where?//User turn 2:/  Find a bus//",
             "User turn 1:/  Find a bus//Agent turn 1:/  From where?//User turn 2:/  Find a bus//",
         ),
+    ] {
+        assert_eq!(both(query, system), (theirs.to_owned(), ours.to_owned()), "{query:?}");
+    }
+}
+
+#[test]
+fn a_history_that_the_package_does_not_understand_is_told_all_the_same() {
+    for (query, system, theirs, ours) in [
         // A call without words ends the turn of the person all the same.
-        (&[ASKS, BARE_CALL, ASKS], false, "-", "User turn 1:/  Find a bus//User turn 2:/  Find a bus//"),
+        (&[ASKS, BARE_CALL, ASKS][..], false, "-", "User turn 1:/  Find a bus//User turn 2:/  Find a bus//"),
         (&[ASKS, SAYS], true, "-", "User turn 1:/  Find a bus//Agent turn 1:/  From where?//"),
         (&[SAYS, ASKS], true, "-", "Agent turn 0:/  From where?//User turn 1:/  Find a bus//"),
         (&[PLAIN], true, "-", "User turn 1:/  Hello//"),
