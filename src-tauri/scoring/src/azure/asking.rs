@@ -17,7 +17,7 @@ fn asked<T>(
         let message = format!("The reply of the judge could not be read{second}: it does not say what was asked.");
         Stop::Fail(Failure { by_input: false, message })
     };
-    heard.ask(question, AGAIN, quirks, |reply| read(reply).ok_or(()))?.map_err(unread)
+    heard.ask(|| question, AGAIN, quirks, |reply| read(reply).ok_or(()))?.map_err(unread)
 }
 
 /// A safety judge, or several of them one after the other.

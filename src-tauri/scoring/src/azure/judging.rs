@@ -85,7 +85,7 @@ fn asked(
         Form::Tags => AGAIN_TAGS,
         Form::Digit => AGAIN_DIGIT,
     };
-    let question = question(judge, given, inside_qa, quirks);
+    let question = || question(judge, given, inside_qa, quirks);
     Ok(match heard.ask(question, again, quirks, |reply| replies::read(judge, reply, quirks))? {
         Ok(said) => results::said(judge, limit, said, quirks),
         Err(unread) => results::unread(judge, limit, unread, quirks)?,

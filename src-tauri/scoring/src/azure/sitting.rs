@@ -33,22 +33,22 @@ impl<'a> Heard<'a> {
     }
 
     /// What the reply to a question says; the inner error when it could not be read, and neither could the second. `again` is said
-    /// after the first.
+    /// after the first. A question that was answered need not be put together again.
     pub(super) fn ask<T, U>(
         &mut self,
-        question: Question,
+        question: impl FnOnce() -> Question,
         again: &'static str,
         quirks: &Quirks,
         read: impl Fn(&str) -> Result<T, U>,
     ) -> Result<Result<T, U>, Stop> {
-        let Some(reply) = self.replies.next() else { return Err(Stop::Ask(question)) };
+        let Some(reply) = self.replies.next() else { return Err(Stop::Ask(question())) };
         let first = read(reply);
         if first.is_ok() || quirks.has("asked_once") {
             return Ok(first);
         }
         match self.replies.next() {
             Some(second) => Ok(read(second)),
-            None => Err(Stop::Ask(Question { unread: Some((reply.clone(), again)), ..question })),
+            None => Err(Stop::Ask(Question { unread: Some((reply.clone(), again)), ..question() })),
         }
     }
 }
