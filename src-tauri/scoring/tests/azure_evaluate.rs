@@ -18,6 +18,10 @@ fn golden(name: &str) -> Option<String> {
     text
 }
 
+fn value(text: &str) -> Value {
+    json::read(text).unwrap()
+}
+
 fn inputs(value: &Value) -> Inputs {
     Inputs(value.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
 }
@@ -158,7 +162,7 @@ fn evaluated(
     let said: Vec<&str> = target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
     let mut outputs = Vec::new();
     for Asked { name, kind, options, mapping } in evaluators {
-        let options = with(&json::read(options).unwrap(), &[("kind", kind)]);
+        let options = with(&value(options), &[("kind", kind)]);
         let evaluator = Evaluator::read(name, &options)?;
         let mut mapping = Mapping::read(mapping.iter().copied())?;
         if mapping.is_empty() {
@@ -180,47 +184,64 @@ fn evaluated(
 
 const TEXTS: [Asked; 3] = [asked("f1", "f1_score"), asked("bleu", "bleu_score"), asked("rouge", "rouge_score")];
 
+fn variant(name: &str) -> Option<String> {
+    golden(&format!("evaluate_variants/{name}"))
+}
+
+/// Whether these evaluators make the file that the package made, to the byte; nothing without that file.
+fn same(name: &str, data: Option<String>, evaluators: &[Asked], target: Option<&Table>) -> usize {
+    let theirs = if name == "main" { golden("evaluate_out.json") } else { variant(&format!("{name}.json")) };
+    let (Some(theirs), Some(data)) = (theirs, data) else { return 0 };
+    let ours = evaluated(&data, name.starts_with("csv"), evaluators, target, &Quirks::all());
+    assert_eq!(ours, Ok(theirs), "{name}");
+    1
+}
+
 #[test]
 fn files_of_results_are_those_of_the_package_to_the_byte() {
-    let Some(main) = golden("evaluate_in.jsonl") else { return };
-    let variant = |name: &str| golden(&format!("evaluate_variants/{name}")).unwrap();
-    let quirks = Quirks::all();
-    let mut cases = 0;
-    let mut same = |name: &str, text: &str, evaluators: &[Asked], target: Option<&Table>| {
-        let expected =
-            if name == "main" { golden("evaluate_out.json").unwrap() } else { variant(&format!("{name}.json")) };
-        let ours = evaluated(text, name.starts_with("csv"), evaluators, target, &quirks).unwrap();
-        assert_eq!(ours, expected, "{name}");
-        cases += 1;
-    };
-    same("main", &main, &TEXTS, None);
-    let rouge1 = Asked { options: r#"{"rouge_type": "rouge1"}"#, ..asked("rouge1", "rouge_score") };
+    let main = || golden("evaluate_in.jsonl");
     let [f1, bleu, rouge] = TEXTS;
+    let rouge1 = Asked { options: r#"{"rouge_type": "rouge1"}"#, ..asked("rouge1", "rouge_score") };
     let all = [f1, bleu, rouge, asked("gleu", "gleu_score"), asked("meteor", "meteor_score"), rouge1];
-    same("all_text_evaluators", &main, &all, None);
-    same("dotted_name", &main, &[asked("my.f1", "f1_score")], None);
+    let f1 = [asked("f1", "f1_score")];
+    let documents = [asked("doc_retrieval", "document_retrieval")];
+    let cases = [
+        same("main", main(), &TEXTS, None),
+        same("all_text_evaluators", main(), &all, None),
+        same("dotted_name", main(), &[asked("my.f1", "f1_score")], None),
+        same("missing_columns", variant("column_mapping.jsonl"), &TEXTS, None),
+        same("nulls", variant("nulls.jsonl"), &TEXTS, None),
+        same("numeric_strings", variant("numeric_strings.jsonl"), &f1, None),
+        same("coercion_no_dates", variant("coercion_no_dates.jsonl"), &f1, None),
+        same("csv_input", variant("csv_input.csv"), &f1, None),
+        same("document_retrieval", variant("document_retrieval.jsonl"), &documents, None),
+    ];
+    println!("cases: {} files of evaluate, without a model", cases.iter().sum::<usize>());
+}
+
+#[test]
+fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
+    let data = || variant("column_mapping.jsonl");
     let mapping = &[("response", "${data.answer}"), ("ground_truth", "${data.expected}")];
     let mapped = TEXTS.map(|asked| Asked { mapping, ..asked });
-    for name in ["column_mapping", "column_mapping_default"] {
-        same(name, &variant("column_mapping.jsonl"), &mapped, None);
-    }
-    same("missing_columns", &variant("column_mapping.jsonl"), &TEXTS, None);
-    same("nulls", &variant("nulls.jsonl"), &TEXTS, None);
-    for name in ["numeric_strings", "coercion_no_dates"] {
-        same(name, &variant(&format!("{name}.jsonl")), &[asked("f1", "f1_score")], None);
-    }
-    same("csv_input", &variant("csv_input.csv"), &[asked("f1", "f1_score")], None);
-    let name = "document_retrieval";
-    same(name, &variant("document_retrieval.jsonl"), &[asked("doc_retrieval", name)], None);
-    let echo = |text: &str| {
-        let query = json::read(text).unwrap().get("query").and_then(Value::text).unwrap().to_owned();
+    let mut cases =
+        same("column_mapping", data(), &mapped, None) + same("column_mapping_default", data(), &mapped, None);
+    let echo = |line: &str| {
+        let query = value(line).get("query").and_then(Value::text).unwrap().to_owned();
         let (said, extra) = (format!("echo {query}"), query.chars().count().to_string());
         vec![("response".to_owned(), Some(Value::Text(said))), ("extra".to_owned(), Some(Value::Number(extra)))]
     };
-    let said = Table::gathered(variant("target.jsonl").lines().map(echo));
-    same("target", &variant("target.jsonl"), &[asked("f1", "f1_score")], Some(&said));
+    let data = || variant("target.jsonl");
+    let said = Table::gathered(data().unwrap_or_default().lines().map(echo));
     let mapping = &[("response", "${target.response}"), ("ground_truth", "${data.ground_truth}")];
-    same("target_mapped", &variant("target.jsonl"), &[Asked { mapping, ..asked("f1", "f1_score") }], Some(&said));
+    cases += same("target", data(), &[asked("f1", "f1_score")], Some(&said));
+    cases += same("target_mapped", data(), &[Asked { mapping, ..asked("f1", "f1_score") }], Some(&said));
+    println!("cases: {cases} files of evaluate, with mappings and targets");
+}
+
+#[test]
+fn files_with_judges_are_those_of_the_package_to_the_byte() {
+    let main = || golden("evaluate_in.jsonl");
     let names = [
         "relevance",
         "coherence",
@@ -232,27 +253,29 @@ fn files_of_results_are_those_of_the_package_to_the_byte() {
         "tool_call_accuracy",
     ];
     let judges = names.map(|name| asked(name, name));
-    same("judges_stubbed", &main, &judges, None);
-    same("judges_no_tools", &main, &judges[..7], None);
-    same(
-        "conversation",
-        &variant("conversation.jsonl"),
-        &["coherence", "groundedness"].map(|name| asked(name, name)),
-        None,
-    );
+    let talk = ["coherence", "groundedness"].map(|name| asked(name, name));
+    let cases = [
+        same("judges_stubbed", main(), &judges, None),
+        same("judges_no_tools", main(), &judges[..7], None),
+        same("conversation", variant("conversation.jsonl"), &talk, None),
+    ];
+    println!("cases: {} files of evaluate, with judges", cases.iter().sum::<usize>());
+}
+
+#[test]
+fn what_the_package_refuses_is_refused_in_its_words_when_it_is_followed() {
     let refused = |text: &str, mapping| {
-        evaluated(text, false, &[Asked { mapping, ..asked("f1", "f1_score") }], None, &quirks).unwrap_err()
+        evaluated(text, false, &[Asked { mapping, ..asked("f1", "f1_score") }], None, &Quirks::all()).unwrap_err()
     };
-    for (name, ours) in [
-        ("coercion.json", refused(&variant("coercion.jsonl"), &[])),
-        ("bad_mapping.json", refused(&main, &[("response", "${foo.bar}")])),
-    ] {
-        let theirs = json::read(&variant(name)).unwrap();
+    let (Some(dates), Some(main)) = (variant("coercion.jsonl"), golden("evaluate_in.jsonl")) else { return };
+    for (name, ours) in
+        [("coercion.json", refused(&dates, &[])), ("bad_mapping.json", refused(&main, &[("response", "${foo.bar}")]))]
+    {
+        let theirs = value(&variant(name).unwrap());
         let message = theirs.get("message").and_then(Value::text).unwrap();
         assert!(format!("(UserError) {ours}").starts_with(message) || ours == message, "{name}: {ours} / {message}");
-        cases += 1;
     }
-    println!("cases: {cases} files of evaluate, computed");
+    println!("cases: 2 refusals of evaluate");
 }
 
 #[test]
@@ -304,11 +327,11 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
 }
 
 fn read(name: &str, options: &str) -> Result<Evaluator, String> {
-    Evaluator::read(name, &json::read(options).unwrap())
+    Evaluator::read(name, &value(options))
 }
 
 fn row(text: &str) -> Inputs {
-    inputs(&json::read(text).unwrap())
+    inputs(&value(text))
 }
 
 fn told(result: Result<Outcome, Failure>) -> String {

@@ -1,9 +1,9 @@
 //! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the results of all come to.
 use super::inputs::{shown, truthy};
+use super::numbers::number;
 use super::python_number::written;
 use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
 use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
 /// What an evaluator that takes these inputs is given of each turn.
@@ -151,14 +151,4 @@ fn as_number(value: &Value) -> Option<f64> {
         Value::Number(number) => written(number),
         _ => None,
     }
-}
-
-/// A number with a fraction as a value of a result.
-pub(super) fn number(number: f64) -> Value {
-    Value::Number(match number {
-        _ if number.is_nan() => "NaN".to_owned(),
-        f64::INFINITY => "Infinity".to_owned(),
-        f64::NEG_INFINITY => "-Infinity".to_owned(),
-        _ => python::float(number),
-    })
 }

@@ -9,6 +9,7 @@ use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
 /// What a kind of evaluator is and takes.
+#[expect(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Takes {
     /// As it is written: `task_adherence`. The id on export is `azureai://built-in/evaluators/` and this.

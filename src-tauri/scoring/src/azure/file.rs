@@ -4,6 +4,7 @@ use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
 use super::{Metric, Quirks, Table};
+use std::fmt::Write as _;
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
@@ -262,7 +263,9 @@ fn put_text(out: &mut String, text: &str) {
             '\t' => out.push_str("\\t"),
             '\u{8}' => out.push_str("\\b"),
             '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '\0'..='\u{1f}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
             c => out.push(c),
         }
     }

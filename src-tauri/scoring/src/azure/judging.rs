@@ -1,6 +1,7 @@
 //! **Pure.** One row before one of the ten judges, and before `qa`, which asks five of them.
-use super::conversation::{self, number};
+use super::conversation;
 use super::judge::{Form, Judge, QA, Shape, judge_named};
+use super::numbers::number;
 use super::sitting::{Heard, Stop};
 use super::{Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results, tools};
 use crate::judges::Question;

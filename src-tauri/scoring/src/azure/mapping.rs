@@ -33,6 +33,7 @@ impl Mapping {
     }
 
     /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
+    #[must_use]
     pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&str]) -> Self {
         for column in data {
             if !self.0.iter().any(|(known, _)| known == column) {

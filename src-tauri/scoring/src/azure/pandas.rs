@@ -92,7 +92,8 @@ fn of_csv(table: &mut Table, column: usize) {
     let values = each(table, column, |cell| if is_nothing(cell) { Some(f64::NAN) } else { float(cell?.text()?) });
     match values {
         Some(values) => {
-            put(table, column, &values, every && there.iter().all(|text| is_whole(text.trim().trim_start_matches('+'))))
+            let wholes = every && there.iter().all(|text| is_whole(text.trim().trim_start_matches('+')));
+            put(table, column, &values, wholes);
         }
         None => {
             for row in &mut table.rows {

@@ -104,12 +104,9 @@ mod tests {
     use super::*;
 
     fn filled(pattern: &str) -> Result<String, String> {
-        let inputs = [
-            ("a", Value::from("{{item.b}}")),
-            ("b", json::read(r#"{"c": [1.50, null]}"#).unwrap()),
-            ("n", Value::Null),
-            ("d.e", Value::from("dotted")),
-        ];
+        let nested = json::read(r#"{"c": [1.50, null]}"#).map_err(|why| why.to_string())?;
+        let inputs =
+            [("a", Value::from("{{item.b}}")), ("b", nested), ("n", Value::Null), ("d.e", Value::from("dotted"))];
         let inputs = Inputs(inputs.map(|(name, value)| (name.to_owned(), value)).to_vec());
         Pattern::read(pattern)?.fill(&inputs).map_err(|failure| failure.message)
     }

@@ -1,6 +1,7 @@
 //! **Pure.** Results of the ten judges: the keys of the package, in its order.
-use super::conversation::{number, result};
+use super::conversation::result;
 use super::judge::{Judge, Nan, Nothing, Reason};
+use super::numbers::number;
 use super::replies::{self, Said, Unread};
 use super::{Failure, Limit, Outcome, Quirks};
 use touchstone_formats::stabletoolbench::python;

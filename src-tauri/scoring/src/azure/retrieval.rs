@@ -134,7 +134,7 @@ impl Retrieval {
         } else {
             let labels: Vec<f64> = found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
             let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
-            let none = labels.iter().all(|label| *label == 0.0);
+            let none = labels.iter().all(|label| label.abs() < 0.5);
             let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks) };
             (five, [whole(lost), number(ratio(lost, listed))])
         };
@@ -164,7 +164,9 @@ impl Retrieval {
             counted.sort_by_key(ToString::to_string);
         }
         let weights = all.iter().map(|label| float(label + 1).exp2() - 1.0);
-        let count = |label: &i64| labels.iter().filter(|known| **known == float(*label)).fold(0.0, |sum, _| sum + 1.0);
+        let count = |label: &i64| {
+            labels.iter().filter(|known| (**known - float(*label)).abs() < 0.5).fold(0.0, |sum, _| sum + 1.0)
+        };
         counted.iter().map(count).zip(weights).map(|(count, weight)| count * weight).sum()
     }
 }

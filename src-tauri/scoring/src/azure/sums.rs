@@ -98,8 +98,8 @@ fn pairwise(values: &[f64]) -> f64 {
             *sum += value;
         }
     }
-    let [a, b, c, d, e, f, g, h] = sums;
-    rest.iter().fold(((a + b) + (c + d)) + ((e + f) + (g + h)), |sum, value| sum + value)
+    let [left, right] = [0, 4].map(|at| (sums[at] + sums[at + 1]) + (sums[at + 2] + sums[at + 3]));
+    rest.iter().fold(left + right, |sum, value| sum + value)
 }
 
 fn mean(name: String, values: &[f64], rows: usize) -> Metric {
