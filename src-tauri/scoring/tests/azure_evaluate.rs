@@ -1,6 +1,7 @@
 //! What the evaluators without a model, the sums over rows and the files of results come to, against what azure-ai-evaluation 1.10.0 gave.
 //! Its results are not part of the project; without them only our own cases run.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
+use proptest::prelude::*;
 use std::path::PathBuf;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -635,5 +636,50 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
     assert_eq!(read.evaluators[0].1.get("id"), Some(&"azureai://built-in/evaluators/f1_score".into()));
     for other in ["[]", "{\"rows\": []}", "{\"rows\": 1, \"metrics\": {}}", "{\"rows\": [1], \"metrics\": {}}", ""] {
         assert!(ResultsRead::read(other).is_err(), "{other}");
+    }
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let number = prop_oneof!["-?(0|[1-9][0-9]{0,19})", "(0|[1-9][0-9]{0,3})\\.[0-9]{1,4}"].prop_map(Value::Number);
+    let text = "[a-c\\.\"\\\\\n\u{1}é😀]{0,6}".prop_map(Value::Text);
+    let one = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number, text];
+    one.prop_recursive(2, 8, 3, |inner| {
+        let list = prop::collection::vec(inner.clone(), 0..3).prop_map(Value::List);
+        prop_oneof![list, inner.prop_map(|value| Value::Map(vec![("k".into(), value)]))]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_valid_json_and_reads_as_it_was(
+        cells in prop::collection::vec(prop::collection::vec(any_value(), 2), 1..5),
+        results in prop::collection::vec(prop::option::of(prop::collection::vec(any_value(), 2)), 5),
+    ) {
+        let names = |values: &[Value], names: [&str; 2]| {
+            names.iter().zip(values).map(|(name, value)| ((*name).to_owned(), value.clone())).collect::<Vec<_>>()
+        };
+        let row = |values: &Vec<Value>| {
+            names(values, ["a", "b.c"]).into_iter().map(|(name, value)| (name, Some(value))).collect()
+        };
+        let data = Table::gathered(cells.iter().map(row));
+        let mut outputs = Outputs::new(&read("an.f1", r#"{"kind": "f1_score"}"#).unwrap(), cells.len());
+        for (at, result) in results.iter().take(cells.len()).enumerate() {
+            outputs.set(at, &result.as_ref().map(|values| names(values, ["score", "x_result"])).unwrap_or_default());
+        }
+        let outputs = [outputs];
+        let metrics = metrics(&outputs, &Quirks::default());
+        let results = Results { data: &data, target: None, outputs: &outputs, metrics: &metrics, about: &[], faults: &[] };
+        let text = results.text(&Quirks::default());
+        prop_assert!(json::read(&text).is_ok(), "{}", text);
+        let back = ResultsRead::read(&text).unwrap();
+        prop_assert_eq!(&back.data, &data);
+        for (at, column) in outputs[0].columns().iter().enumerate() {
+            let same = back.outputs[0].columns()[at].cells().zip(column.cells());
+            for (back, was) in same {
+                prop_assert_eq!(back, Some(was.unwrap_or(&Value::Null)));
+            }
+        }
+        let values: Vec<Option<f64>> = metrics.iter().map(|metric| metric.value).collect();
+        prop_assert_eq!(back.metrics.iter().map(|(_, value)| *value).collect::<Vec<_>>(), values);
     }
 }
