@@ -26,9 +26,13 @@ pub(super) fn read(reply: &str, words: &[&str]) -> Option<Said> {
     object(whole, words).or_else(|| inside(text).and_then(|text| object(text, words))).or_else(|| plain(text, words))
 }
 
-/// What follows the thoughts of a model that writes them into its reply.
+/// What follows the thoughts of a model that writes them into its reply. Of one that was cut off while it thought, nothing.
 pub(crate) fn after_thinking(reply: &str) -> &str {
-    reply.rsplit_once("</think>").map_or(reply, |(_, rest)| rest)
+    match reply.rsplit_once("</think>") {
+        Some((_, rest)) => rest,
+        None if reply.trim_start().starts_with("<think>") => "",
+        None => reply,
+    }
 }
 
 /// The content of a fence around everything.
@@ -101,6 +105,7 @@ mod tests {
         for (reply, wanted) in [
             (r#"{"reason": "all there", "verdict": "solved"}"#, "solved|all there"),
             ("<think>{\"verdict\": \"solved\"} no</think>\n{\"verdict\": \"Unsolved\"}", "unsolved|"),
+            ("<think>It may be {\"verdict\": \"solved\"}", "-"),
             ("```json\n{\"verdict\": \"unsure\", \"reason\": \"x\"}\n```", "unsure|x"),
             ("Here it is: {\"answer_status\": \"Solved\", \"reason\": \"x\"}. Done.", "solved|x"),
             ("{'verdict': 'solved', 'reason': 'x',}", "solved|x"),

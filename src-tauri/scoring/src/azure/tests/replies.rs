@@ -95,6 +95,7 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("<S2>5</S2><S2>5</S2>", "5", "5"),
         ("<s2>4</s2>", "?", "4"),
         ("<think><S2>1</S2></think><S2>4</S2>", "1", "4"),
+        ("<think>Is it <S2>3</S2>?", "3", "-"),
         ("<S2>4", "?", "-"),
         ("4", "?", "-"),
         (" ", "?", "-"),
