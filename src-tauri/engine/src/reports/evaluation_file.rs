@@ -341,6 +341,10 @@ mod tests {
             wanted: 1,
             score: Some(score),
             spread: None,
+            told: None,
+            own_spread: None,
+            threshold: None,
+            of_suite: false,
             passed: Some(score > 0.5),
             rounds: Vec::new(),
         };
