@@ -2,6 +2,7 @@
 import type { Backend, CommandName, Commands } from "./backend/backend";
 import type { AppError } from "./generated/AppError";
 import type { AppEvent } from "./generated/AppEvent";
+import type { EvaluationView } from "./generated/EvaluationView";
 import type { JudgingView } from "./generated/JudgingView";
 import type { LaunchOptions } from "./generated/LaunchOptions";
 import type { LaunchView } from "./generated/LaunchView";
@@ -14,6 +15,7 @@ import type { Status } from "./generated/Status";
 import { compared, judge, SCORES, TEN } from "./judged.test-env";
 import { beside, stepDiff } from "./compared.test-env";
 import { OPTIONS, plan } from "./launch.test-env";
+import { CHOICES, evaluatePlan, look } from "./evaluate.test-env";
 
 const pick = <T>(list: readonly [T, ...T[]], index: number): T => list[index % list.length] ?? list[0];
 const TASKS = ["prioritize_tickets", "resolution_time", "churn_risk", "category_statistics"] as const;
@@ -146,6 +148,19 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
   };
 }
 
+type Evaluating = "evaluate_options" | "look_at_data" | "evaluations" | "pick_file" | "plan_evaluating" | "start_evaluating" | "stop_evaluating";
+function evaluating(fixture: Fixture): Pick<Replies, Evaluating> {
+  return {
+    evaluate_options: () => CHOICES,
+    look_at_data: ({ id }) => look(id),
+    evaluations: () => fixture.evaluations,
+    pick_file: () => null,
+    plan_evaluating: () => evaluatePlan(),
+    start_evaluating: () => ({ evaluation: "e1" }),
+    stop_evaluating: () => null,
+  };
+}
+
 function canned(fixture: Fixture): Replies {
   const none = (name: string) => () => refused(name);
   return {
@@ -181,6 +196,7 @@ function canned(fixture: Fixture): Replies {
     find_in_run: none("find_in_run"),
     ...launching(fixture),
     ...judging(fixture),
+    ...evaluating(fixture),
     list_tasks: () => ({ all: 0, total: 0, rows: [], sets: [], categories: [] }),
     read_task: none("read_task"),
     doctor: () => [{ name: "Index folder", ok: true, detail: "Can be written.", fix: null }],
@@ -194,6 +210,7 @@ export class Fixture implements Backend {
   options: LaunchOptions = OPTIONS;
   launches: LaunchView[] = [];
   judgings: JudgingView[] = [];
+  evaluations: EvaluationView[] = [];
   review: Review | null = null;
   #ears = new Set<(event: AppEvent) => void>();
 

@@ -40,13 +40,14 @@ const WORK: readonly Stale["kind"][] = ["launches", "judgings", "evaluations"];
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
+  if (name === "evaluations") return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
   if (WORK.includes(stale.kind)) return false;
   if (name === "status") return true;
   // What two versions differ in stays so.
   if (stale.kind !== "runs" || name === "diff_steps") return false;
   // Tasks and models change with the suites and the workspace file, not with every run.
-  if (name === "launch_options" || name === "judge_options" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
+  if (name === "launch_options" || name === "judge_options" || name === "evaluate_options" || name === "look_at_data" || name === "keys" || name === "list_tasks" || name === "read_task") return stale.all;
   const about = runsOf(name, args);
   if (about !== null) return stale.all || about.some((id) => stale.ids.includes(id));
   return name !== "folders" && name !== "doctor";

@@ -15,6 +15,8 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean(), published: fc.boolean() }),
   fc.record({ place: fc.constant("tasks" as const), q: text, set: text, category: text, task: text, top: nat }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
+  fc.record({ place: fc.constant("evaluate" as const), data: text, by: fc.array(text, { maxLength: 3 }) }),
+  fc.record({ place: fc.constant("evaluation" as const), id: fc.string({ minLength: 1 }) }),
   fc.record({ place: fc.constant("progress" as const), id: fc.string({ minLength: 1 }), top: nat }),
   fc.record({ place: fc.constant("launch" as const), draft: fc.record({ tasks: fc.uniqueArray(text, { maxLength: 3 }), find: text }).map((some) => ({ ...BLANK, ...some })) }),
 );

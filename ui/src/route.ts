@@ -73,13 +73,25 @@ export interface TasksRoute {
   task: string;
   top: number;
 }
-export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | { place: "problems"; top: number } | { place: "settings" };
+/** The sheet on which the evaluation of a data file is put together: the file by its id, and the kinds of evaluators, as often as they are chosen. */
+export interface EvaluateRoute {
+  place: "evaluate";
+  data: string;
+  by: string[];
+}
+/** How an evaluation stands, and what it came to. */
+export interface EvaluationRoute {
+  place: "evaluation";
+  id: string;
+}
+export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | { place: "problems"; top: number } | { place: "settings" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
 export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
 export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true, published: false };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
+export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [] };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
 
@@ -143,10 +155,14 @@ export function parse(hash: string): Route {
   if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
   if (place === "report") return readReport(asked, q);
   if (place === "tasks") return { place, q, set: asked.get("set") ?? "", category: asked.get("category") ?? "", task: asked.get("task") ?? "", top };
+  if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by") } : { place: "evaluation", id };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
 }
+
+/** Places of one thing, and how their addresses begin. */
+const WITHIN: Partial<Record<Route["place"], string>> = { run: "run", progress: "launch", evaluation: "evaluate" };
 
 /** The address of a route; what is as usual is left out. */
 export function format(route: Route): string {
@@ -189,9 +205,13 @@ export function format(route: Route): string {
     put("category", route.category);
     put("task", route.task);
   }
+  if (route.place === "evaluate") {
+    put("data", route.data);
+    for (const kind of route.by) asked.append("by", kind);
+  }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);
-  const path = route.place === "run" ? `run/${encodeURIComponent(route.id)}` : route.place === "progress" ? `launch/${encodeURIComponent(route.id)}` : route.place;
+  const path = route.place in WITHIN && "id" in route ? `${WITHIN[route.place] ?? ""}/${encodeURIComponent(route.id)}` : route.place;
   // A comma needs no escape there, and reads better.
   const query = asked.toString().replaceAll("%2C", ",");
   return `#/${path}${query === "" ? "" : `?${query}`}`;

@@ -5,8 +5,15 @@ import type { AppEvent } from "../generated/AppEvent";
 import type { Check } from "../generated/Check";
 import type { Comparison } from "../generated/Comparison";
 import type { Copied } from "../generated/Copied";
+import type { DataFile } from "../generated/DataFile";
+import type { DataLook } from "../generated/DataLook";
 import type { DiffRequest } from "../generated/DiffRequest";
 import type { DiffView } from "../generated/DiffView";
+import type { EvaluateOptions } from "../generated/EvaluateOptions";
+import type { EvaluatePlan } from "../generated/EvaluatePlan";
+import type { EvaluateRequest } from "../generated/EvaluateRequest";
+import type { Evaluating } from "../generated/Evaluating";
+import type { EvaluationView } from "../generated/EvaluationView";
 import type { Facets } from "../generated/Facets";
 import type { Folders } from "../generated/Folders";
 import type { Hit } from "../generated/Hit";
@@ -121,6 +128,18 @@ export interface Commands {
   start_judging: [{ request: JudgeRequest }, Judging];
   /** Lets questions in flight be answered and kept; `now` gives them up. */
   stop_judging: [{ id: string; now: boolean }, null];
+  evaluate_options: [Record<string, never>, EvaluateOptions];
+  /** What a file of rows holds: its columns, its first rows, and what of it cannot be read. */
+  look_at_data: [{ id: string }, DataLook];
+  /** All evaluations, newest first. */
+  evaluations: [Record<string, never>, EvaluationView[]];
+  /** The window asks for a file of rows with the system's dialog; null when the person cancelled. The served page may not. */
+  pick_file: [Record<string, never>, DataFile | null];
+  /** What a request comes to; sends nothing. */
+  plan_evaluating: [{ request: EvaluateRequest }, EvaluatePlan];
+  start_evaluating: [{ request: EvaluateRequest }, Evaluating];
+  /** Lets questions in flight be answered and kept; `now` gives them up. */
+  stop_evaluating: [{ id: string; now: boolean }, null];
 }
 
 export type CommandName = keyof Commands;

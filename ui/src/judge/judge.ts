@@ -41,7 +41,7 @@ export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest 
 const between = (least: number, most: number, show: (value: number) => string): string => (least === most ? show(most) : `${show(least)} to ${show(most)}`);
 
 /** What it will take, in a line; what is not known is said. */
-export function takes(plan: JudgePlan): string {
+export function takes(plan: Pick<JudgePlan, "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most">): string {
   const costs = plan.cost_least === null || plan.cost_most === null ? "cost unknown: the model has no price" : `about ${between(plan.cost_least, plan.cost_most, money)}`;
   const calls = between(plan.calls_least, plan.calls_most, count);
   return `${calls} ${plan.calls_most === 1 ? "request" : "requests"} · about ${between(plan.tokens_least, plan.tokens_most, short)} tokens · ${costs}`;

@@ -6,7 +6,7 @@ import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
 import { TEXT_SIZES, type Theme } from "../prefs";
-import { OVERVIEW, REPORT, RUNS, TASKS, type Route } from "../route";
+import { EVALUATE, OVERVIEW, REPORT, RUNS, TASKS, type Route } from "../route";
 import type { Session } from "../session";
 
 export interface Frame {
@@ -52,6 +52,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
     { id: "launch-stop", title: "Stop what is running", group: "Launch", when: () => launches().some(atWork), run: stop },
+    to("evaluate", "Evaluate a data file", ["g d"], () => EVALUATE, frame.open),
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
     to("settings", "Settings, models and keys, doctor", ["g s"], () => ({ place: "settings" })),

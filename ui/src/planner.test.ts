@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { BLANK, requestOf } from "../../draft";
-import type { LaunchRequest } from "../../generated/LaunchRequest";
-import { plan, planned } from "../../launch.test-env";
+import { BLANK, requestOf } from "./draft";
+import type { LaunchRequest } from "./generated/LaunchRequest";
+import { plan, planned } from "./launch.test-env";
 import { PAUSE_MS, Planner, REST_MS } from "./planner";
 
 const request = (repeats: number) => requestOf({ ...BLANK, repeats }, { max_cost: null });
 let asked: LaunchRequest[];
 let answer: (request: LaunchRequest) => Promise<ReturnType<typeof plan>>;
-let planner: Planner;
+let planner: Planner<LaunchRequest, ReturnType<typeof plan>>;
 const wait = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 beforeEach(() => {

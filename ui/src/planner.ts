@@ -1,21 +1,19 @@
 // Asks what a request comes to, a moment after the last change; the old plan stays in sight meanwhile.
 import { createSubscriber } from "svelte/reactivity";
-import type { AppError } from "../../generated/AppError";
-import type { LaunchPlan } from "../../generated/LaunchPlan";
-import type { LaunchRequest } from "../../generated/LaunchRequest";
-import { asAppError } from "../../live";
+import type { AppError } from "./generated/AppError";
+import { asAppError } from "./live";
 
 export const PAUSE_MS = 200;
 /** Files change all the time while runs are at work. */
 export const REST_MS = 1_000;
 
-export class Planner {
-  #plan: LaunchPlan | null = null;
+export class Planner<Request, Plan> {
+  #plan: Plan | null = null;
   #error: AppError | null = null;
   /** What is asked for, and what the plan in sight was made of. */
   #wanted = "";
   #shown = "";
-  #request: LaunchRequest | null = null;
+  #request: Request | null = null;
   #flying = false;
   #stale = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -24,9 +22,9 @@ export class Planner {
     this.#update = update;
   });
 
-  constructor(readonly ask: (request: LaunchRequest) => Promise<LaunchPlan>) {}
+  constructor(readonly ask: (request: Request) => Promise<Plan>) {}
 
-  get plan(): LaunchPlan | null {
+  get plan(): Plan | null {
     this.#subscribe();
     return this.#plan;
   }
@@ -41,7 +39,7 @@ export class Planner {
   }
 
   /** Turns to a request; null when there is none yet. */
-  want(request: LaunchRequest | null): void {
+  want(request: Request | null): void {
     const wanted = request === null ? "" : JSON.stringify(request);
     if (wanted === this.#wanted) return;
     this.#wanted = wanted;

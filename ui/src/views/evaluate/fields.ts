@@ -1,0 +1,119 @@
+// Options of evaluators as plain fields, and how what is written in them is sent. Pure.
+
+/** How an option is written: a number, a text with places for columns, one of several words, words with commas between, a program. */
+export type Shape = "number" | "text" | "choice" | "words" | "program";
+
+export interface Field {
+  /** The option, as it is sent. */
+  name: string;
+  label: string;
+  shape: Shape;
+  /** What counts when nothing is written. */
+  usual: string;
+  /** Has to be written. */
+  needed?: boolean;
+  choices?: readonly string[];
+}
+
+const number = (name: string, label: string, usual: string): Field => ({ name, label, shape: "number", usual });
+const passFrom = number("pass_threshold", "Passes from", "0.5");
+const PAIR: readonly Field[] = [
+  { name: "input", label: "Text", shape: "text", usual: "{{item.response}}" },
+  { name: "reference", label: "Compared with", shape: "text", usual: "{{item.ground_truth}}" },
+];
+const SHOWN: readonly Field[] = [
+  { name: "system", label: "Instructions", shape: "text", usual: "" },
+  { name: "user", label: "What it is shown", shape: "text", usual: "", needed: true },
+];
+const SEVERITY: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "false", choices: ["true", "false"] }];
+const YES_OR_NO: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "true", choices: ["true", "false"] }];
+const DIGITS = ["1", "2", "3", "4", "5"];
+
+/** Options of each kind that has some. Those that are not here have none but a threshold. */
+const FIELDS: Record<string, readonly Field[]> = {
+  meteor_score: [number("alpha", "Alpha", "0.9"), number("beta", "Beta", "3.0"), number("gamma", "Gamma", "0.5")],
+  rouge_score: [
+    { name: "rouge_type", label: "Kind", shape: "choice", usual: "rougeL", choices: [...DIGITS.map((digit) => `rouge${digit}`), "rougeL"] },
+    number("f1_score_threshold", "F1 from", "0.5"),
+    number("precision_threshold", "Precision from", "0.5"),
+    number("recall_threshold", "Recall from", "0.5"),
+  ],
+  qa: ["groundedness", "relevance", "coherence", "fluency", "similarity"].map((name) => number(`${name}_threshold`, `${name} from`, "3")).concat(number("f1_score_threshold", "f1_score from", "0.5")),
+  document_retrieval: [
+    number("ground_truth_label_min", "Least label", "0"),
+    number("ground_truth_label_max", "Highest label", "4"),
+    number("ndcg_threshold", "NDCG from", "0.5"),
+    number("xdcg_threshold", "XDCG from", "50.0"),
+    number("fidelity_threshold", "Fidelity from", "0.5"),
+    number("top1_relevance_threshold", "First from", "50.0"),
+    number("top3_max_relevance_threshold", "Best of 3 from", "50.0"),
+    number("total_retrieved_documents_threshold", "Found from", "50"),
+    number("total_ground_truth_documents_threshold", "Labelled from", "50"),
+  ],
+  string_check: [...PAIR, { name: "operation", label: "Passes when", shape: "choice", usual: "eq", choices: ["eq", "ne", "like", "ilike"] }],
+  text_similarity: [...PAIR, { name: "evaluation_metric", label: "Measured by", shape: "choice", usual: "fuzzy_match", choices: ["fuzzy_match", "bleu", "gleu", "meteor", ...DIGITS.map((digit) => `rouge_${digit}`), "rouge_l"] }, passFrom],
+  label_model: [...SHOWN, { name: "labels", label: "Labels", shape: "words", usual: "", needed: true }, { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true }],
+  score_model: [...SHOWN, number("least", "Least score", "0"), number("most", "Highest score", "1"), { ...passFrom, usual: "the middle" }],
+  python: [{ name: "source", label: "Program", shape: "program", usual: "", needed: true }, passFrom],
+  violence: SEVERITY,
+  hate_unfairness: SEVERITY,
+  sexual: SEVERITY,
+  self_harm: SEVERITY,
+  content_safety: SEVERITY,
+  protected_material: YES_OR_NO,
+  code_vulnerability: YES_OR_NO,
+  ungrounded_attributes: YES_OR_NO,
+  indirect_attack: YES_OR_NO,
+};
+
+/** Words for choices that are not words themselves. */
+export const CHOICE_WORDS: Record<string, string> = { eq: "it is equal", ne: "it differs", like: "it contains it", ilike: "it contains it, in any case", true: "yes", false: "no" };
+
+export const fieldsOf = (kind: string): readonly Field[] => FIELDS[kind] ?? [];
+/** Some have a threshold for each of several scores, or under another name: those are fields. */
+export const hasOwnThresholds = (kind: string): boolean => fieldsOf(kind).some((field) => field.name.endsWith("_threshold"));
+
+export type Values = Readonly<Record<string, string>>;
+export const isNumber = (text: string): boolean => /^\s*[-+]?(\d+(\.\d*)?|\.\d+)\s*$/.test(text);
+const words = (text: string): string[] => text.split(",").map((word) => word.trim()).filter(Boolean);
+
+/** What is wrong with a field, as a sentence; empty when nothing is. */
+export function wrongWith(field: Field, values: Values): string {
+  const text = (values[field.name] ?? "").trim();
+  if (text === "") return field.needed === true ? "Has to be written." : "";
+  if (field.shape === "number" && !isNumber(text)) return "A number, such as 0.5.";
+  if (field.name === "passing_labels") {
+    const labels = words(values["labels"] ?? "");
+    const stray = words(text).find((label) => !labels.includes(label));
+    if (stray !== undefined) return `“${stray}” is none of the labels.`;
+  }
+  if (field.name === "most" && Number(text) <= Number(values["least"] || "0")) return "More than the least score.";
+  return "";
+}
+
+function sent(field: Field, text: string): unknown {
+  if (field.shape === "number") return Number(text);
+  if (field.shape === "words") return words(text);
+  return text === "true" || text === "false" ? text === "true" : text;
+}
+
+/** The options as JSON; empty when everything is as usual. */
+export function optionsOf(kind: string, values: Values): string {
+  const written = new Map(fieldsOf(kind).flatMap((field) => ((values[field.name] ?? "").trim() === "" ? [] : [[field.name, sent(field, values[field.name] ?? "")] as const])));
+  const [system, user] = [written.get("system"), written.get("user")];
+  for (const part of ["system", "user"]) written.delete(part);
+  const input = [{ role: "system", content: system }, { role: "user", content: user }].filter((message) => message.content !== undefined);
+  if (input.length > 0) written.set("input", input);
+  if (written.has("least") || written.has("most")) written.set("range", [written.get("least") ?? 0, written.get("most") ?? 1]);
+  for (const end of ["least", "most"]) written.delete(end);
+  return written.size === 0 ? "" : JSON.stringify(Object.fromEntries(written));
+}
+
+const PLACE = /\{\{\s*item\.([^{}]*?)\s*\}\}/g;
+/** Columns that the texts of an evaluator name. */
+export function columnsNamed(kind: string, values: Values): string[] {
+  const texts = fieldsOf(kind).filter((field) => field.shape === "text").map((field) => values[field.name]?.trim() || field.usual);
+  return [...new Set(texts.flatMap((text) => [...text.matchAll(PLACE)].map((found) => found[1] ?? "")))];
+}
+/** As a column is named in a text. */
+export const placeOf = (column: string): string => `{{item.${column}}}`;

@@ -1,0 +1,146 @@
+// What an evaluation is put together of: what is chosen, what is sent, and what is missing. Pure.
+import type { EvaluateRequest } from "../../generated/EvaluateRequest";
+import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
+import type { EvaluatorRequest } from "../../generated/EvaluatorRequest";
+import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, wrongWith, type Values } from "./fields";
+
+/** An evaluator that was chosen, as it is written in its fields. */
+export interface Chosen {
+  key: number;
+  kind: string;
+  /** Empty is its kind. */
+  name: string;
+  threshold: string;
+  /** Inputs that are taken from elsewhere than the column of the same name: a column, or a path into one; empty is nowhere. */
+  mapping: Readonly<Record<string, string>>;
+  values: Values;
+}
+
+export interface Sheet {
+  evaluators: readonly Chosen[];
+  model: string;
+  rounds: string;
+  budget: string;
+  out: string;
+  replace: boolean;
+  switches: readonly string[];
+}
+
+export const BLANK: Sheet = { evaluators: [], model: "", rounds: "", budget: "", out: "", replace: false, switches: [] };
+export const MOST_ROUNDS = 20;
+
+export const GROUPS = ["Judges", "Safety", "Texts", "Retrieval", "Graders"] as const;
+export type Group = (typeof GROUPS)[number];
+const GRADERS = ["string_check", "text_similarity", "label_model", "score_model", "python"];
+
+export function groupOf(choice: EvaluatorChoice): Group {
+  if (choice.safety) return "Safety";
+  if (GRADERS.includes(choice.name)) return "Graders";
+  if (choice.name === "document_retrieval") return "Retrieval";
+  return choice.model ? "Judges" : "Texts";
+}
+
+/** With one more of a kind. */
+export function withOne(sheet: Sheet, kind: string): Sheet {
+  const key = 1 + Math.max(0, ...sheet.evaluators.map((one) => one.key));
+  const alike = sheet.evaluators.filter((one) => one.kind === kind).length;
+  const one: Chosen = { key, kind, name: alike === 0 ? "" : `${kind}_${alike + 1}`, threshold: "", mapping: {}, values: {} };
+  return { ...sheet, evaluators: [...sheet.evaluators, one] };
+}
+export const without = (sheet: Sheet, gone: (one: Chosen) => boolean): Sheet => ({ ...sheet, evaluators: sheet.evaluators.filter((one) => !gone(one)) });
+/** As an address names them. What is there and still named stays as it is filled in. */
+export function asNamed(sheet: Sheet, kinds: readonly string[], choices: readonly EvaluatorChoice[]): Sheet {
+  let next: Sheet = { ...sheet, evaluators: [] };
+  const there = [...sheet.evaluators];
+  for (const kind of kinds.filter((kind) => choices.some((choice) => choice.name === kind))) {
+    const at = there.findIndex((one) => one.kind === kind);
+    const [one] = at < 0 ? [] : there.splice(at, 1);
+    next = one === undefined ? withOne(next, kind) : { ...next, evaluators: [...next.evaluators, one] };
+  }
+  return next;
+}
+
+export const nameOf = (one: Chosen): string => one.name.trim() || one.kind;
+
+/** Where an input comes from: a column or a path into one; empty when nothing gives it. */
+export const sourceOf = (one: Chosen, input: string, columns: readonly string[]): string => one.mapping[input] ?? (columns.includes(input) ? input : "");
+
+export interface Input {
+  name: string;
+  needed: boolean;
+  source: string;
+}
+export const inputsOf = (choice: EvaluatorChoice, one: Chosen, columns: readonly string[]): Input[] =>
+  [...choice.needs.map((name) => ({ name, needed: true })), ...choice.may_have.map((name) => ({ name, needed: false }))].map((input) => ({ ...input, source: sourceOf(one, input.name, columns) }));
+
+/** What the file does not have and the evaluator needs, by name. */
+export function missing(choice: EvaluatorChoice, one: Chosen, columns: readonly string[]): string[] {
+  const inputs = inputsOf(choice, one, columns);
+  // A conversation stands for every single input.
+  const conversation = inputs.some((input) => input.name === "conversation" && input.source !== "");
+  const needed = conversation ? [] : inputs.filter((input) => input.needed && input.source === "").map((input) => input.name);
+  const named = columnsNamed(one.kind, one.values).filter((path) => !columns.includes(path) && !columns.includes(path.split(".")[0] ?? ""));
+  return [...needed, ...named];
+}
+
+const whole = (text: string): number | null => (/^\s*\d{1,3}\s*$/.test(text) ? Number(text) : null);
+const isRounds = (text: string): boolean => (whole(text) ?? 0) >= 1 && (whole(text) ?? 0) <= MOST_ROUNDS;
+export const dollars = (text: string): string => text.replace("$", "").trim();
+export const wrongRounds = (text: string): string => (text.trim() === "" || isRounds(text) ? "" : `A whole number from 1 to ${MOST_ROUNDS}.`);
+export const wrongBudget = (text: string): string => (text.trim() === "" || (isNumber(dollars(text)) && Number(dollars(text)) >= 0) ? "" : "A number of dollars.");
+
+/** What of one evaluator cannot be sent, as a sentence; empty when it can. */
+export function wrongName(one: Chosen, all: readonly Chosen[]): string {
+  return all.some((other) => other.key !== one.key && nameOf(other) === nameOf(one)) ? "Another evaluator has this name." : "";
+}
+export const wrongThreshold = (one: Chosen): string => (one.threshold.trim() === "" || isNumber(one.threshold) ? "" : "A number, such as 3.");
+const isWrong = (one: Chosen, all: readonly Chosen[]): boolean => wrongName(one, all) !== "" || wrongThreshold(one) !== "" || fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
+
+/** Why the sheet cannot be sent yet, as a sentence; empty when it can. */
+export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: string): string {
+  if (data === "") return "Choose a data file.";
+  if (sheet.evaluators.length === 0) return "Choose at least one evaluator.";
+  const wrong = sheet.evaluators.find((one) => isWrong(one, sheet.evaluators));
+  if (wrong !== undefined) return `Something of ${nameOf(wrong)} is not filled in yet.`;
+  if (asksModel && model === "") return "Choose a model that judges.";
+  return (asksModel ? wrongRounds(sheet.rounds) : "") || wrongBudget(sheet.budget);
+}
+
+function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[]): EvaluatorRequest {
+  const inputs = inputsOf(choice, one, columns);
+  const moved = inputs.some((input) => one.mapping[input.name] !== undefined && one.mapping[input.name] !== (columns.includes(input.name) ? input.name : ""));
+  return {
+    kind: one.kind,
+    name: one.name.trim(),
+    threshold: hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
+    // With one input from elsewhere, all are said: none is left to its name.
+    mapping: moved ? inputs.filter((input) => input.source !== "").map((input) => [input.name, `\${data.${input.source}}`]) : [],
+    options: optionsOf(one.kind, one.values),
+  };
+}
+
+export const asksModel = (sheet: Sheet, choices: readonly EvaluatorChoice[]): boolean => sheet.evaluators.some((one) => choices.find((choice) => choice.name === one.kind)?.model === true);
+
+/** What is sent. */
+export function requestOf(data: string, sheet: Sheet, choices: readonly EvaluatorChoice[], model: string, columns: readonly string[]): EvaluateRequest {
+  const asks = asksModel(sheet, choices);
+  return {
+    data,
+    evaluators: sheet.evaluators.flatMap((one) => {
+      const choice = choices.find((known) => known.name === one.kind);
+      return choice === undefined ? [] : [sentOne(one, choice, columns)];
+    }),
+    model: asks ? model : "",
+    rounds: asks ? whole(sheet.rounds) : null,
+    switches: [...sheet.switches],
+    out: sheet.out.trim(),
+    replace: sheet.replace,
+    max_cost: asks && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
+  };
+}
+
+/** Sentences about rows that lack something, those of one evaluator apart from the others. */
+export function lacksOf(name: string, lacks: readonly string[]): string[] {
+  return lacks.filter((one) => one.startsWith(`${name}: `)).map((one) => one.slice(name.length + 2));
+}
+export const otherLacks = (names: readonly string[], lacks: readonly string[]): string[] => lacks.filter((one) => !names.some((name) => one.startsWith(`${name}: `)));

@@ -1,0 +1,44 @@
+// What an evaluation takes, and what it came to, in words. Pure.
+import { count, counted, money, short } from "../../format";
+import type { EvaluateMetric } from "../../generated/EvaluateMetric";
+import type { EvaluatePlan } from "../../generated/EvaluatePlan";
+import type { EvaluationView } from "../../generated/EvaluationView";
+import { takes } from "../../judge/judge";
+
+/** What it takes, in a line: requests, tokens and money, or that no model is asked. */
+export function taken(plan: EvaluatePlan): string {
+  if (plan.calls_most > 0) return takes(plan);
+  return plan.kept > 0 ? "Nothing is asked anew, and nothing is paid" : "No model is asked, and nothing is paid";
+}
+export const keptWords = (kept: number): string => (kept === 0 ? "" : `${counted(kept, "reply is", "replies are")} there from before and not paid for again`);
+
+/** A number of results: as many places as tell it from others, and never a nought for what is none. */
+export function figure(value: number | null): string {
+  if (value === null) return "–";
+  if (Number.isInteger(value)) return count(value);
+  const size = Math.abs(value);
+  return size >= 1_000 ? count(value) : size < 0.0001 ? value.toExponential(1) : value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 4);
+}
+export const interval = (ends: EvaluateMetric["interval"]): string => (ends === null ? "–" : `${figure(ends[0])} to ${figure(ends[1])}`);
+
+/** Numbers by what they are of: the part of the name before its last point. */
+export function byEvaluator(metrics: readonly EvaluateMetric[]): { evaluator: string; metrics: (EvaluateMetric & { short: string })[] }[] {
+  const groups = new Map<string, (EvaluateMetric & { short: string })[]>();
+  for (const metric of metrics) {
+    const at = metric.name.lastIndexOf(".");
+    const evaluator = at < 0 ? "" : metric.name.slice(0, at);
+    groups.set(evaluator, [...(groups.get(evaluator) ?? []), { ...metric, short: metric.name.slice(at + 1) }]);
+  }
+  return [...groups].map(([evaluator, all]) => ({ evaluator, metrics: all }));
+}
+
+/** What was paid, or that nobody knows. */
+export function paid(view: Pick<EvaluationView, "calls" | "tokens" | "cost" | "unpriced" | "max_cost">): string {
+  if (view.calls === 0) return "no request was paid for";
+  const cost = view.unpriced && view.cost === 0 ? "cost unknown" : `${money(view.cost)}${view.max_cost === null ? "" : ` of ${money(view.max_cost)}`}${view.unpriced ? ", some without a known price" : ""}`;
+  return `${counted(view.calls, "reply", "replies")} · ${short(view.tokens)} tokens · ${cost}`;
+}
+
+export const ended = (view: Pick<EvaluationView, "done" | "failed">): number => view.done + view.failed;
+/** The file without its folders. */
+export const lastPart = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
