@@ -11,7 +11,7 @@ export interface Chosen {
   /** Empty is its kind. */
   name: string;
   threshold: string;
-  /** Inputs that are taken from elsewhere than the column of the same name: a column, or a path into one; empty is nowhere. */
+  /** Inputs that are taken from elsewhere than the column of the same name: a column, or a path into one. */
   mapping: Readonly<Record<string, string>>;
   values: Values;
 }
@@ -62,8 +62,8 @@ export function asNamed(sheet: Sheet, kinds: readonly string[], choices: readonl
 
 export const nameOf = (one: Chosen): string => one.name.trim() || one.kind;
 
-/** Where an input comes from: a column or a path into one; empty when nothing gives it. */
-export const sourceOf = (one: Chosen, input: string, columns: readonly string[]): string => one.mapping[input] ?? (columns.includes(input) ? input : "");
+/** Where an input comes from: a column or a path into one; empty when nothing gives it. A column of its name gives it unless another is chosen. */
+export const sourceOf = (one: Chosen, input: string, columns: readonly string[]): string => one.mapping[input] || (columns.includes(input) ? input : "");
 
 export interface Input {
   name: string;
@@ -108,13 +108,12 @@ export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: s
 
 function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[]): EvaluatorRequest {
   const inputs = inputsOf(choice, one, columns);
-  const moved = inputs.some((input) => one.mapping[input.name] !== undefined && one.mapping[input.name] !== (columns.includes(input.name) ? input.name : ""));
   return {
     kind: one.kind,
     name: one.name.trim(),
     threshold: hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
-    // With one input from elsewhere, all are said: none is left to its name.
-    mapping: moved ? inputs.filter((input) => input.source !== "").map((input) => [input.name, `\${data.${input.source}}`]) : [],
+    // Columns of the same name are taken without being named.
+    mapping: inputs.filter((input) => input.source !== "" && input.source !== input.name).map((input) => [input.name, `\${data.${input.source}}`]),
     options: optionsOf(one.kind, one.values),
   };
 }
