@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 50] = [
+pub(crate) const COMMANDS: [&str; 57] = [
     "status",
     "folders",
     "open_recent",
@@ -36,6 +36,9 @@ pub(crate) const COMMANDS: [&str; 50] = [
     "published",
     "judge_options",
     "judgings",
+    "evaluate_options",
+    "look_at_data",
+    "evaluations",
     "plan_launch",
     "start_launch",
     "stop_launch",
@@ -52,4 +55,8 @@ pub(crate) const COMMANDS: [&str; 50] = [
     "plan_judging",
     "start_judging",
     "stop_judging",
+    "pick_file",
+    "plan_evaluating",
+    "start_evaluating",
+    "stop_evaluating",
 ];

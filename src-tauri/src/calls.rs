@@ -6,8 +6,8 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        DiffRequest, JudgeRequest, LaunchRequest, ListRequest, OverviewRequest, PublishedRequest, ReportRequest,
-        Review, RowRequest, Sort, Span, StepRef, TaskRequest,
+        DataFile, DiffRequest, EvaluateRequest, JudgeRequest, LaunchRequest, ListRequest, OverviewRequest,
+        PublishedRequest, ReportRequest, Review, RowRequest, Sort, Span, StepRef, TaskRequest,
     },
 };
 
@@ -92,6 +92,11 @@ struct Launch {
 #[serde(deny_unknown_fields)]
 struct Judge {
     request: JudgeRequest,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Evaluate {
+    request: EvaluateRequest,
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -187,7 +192,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 34;
+pub(crate) const LOOKS: usize = 37;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -246,6 +251,13 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "plan_judging" => reply(json, |Judge { request }| app.plan_judging(&request)),
         "start_judging" => reply(json, |Judge { request }| app.start_judging(&request)),
         "stop_judging" => reply(json, |StopLaunch { id, now }| app.stop_judging(&id, now)),
+        "evaluate_options" => reply(json, |Nothing {}| app.evaluate_options(may_run)),
+        "look_at_data" => reply(json, |Id { id }| app.look_at_data(&id)),
+        "evaluations" => reply(json, |Nothing {}| Ok(app.evaluations())),
+        "pick_file" => reply(json, |Nothing {}| pick_file()),
+        "plan_evaluating" => reply(json, |Evaluate { request }| app.plan_evaluating(&request)),
+        "start_evaluating" => reply(json, |Evaluate { request }| app.start_evaluating(&request)),
+        "stop_evaluating" => reply(json, |StopLaunch { id, now }| app.stop_evaluating(&id, now)),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),
         _ => Err(AppError::new(Code::NotFound, "Touchstone knows no such command.")),
     }
@@ -255,6 +267,12 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
 fn pick_folder() -> Result<bool, AppError> {
     let error = AppError::new(Code::NotAllowed, "A served page cannot pick a folder of the machine that serves it.");
     Err(error.hint("Start it with the folder instead: touchstone serve FOLDER"))
+}
+
+/// The same for files of rows: those of the folder that is served are in its list.
+fn pick_file() -> Result<Option<DataFile>, AppError> {
+    let error = AppError::new(Code::NotAllowed, "A served page cannot pick a file of the machine that serves it.");
+    Err(error.hint("Choose one of the folder, or evaluate it there: touchstone evaluate FILE"))
 }
 
 /// A page keeps what it makes where its browser puts downloads.

@@ -1,4 +1,6 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
+mod judging;
+
 use crate::leaving::{Leaving, Wish};
 use crate::surroundings::with_ours;
 use std::path::PathBuf;
@@ -11,11 +13,10 @@ use touchstone_engine::{
     app::App,
     error::{AppError, Code},
     rows::{
-        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, JudgeOptions, JudgePlan, JudgeRequest,
-        Judging, JudgingView, KeyState, LaunchOptions, LaunchPlan, LaunchRequest, LaunchView, Launched, ListRequest,
-        Matches, Overview, OverviewRequest, Place, ProblemPage, Published, PublishedRequest, Report, ReportRequest,
-        Review, RowPiece, RowRequest, RunPage, RunScores, RunView, Sort, Span, Status, StepDiff, StepPage, StepRef,
-        TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+        Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
+        LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
+        Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView,
+        Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
     },
 };
 
@@ -224,26 +225,6 @@ async fn save_report(window: AppHandle, app: Engine<'_>, request: ReportRequest)
     .await
 }
 #[tauri::command]
-async fn judge_options(app: Engine<'_>) -> Reply<JudgeOptions> {
-    run(app, |app| app.judge_options(true)).await
-}
-#[tauri::command]
-async fn judgings(app: Engine<'_>) -> Reply<Vec<JudgingView>> {
-    run(app, |app| Ok(app.judgings())).await
-}
-#[tauri::command]
-async fn plan_judging(app: Engine<'_>, request: JudgeRequest) -> Reply<JudgePlan> {
-    run(app, move |app| app.plan_judging(&request)).await
-}
-#[tauri::command]
-async fn start_judging(app: Engine<'_>, request: JudgeRequest) -> Reply<Judging> {
-    run(app, move |app| app.start_judging(&request)).await
-}
-#[tauri::command]
-async fn stop_judging(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
-    run(app, move |app| app.stop_judging(&id, now)).await
-}
-#[tauri::command]
 async fn doctor(app: Engine<'_>) -> Reply<Vec<Check>> {
     run(app, |app| Ok(with_ours(app.doctor(true)))).await
 }
@@ -323,11 +304,18 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         run_scorers,
         review_run,
         save_report,
-        judge_options,
-        judgings,
-        plan_judging,
-        start_judging,
-        stop_judging
+        judging::judge_options,
+        judging::judgings,
+        judging::plan_judging,
+        judging::start_judging,
+        judging::stop_judging,
+        judging::evaluate_options,
+        judging::look_at_data,
+        judging::evaluations,
+        judging::pick_file,
+        judging::plan_evaluating,
+        judging::start_evaluating,
+        judging::stop_evaluating
     ]
 }
 

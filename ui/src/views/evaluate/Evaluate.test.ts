@@ -1,0 +1,92 @@
+import { flushSync, mount, unmount } from "svelte";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import App from "../../App.svelte";
+import { CHOICES, evaluatePlan, evaluation } from "../../evaluate.test-env";
+import { Fixture, STATUS } from "../../fixture";
+
+let app: ReturnType<typeof mount> | undefined;
+const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
+const id = (testid: string) => all(`[data-testid="${testid}"]`)[0];
+const text = () => document.body.textContent.replace(/\s+/g, " ");
+const button = (label: string) => all("button").find((one) => one.textContent.includes(label)) as HTMLButtonElement | undefined;
+const until = (holds: () => boolean) =>
+  vi.waitFor(() => {
+    flushSync();
+    if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${location.hash}\n${text()}`);
+  }, 8_000);
+const asked = (fixture: Fixture, name: string) => fixture.calls.filter((call) => call.name === name).map((call) => call.args);
+async function open(fixture: Fixture, hash: string) {
+  history.replaceState(null, "", hash);
+  app = mount(App, { target: document.body, props: { backend: fixture } });
+  await until(() => document.querySelector("main") !== null);
+  return fixture;
+}
+
+beforeEach(() => localStorage.clear());
+afterEach(async () => {
+  if (app) await unmount(app);
+  app = undefined;
+  document.body.replaceChildren();
+});
+
+describe("evaluating a data file", () => {
+  it("shows what it comes to and sends nothing before it is begun", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_evaluating = () => evaluatePlan({ lacks: ["f1_score: 1 of 8 rows have no response."] });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => text().includes("8 rows · No model is asked, and nothing is paid"));
+    expect(text()).toContain("1 of 8 rows have no response.");
+    expect(asked(fixture, "start_evaluating")).toEqual([]);
+    fixture.evaluations = [evaluation("e1")];
+    id("evaluate-start")?.click();
+    await until(() => location.hash === "#/evaluate/e1" && text().includes("Done"));
+    expect(asked(fixture, "start_evaluating")).toEqual([{ request: (asked(fixture, "plan_evaluating").at(-1) as { request: unknown }).request }]);
+    for (const words of ["2 without a result, counted in no number", "0.5000", "0.2000 to 0.8000", "The row has no response.", "results/answers.json"]) expect(text()).toContain(words);
+    expect(id("result-rows")?.getAttribute("href")).toBe("#/runs?q=path%3A%22answers.json%22");
+  });
+  it("replaces no file of results before somebody says so", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_evaluating = () => evaluatePlan({ exists: true });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => text().includes("It is there already"));
+    expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
+    all('[data-testid="evaluate-estimate"] input')[0]?.click();
+    await until(() => !(id("evaluate-start") as HTMLButtonElement).disabled);
+  });
+  it("asks the system for a file in the window alone", async () => {
+    const fixture = new Fixture([], STATUS, "window");
+    const file = { id: "d9", path: "/home/me/rows.csv", size: 10 };
+    let offered = CHOICES.files;
+    fixture.replies.evaluate_options = () => ({ ...CHOICES, files: offered });
+    fixture.replies.pick_file = () => {
+      offered = [file, ...offered];
+      return file;
+    };
+    await open(fixture, "#/evaluate");
+    await until(() => button("Choose a file…") !== undefined);
+    button("Choose a file…")?.click();
+    await until(() => location.hash.startsWith("#/evaluate?data=d9") && text().includes("/home/me/rows.csv"));
+    expect(asked(fixture, "look_at_data").at(-1)).toEqual({ id: "d9" });
+  });
+  it("asks for no plan where nothing may be evaluated, and says why", async () => {
+    const fixture = new Fixture();
+    fixture.replies.evaluate_options = () => ({ ...CHOICES, why_not: { message: "This page may look.", fix: "Serve it so that it may." } });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => id("look") !== undefined);
+    expect(text()).toContain("This page may look. Serve it so that it may.");
+    expect(asked(fixture, "plan_evaluating")).toEqual([]);
+    expect(button("Choose a file…")).toBeUndefined();
+  });
+  it("is stopped, and stopped now by the second press", async () => {
+    const fixture = new Fixture();
+    fixture.evaluations = [evaluation("e1", { state: "running", metrics: [], file: null })];
+    await open(fixture, "#/evaluate/e1");
+    await until(() => button("Stop") !== undefined);
+    fixture.evaluations = [evaluation("e1", { state: "stopping", metrics: [], file: null })];
+    button("Stop")?.click();
+    await until(() => button("Stop now") !== undefined);
+    button("Stop now")?.click();
+    await until(() => asked(fixture, "stop_evaluating").length === 2);
+    expect(asked(fixture, "stop_evaluating")).toEqual([{ id: "e1", now: false }, { id: "e1", now: true }]);
+  });
+});
