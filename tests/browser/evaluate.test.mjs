@@ -1,0 +1,188 @@
+// A data file is evaluated from the page: by texts to the end, by a model that is stopped and goes on, and not at all where the page may only look.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { openProvider, says } from "./provider.mjs";
+import { accessible, onPage, openBrowser, ROOT, rows } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const DATA = readFileSync(join(ROOT, "tests/fixtures/evaluate/rows.jsonl"), "utf8");
+const files = (url = "http://127.0.0.1:9/v1", more = {}) => ({
+  "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, base_url: '${url}', model: any, price: { input: 1, output: 2 } }\n`,
+  "tasks/pool.jsonl": DATA,
+  "results/a.txt": "",
+  ...more,
+});
+const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
+const open = async (page, hash = "#/evaluate") => {
+  await page.evaluate((to) => (location.hash = to), hash);
+  await page.getByTestId("evaluate").getByRole("heading", { name: "Evaluate a data file" }).waitFor();
+};
+const card = (page, name) => page.getByRole("region", { name: `Evaluator ${name}`, exact: true });
+const group = (page, name) => page.getByTestId("group").filter({ hasText: name });
+const start = (page) => page.getByTestId("evaluate-start");
+const state = (page, word) => page.getByTestId("evaluation-state").getByText(word, { exact: true }).waitFor();
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+for (const dark of [false, true])
+  test(`text evaluators take their inputs from columns and give numbers with what they leave out, in ${dark ? "dark" : "light"}`, () =>
+    onPage(browser, { files: files(), args: ["--allow-run"], dark }, async (page, { folder }) => {
+      await page.getByRole("navigation").getByRole("link", { name: "Evaluate" }).click();
+      const look = page.getByTestId("look");
+      await look.getByText("4 rows · 3 columns").waitFor();
+      await look.getByRole("cell", { name: "Das Wasser hat 26 °C." }).waitFor();
+      await page.getByLabel("f1_score").check();
+      await card(page, "f1_score").getByTestId("lacks").filter({ hasText: "response, ground_truth" }).waitFor();
+      await accessible(page);
+      await card(page, "f1_score").getByLabel("response").selectOption("answer");
+      await card(page, "f1_score").getByLabel("ground_truth").selectOption("truth");
+      await card(page, "f1_score").getByTestId("lacks").waitFor({ state: "detached" });
+      await group(page, "Graders").locator("summary").click();
+      await page.getByLabel("string_check").check();
+      const check = card(page, "string_check");
+      await check.getByLabel("Text", { exact: true }).fill("{{item.answer}}");
+      await check.getByLabel("Compared with", { exact: true }).fill("{{item.truth}}");
+      await page.getByTestId("evaluate-estimate").getByText("No model is asked, and nothing is paid").waitFor();
+      await accessible(page);
+      await start(page).click();
+      await state(page, "Done");
+      const metrics = page.getByTestId("metrics");
+      await metrics.waitFor();
+      const numbers = await flat(metrics);
+      assert.match(numbers, /f1_score f1_score 0\.\d{4} .* 4 0/);
+      assert.match(numbers, /string_check pass_rate 0\.2500/);
+      assert.match(await flat(page.getByTestId("paid")), /no request was paid for/);
+      await accessible(page);
+      const written = JSON.parse(readFileSync(join(folder, "results/evaluations/pool.json"), "utf8"));
+      assert.equal(written.rows.length, 4);
+      assert.equal(written.rows[1]["outputs.f1_score.f1_score"], 1);
+      await page.getByTestId("result-rows").click();
+      await rows(page).first().waitFor();
+      assert.equal(await rows(page).count(), 4);
+      await page.goBack();
+      await state(page, "Done");
+      await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+      await page.getByText("It is there already").waitFor();
+      assert.ok(await start(page).isDisabled());
+      assert.equal(await check.getByLabel("Text", { exact: true }).inputValue(), "{{item.answer}}", "the sheet is as it was left");
+      await page.getByLabel("It is there already: replace it").check();
+      await page.keyboard.press("Control+Enter");
+      await state(page, "Done");
+    }));
+
+const ROWS = 40;
+test("a model judges rows, is stopped, and what it said is not paid for again", async () => {
+  const many = Array.from({ length: ROWS }, (_, at) => JSON.stringify({ question: `How deep is pool ${at}?`, answer: `${at} metres` })).join("\n");
+  const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
+  try {
+    await onPage(browser, { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"] }, async (page) => {
+      await open(page, "#/evaluate?by=relevance");
+      const relevance = card(page, "relevance");
+      await relevance.getByLabel("query").selectOption("question");
+      await relevance.getByLabel("response").selectOption("answer");
+      await relevance.getByLabel("Passes from").fill("4.5");
+      await page.getByTestId("evaluate-estimate").getByText(/^40 rows · 40 to 80 requests · about .* tokens · about \$/).waitFor();
+      assert.equal(provider.asked.length, 0);
+      await accessible(page);
+      provider.hold();
+      await start(page).click();
+      await provider.until(1);
+      await state(page, "Running");
+      await page.getByRole("button", { name: /^Stop/ }).click();
+      await state(page, "Stopping");
+      await accessible(page);
+      provider.release();
+      await state(page, "Stopped");
+      assert.ok(provider.asked.length < ROWS);
+      await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+      await page.getByTestId("evaluate-estimate").getByText(/there from before and not paid for again$/).waitFor();
+      const replace = page.getByLabel("It is there already: replace it");
+      if (await replace.isVisible()) await replace.check();
+      await start(page).click();
+      await state(page, "Done");
+      assert.equal(provider.asked.length, ROWS);
+      const numbers = await flat(page.getByTestId("metrics"));
+      assert.match(numbers, /relevance relevance 4 .* 40 0/);
+      assert.match(numbers, /binary_aggregate 0 /);
+      await page.getByTestId("earlier").getByText("Stopped").waitFor();
+    });
+  } finally {
+    await provider.close();
+  }
+});
+
+test("rows that a judge fails on have a reason and count in no number", async () => {
+  const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : '{"explanation": "So it is.", "score": 4}'));
+  try {
+    await onPage(browser, { files: files(provider.url), args: ["--allow-run"] }, async (page) => {
+      await open(page, "#/evaluate?by=relevance");
+      await card(page, "relevance").getByLabel("query").selectOption("question");
+      await card(page, "relevance").getByLabel("response").selectOption("answer");
+      await page.getByTestId("evaluate-estimate").getByText(/requests/).waitFor();
+      await start(page).click();
+      await state(page, "Done");
+      await page.getByTestId("failed").filter({ hasText: "1 without a result" }).waitFor();
+      assert.match(await flat(page.getByTestId("troubles")), /2 relevance \S/);
+      assert.match(await flat(page.getByTestId("metrics")), /relevance relevance 4 .* 3 ◐ 1/);
+      await accessible(page);
+    });
+  } finally {
+    await provider.close();
+  }
+});
+
+test("a page that may only look shows the file and evaluates nothing", () =>
+  onPage(browser, { files: files(), mayFail: true }, async (page, { folder }) => {
+    await open(page, "#/evaluate?by=f1_score");
+    await page.getByTestId("evaluate-why-not").getByText("touchstone serve --allow-run FOLDER").waitFor();
+    await page.getByTestId("look").getByText("4 rows · 3 columns").waitFor();
+    assert.ok(await start(page).isDisabled());
+    const refused = await page.evaluate(async () => {
+      const post = async (name, body) => (await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify(body) })).json();
+      const { files } = await post("evaluate_options", {});
+      const request = { data: files[0].id, evaluators: [], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null };
+      return [await post("plan_evaluating", { request }), await post("start_evaluating", { request }), await post("stop_evaluating", { id: "x", now: true }), await post("pick_file", {})].map((one) => one.code);
+    });
+    assert.deepEqual(refused, ["not_allowed", "not_allowed", "not_allowed", "not_allowed"]);
+    assert.ok(!existsSync(join(folder, "results/evaluations")));
+    await accessible(page);
+  }));
+
+test("a folder without data files says what to do, and an evaluation that is gone says so", () =>
+  onPage(browser, { files: { "results/a.txt": "", "tasks/b.txt": "" }, args: ["--allow-run"] }, async (page) => {
+    await open(page);
+    await page.getByText("There is no data file here").waitFor();
+    await accessible(page);
+    await page.evaluate(() => (location.hash = "#/evaluate/gone"));
+    await page.getByText("There is no such evaluation").waitFor();
+    await accessible(page);
+  }));
+
+test("two hundred columns, a hundred thousand rows and lines that are no rows are looked at on a narrow screen", () => {
+  const wide = [Array.from({ length: 200 }, (_, at) => `column ${at}`).join(","), ...Array.from({ length: 3 }, (_, row) => Array.from({ length: 200 }, (_, at) => `${row}.${at}`).join(","))].join("\n");
+  const long = Array.from({ length: 100_000 }, (_, at) => JSON.stringify({ response: `answer ${at}`, ground_truth: "answer" })).join("\n");
+  const more = { "tasks/wide.csv": wide, "tasks/long.jsonl": long, "tasks/broken.jsonl": '{"response": "a"}\n{"response": \n[1]\n' };
+  return onPage(browser, { files: files(undefined, more), args: ["--allow-run"], viewport: { width: 420, height: 860 } }, async (page) => {
+    await open(page, "#/evaluate?by=f1_score");
+    const file = page.getByLabel("Data file", { exact: true });
+    const choose = async (name) => file.selectOption(await file.locator("option").filter({ hasText: name }).getAttribute("value"));
+    await choose("wide.csv");
+    const look = page.getByTestId("look");
+    await look.getByText("3 rows · 200 columns").waitFor();
+    await look.getByRole("button", { name: "Show all 200 columns" }).click();
+    await look.getByRole("cell", { name: "2.199" }).waitFor();
+    await accessible(page);
+    assert.ok(await fits(page));
+    await choose("broken.jsonl");
+    await look.getByRole("list", { name: "Rows that cannot be read" }).getByText(/line 2/i).waitFor();
+    await choose("long.jsonl");
+    await look.getByText("100,000 rows · 2 columns").waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("100,000 rows").waitFor();
+    assert.ok(await fits(page));
+    await accessible(page);
+  });
+});
