@@ -11,5 +11,6 @@ pub mod standing;
 pub mod stats;
 
 pub mod text;
+pub mod trust;
 
 pub use calls::missing_calls;

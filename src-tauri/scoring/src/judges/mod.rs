@@ -118,6 +118,16 @@ impl Judge {
         }
     }
 
+    /// How many things it may say: the levels of its scale.
+    pub fn levels(&self) -> usize {
+        match (self.about().scale, &self.way) {
+            (Scale::Stars, _) => 5,
+            (Scale::Severity, _) => 8,
+            (Scale::Words(_), Way::Words { words, .. }) => words.len(),
+            (Scale::Words(_), Way::Evaluator(_)) => 2,
+        }
+    }
+
     /// Whether the mean over rounds is good enough, unless a suite has a threshold of its own: on a scale of its own the usual one,
     /// else more for it than against.
     pub fn passes(&self, score: f64) -> bool {

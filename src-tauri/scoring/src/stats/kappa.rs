@@ -45,6 +45,11 @@ impl Confusion {
         Some(Self { counts })
     }
 
+    /// Takes counts that were made elsewhere. What lies outside the square of the rows counts as nothing.
+    pub(crate) fn from(counts: Vec<Vec<u64>>) -> Self {
+        Self { counts }
+    }
+
     /// The table itself.
     pub fn counts(&self) -> &[Vec<u64>] {
         &self.counts

@@ -1,0 +1,281 @@
+//! **Pure.** How far two raters of the same runs agree: what a mean of rounds and what a person says come to in one of three words, the
+//! table of both, and what the agreement is worth in plain words.
+use crate::judges::Judge;
+use crate::stats::{Confusion, Interval, Kappa, Level, Weights};
+
+/// What somebody says of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Says {
+    /// Right.
+    Right,
+    /// Neither: right in part, unsure, or as many rounds for it as against it.
+    Between,
+    /// Wrong.
+    Wrong,
+}
+
+impl Says {
+    /// All of them, in order: a near miss is a neighbour.
+    pub const ALL: [Says; 3] = [Says::Right, Says::Between, Says::Wrong];
+
+    /// In a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Says::Right => "right",
+            Says::Between => "in between",
+            Says::Wrong => "wrong",
+        }
+    }
+
+    /// What the mean of the rounds of a judge comes to: right where it passes, wrong where it does not, and neither exactly halfway,
+    /// unless halfway passes.
+    pub fn of_judge(judge: &Judge, mean: f64) -> Self {
+        if judge.passes(mean) {
+            Says::Right
+        } else if (mean - 0.5).abs() < 1e-9 {
+            Says::Between
+        } else {
+            Says::Wrong
+        }
+    }
+
+    /// What a score that a person gave without a word comes to: only all is right, and only nothing is wrong.
+    pub fn of_score(score: f64) -> Self {
+        if score >= 1.0 {
+            Says::Right
+        } else if score <= 0.0 {
+            Says::Wrong
+        } else {
+            Says::Between
+        }
+    }
+
+    fn at(self) -> usize {
+        self as usize
+    }
+}
+
+/// The level of a scale that a score from 0 to 1 is nearest to.
+pub fn level(score: f64, levels: usize) -> usize {
+    let top = levels.saturating_sub(1);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a scale has a few levels, and what is no score is the lowest"
+    )]
+    let at = (score.clamp(0.0, 1.0) * top as f64).round() as usize;
+    at.min(top)
+}
+
+/// What two raters said of the same runs, counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// By what the first said, and the second.
+    said: [[u64; 3]; 3],
+    /// The same by level, where both have the same scale of three or more; empty elsewhere.
+    levels: Vec<Vec<u64>>,
+}
+
+/// What a tally comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreed {
+    /// What can be said, in order; `in between` only where somebody said it.
+    pub said: Vec<Says>,
+    /// A row for what the first said, in it a count for what the second said.
+    pub table: Vec<Vec<u64>>,
+    /// Runs with a verdict of both.
+    pub n: u64,
+    /// Of these, how many have the same.
+    pub same: u64,
+    /// Cohen's κ: what is in between agrees only with what is in between.
+    pub kappa: Option<Kappa>,
+    /// The same with near misses counted in part (linear weights): by levels of their scale, or by the three words.
+    pub weighted: Option<Kappa>,
+    /// What κ is worth.
+    pub words: String,
+}
+
+impl Tally {
+    /// For raters with one scale of so many levels; 0 when they have none in common.
+    pub fn new(levels: usize) -> Self {
+        let levels = if levels < 3 { 0 } else { levels };
+        Self { levels: vec![vec![0; levels]; levels], ..Self::default() }
+    }
+
+    /// A run of which one said this and the other that; scores only matter where the scale is the same.
+    pub fn add(&mut self, first: (Says, f64), second: (Says, f64)) {
+        self.said[first.0.at()][second.0.at()] += 1;
+        let size = self.levels.len();
+        if let Some(cell) = self.levels.get_mut(level(first.1, size)).and_then(|row| row.get_mut(level(second.1, size)))
+        {
+            *cell += 1;
+        }
+    }
+
+    /// What it comes to.
+    pub fn agreed(&self) -> Agreed {
+        let between = Says::Between.at();
+        let any = self.said[between].iter().chain(self.said.iter().map(|row| &row[between])).any(|times| *times > 0);
+        let said: Vec<Says> = Says::ALL.into_iter().filter(|says| any || *says != Says::Between).collect();
+        let row = |first: &Says| said.iter().map(|second| self.said[first.at()][second.at()]).collect();
+        let table: Vec<Vec<u64>> = said.iter().map(row).collect();
+        let counted = Confusion::from(table.clone());
+        let kappa = counted.kappa(Weights::None, Level::default());
+        let weighted = if !self.levels.is_empty() {
+            Confusion::from(self.levels.clone()).kappa(Weights::Linear, Level::default())
+        } else if any {
+            counted.kappa(Weights::Linear, Level::default())
+        } else {
+            None
+        };
+        let (n, same) = (counted.n(), (0..said.len()).map(|at| table[at][at]).sum());
+        let words = words(n, same, kappa.map(|kappa| (kappa.value, kappa.interval)));
+        Agreed { said, table, n, same, kappa, weighted, words }
+    }
+}
+
+/// Fewer runs than these tell nothing.
+const FEW: u64 = 10;
+
+/// What an agreement is worth. Where chance would do as well as far as anybody can tell, no better word is used.
+pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> String {
+    if n < FEW {
+        return "too few to tell".to_owned();
+    }
+    let Some((kappa, interval)) = kappa else {
+        return "cannot be told: both say the same one thing of all runs".to_owned();
+    };
+    if n == same {
+        return "full agreement".to_owned();
+    }
+    if interval.is_some_and(|interval| interval.low <= 0.0) || kappa <= 0.0 {
+        return if interval.is_some_and(|interval| interval.high < 0.0) {
+            "worse than chance".to_owned()
+        } else {
+            "no better than chance, as far as can be told".to_owned()
+        };
+    }
+    let word = |kappa: f64| match kappa {
+        kappa if kappa < 0.2 => "hardly better than chance",
+        kappa if kappa < 0.4 => "weak",
+        kappa if kappa < 0.6 => "moderate",
+        kappa if kappa < 0.8 => "good",
+        _ => "very good",
+    };
+    let (most, least) = interval.map_or((kappa, kappa), |interval| (interval.high, interval.low));
+    // An interval over more than half of what is possible says little more than that it is not chance.
+    if most - least > 0.5 { format!("{}, but it may be {}", word(kappa), word(least)) } else { word(kappa).to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judges::named;
+    use proptest::prelude::*;
+
+    fn agreed(cells: &[(Says, Says, u64)]) -> Agreed {
+        let mut tally = Tally::default();
+        for (first, second, times) in cells {
+            (0..*times).for_each(|_| tally.add((*first, 0.0), (*second, 0.0)));
+        }
+        tally.agreed()
+    }
+
+    use Says::{Between, Right, Wrong};
+
+    #[test]
+    fn a_judge_is_right_where_it_passes_and_in_between_exactly_halfway() {
+        let sopr = named("sopr").unwrap();
+        for (mean, says) in [(1.0, Right), (2.0 / 3.0, Right), (0.5, Between), (1.0 / 3.0, Wrong), (0.0, Wrong)] {
+            assert_eq!(Says::of_judge(sopr, mean), says, "{mean}");
+        }
+        assert_eq!([1.0, 0.99, 0.01, 0.0].map(Says::of_score), [Right, Between, Between, Wrong]);
+    }
+
+    #[test]
+    fn kappa_of_the_textbook_is_found_and_the_table_has_no_row_that_nobody_used() {
+        // 40 of 50 the same, where 0.6 * 0.6 + 0.4 * 0.4 would be by chance.
+        let agreed = agreed(&[(Right, Right, 25), (Right, Wrong, 5), (Wrong, Right, 5), (Wrong, Wrong, 15)]);
+        assert_eq!((agreed.n, agreed.same), (50, 40));
+        assert_eq!(agreed.said, [Right, Wrong]);
+        assert_eq!(agreed.table, [[25, 5], [5, 15]]);
+        assert!((agreed.kappa.unwrap().value - 0.28 / 0.48).abs() < 1e-12);
+        assert_eq!((agreed.weighted, agreed.words.as_str()), (None, "moderate"));
+    }
+
+    #[test]
+    fn what_is_in_between_has_a_row_of_its_own_and_agrees_only_with_itself_but_is_a_near_miss() {
+        let agreed = agreed(&[(Right, Right, 10), (Between, Right, 5), (Wrong, Wrong, 10), (Between, Between, 1)]);
+        assert_eq!(agreed.said, [Right, Between, Wrong]);
+        assert_eq!(agreed.table, [[10, 0, 0], [5, 1, 0], [0, 0, 10]]);
+        assert_eq!((agreed.n, agreed.same), (26, 21));
+        let (plain, near) = (agreed.kappa.unwrap(), agreed.weighted.unwrap());
+        assert!(near.value > plain.value, "{near:?} {plain:?}");
+    }
+
+    #[test]
+    fn levels_of_a_scale_are_compared_as_levels() {
+        let mut tally = Tally::new(5);
+        for (first, second) in [(0.0, 0.25), (0.25, 0.25), (0.5, 0.5), (0.75, 1.0), (1.0, 1.0)] {
+            tally.add((Right, first), (Right, second));
+        }
+        let agreed = tally.agreed();
+        assert_eq!(agreed.kappa, None, "all passed, so the words vary in nothing");
+        let by_hand = Confusion::of([(0, 1), (1, 1), (2, 2), (3, 4), (4, 4)], 5).unwrap();
+        assert_eq!(agreed.weighted, by_hand.kappa(Weights::Linear, Level::default()));
+        assert_eq!([0.0, 0.12, 0.13, 1.0, 7.0].map(|score| level(score, 5)), [0, 0, 1, 4, 4]);
+        assert_eq!(level(f64::NAN, 5), 0);
+        assert_eq!(level(1.0, 0), 0);
+    }
+
+    #[test]
+    fn words_claim_no_more_than_the_runs_tell() {
+        let within = |kappa, low, high| Some((kappa, Some(Interval { low, high })));
+        for (n, same, kappa, wanted) in [
+            (9, 9, within(1.0, 1.0, 1.0), "too few to tell"),
+            (12, 12, None, "cannot be told: both say the same one thing of all runs"),
+            (12, 12, Some((1.0, None)), "full agreement"),
+            (40, 20, within(0.3, -0.1, 0.7), "no better than chance, as far as can be told"),
+            (40, 5, within(-0.6, -0.9, -0.3), "worse than chance"),
+            (40, 30, within(0.15, 0.05, 0.25), "hardly better than chance"),
+            (40, 30, within(0.3, 0.1, 0.5), "weak"),
+            (20, 15, within(0.7, 0.3, 0.95), "good, but it may be weak"),
+            (400, 380, within(0.85, 0.8, 0.9), "very good"),
+        ] {
+            assert_eq!(words(n, same, kappa), wanted, "{n} {same} {kappa:?}");
+        }
+    }
+
+    fn says() -> impl Strategy<Value = Says> {
+        prop::sample::select(Says::ALL.to_vec())
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_dropped_and_who_is_first_changes_only_the_side_of_the_table(
+            pairs in prop::collection::vec((says(), says()), 0..60),
+        ) {
+            let tally = |turned: bool| {
+                let mut tally = Tally::default();
+                for (a, b) in &pairs {
+                    if turned { tally.add((*b, 0.0), (*a, 0.0)) } else { tally.add((*a, 0.0), (*b, 0.0)) }
+                }
+                tally.agreed()
+            };
+            let (one, other) = (tally(false), tally(true));
+            prop_assert_eq!(one.n, pairs.len() as u64);
+            prop_assert_eq!(one.table.iter().flatten().sum::<u64>(), one.n);
+            prop_assert_eq!(one.same, pairs.iter().filter(|(a, b)| a == b).count() as u64);
+            for (at, row) in one.table.iter().enumerate() {
+                for (to, times) in row.iter().enumerate() {
+                    prop_assert_eq!(*times, other.table[to][at]);
+                }
+            }
+            match (one.kappa, other.kappa) {
+                (Some(a), Some(b)) => prop_assert!((a.value - b.value).abs() < 1e-9),
+                (a, b) => prop_assert_eq!(a.is_some(), b.is_some()),
+            }
+        }
+    }
+}
