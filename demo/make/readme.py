@@ -1,6 +1,7 @@
 """The README of the demo; its tables are counted, not written."""
 from collections import Counter
 
+from . import reviews
 from .tasks import TASKS
 
 MEANING = {
@@ -43,6 +44,7 @@ data.
 | `data/support.db` | users, tickets, comments |
 | `data/control_plane.db` | owners, projects, plan history, invoices, incidents |
 | `results/` | one file for each recorded run |
+| `results/.touchstone/reviews/` | what an invented reviewer says of {reviewed} of them, so that judges can be held against somebody; not always what the gold answer says |
 | `make.py`, `make/` | the program that makes all of the above, and this file |
 
 ## The tasks, easiest first
@@ -91,7 +93,8 @@ def text(recorded):
     cells = Counter((run.system, run.model) for run in recorded)
     matrix = ["| `" + system + "` | " + " | ".join(str(cells[system, model]) for model in ("claude", "o1", "o3-mini")) + " |"
               for system in ("promptql", "tool_calling", "tool_calling_python")]
-    return TEXT.format(count=len(recorded), tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
+    reviewed = len(reviews.files(recorded))
+    return TEXT.format(count=len(recorded), reviewed=reviewed, tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
 
 
 def rows(counts, meaning):
