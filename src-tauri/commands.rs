@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 57] = [
+pub(crate) const COMMANDS: [&str; 59] = [
     "status",
     "folders",
     "open_recent",
@@ -39,6 +39,8 @@ pub(crate) const COMMANDS: [&str; 57] = [
     "evaluate_options",
     "look_at_data",
     "evaluations",
+    "trust",
+    "agreement",
     "plan_launch",
     "start_launch",
     "stop_launch",

@@ -185,6 +185,13 @@ struct Filter {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct Two {
+    first: String,
+    second: String,
+    filter: String,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Say {
     id: String,
     review: Option<Review>,
@@ -192,7 +199,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 37;
+pub(crate) const LOOKS: usize = 39;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -246,8 +253,18 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
         "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
         "save_report" => reply(json, |Save { .. }| save_report()),
+        "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),
+        _ => of_judges(app, may_run, name, json),
+    }
+}
+
+/// The commands that are about judges.
+fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8>, AppError> {
+    match name {
         "judge_options" => reply(json, |Nothing {}| app.judge_options(may_run)),
         "judgings" => reply(json, |Nothing {}| Ok(app.judgings())),
+        "trust" => reply(json, |Filter { filter }| app.trust(&filter)),
+        "agreement" => reply(json, |Two { first, second, filter }| app.agreement(&first, &second, &filter)),
         "plan_judging" => reply(json, |Judge { request }| app.plan_judging(&request)),
         "start_judging" => reply(json, |Judge { request }| app.start_judging(&request)),
         "stop_judging" => reply(json, |StopLaunch { id, now }| app.stop_judging(&id, now)),

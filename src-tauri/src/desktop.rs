@@ -309,6 +309,8 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         judging::plan_judging,
         judging::start_judging,
         judging::stop_judging,
+        judging::trust,
+        judging::agreement,
         judging::evaluate_options,
         judging::look_at_data,
         judging::evaluations,

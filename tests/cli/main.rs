@@ -1,6 +1,7 @@
 //! The command line: the real program, run on folders of our own.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agreement;
 mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;

@@ -23,7 +23,7 @@ fn by(judge: &str) -> JudgeRequest {
 fn scored(bench: &Bench, name: &str, standing: ScoreStanding) -> RunScore {
     wait_until(&format!("{name} is {standing:?}"), || {
         let scores = bench.app().run_scores(&bench.row(NAME)?.id).ok()?.scores;
-        scores.into_iter().find(|score| score.name == name && score.standing == standing)
+        scores.into_iter().find(|score| score.scorer == name && score.standing == standing)
     })
 }
 

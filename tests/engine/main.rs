@@ -1,6 +1,7 @@
 //! One binary over the engine: each module a topic, each test name a rule.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod agreement;
 mod asking;
 mod bench;
 mod broken_files;

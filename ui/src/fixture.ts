@@ -121,7 +121,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
   };
 }
 
-type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report" | "judge_options" | "judgings" | "plan_judging" | "start_judging" | "stop_judging" | "published";
+type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report" | "judge_options" | "judgings" | "plan_judging" | "start_judging" | "stop_judging" | "trust" | "agreement" | "published";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
     overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, no_expected: 0, unasked: 0, missing: 0, misread: [] }),
@@ -142,6 +142,8 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     save_report: () => true,
     judge_options: () => ({ groups: [{ name: "StableToolBench", what: "Was the request solved?" }], judges: [judge("sopr", "Was the request solved?", 3, true), judge("fac", "Is it complete?", 1, false)], models: [{ name: "local", detail: "OpenAI wire", why_not: null }, { name: "old", detail: "replays", why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null } }], why_not: null }),
     judgings: () => fixture.judgings,
+    trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [] }),
+    agreement: () => refused("agreement"),
     plan_judging: ({ request }) => ({ runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
     start_judging: () => ({ judging: "j1" }),
     stop_judging: () => null,

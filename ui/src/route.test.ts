@@ -14,6 +14,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ place: fc.constant("compare" as const), ids: fc.array(text, { maxLength: 4 }), row: fc.option(nat) }),
   fc.record({ place: fc.constant("report" as const), q: text, format: fc.constantFrom("html" as const, "csv" as const, "junit" as const), scorer: text, baseline: text, title: text, runs: fc.boolean(), published: fc.boolean() }),
   fc.record({ place: fc.constant("tasks" as const), q: text, set: text, category: text, task: text, top: nat }),
+  fc.record({ place: fc.constant("trust" as const), q: text, first: text, second: text }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
   fc.record({ place: fc.constant("evaluate" as const), data: text, by: fc.array(text, { maxLength: 3 }) }),
   fc.record({ place: fc.constant("evaluation" as const), id: fc.string({ minLength: 1 }) }),

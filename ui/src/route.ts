@@ -84,7 +84,14 @@ export interface EvaluationRoute {
   place: "evaluation";
   id: string;
 }
-export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | { place: "problems"; top: number } | { place: "settings" };
+/** How far judges agree. `first` and `second` are the two that are shown closer; empty means the first pair there is. */
+export interface TrustRoute {
+  place: "trust";
+  q: string;
+  first: string;
+  second: string;
+}
+export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | TrustRoute | { place: "problems"; top: number } | { place: "settings" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
@@ -92,6 +99,7 @@ export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", f
 export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true, published: false };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [] };
+export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
 
@@ -156,6 +164,7 @@ export function parse(hash: string): Route {
   if (place === "report") return readReport(asked, q);
   if (place === "tasks") return { place, q, set: asked.get("set") ?? "", category: asked.get("category") ?? "", task: asked.get("task") ?? "", top };
   if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by") } : { place: "evaluation", id };
+  if (place === "trust") return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings") return { place };
   return { place: "runs", q, sort, top };
@@ -208,6 +217,11 @@ export function format(route: Route): string {
   if (route.place === "evaluate") {
     put("data", route.data);
     for (const kind of route.by) asked.append("by", kind);
+  }
+  if (route.place === "trust") {
+    put("q", route.q);
+    put("first", route.first);
+    put("second", route.second);
   }
   if (route.place === "launch") writeDraft(route.draft, asked);
   if ("top" in route) put("top", route.top);

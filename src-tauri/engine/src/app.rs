@@ -60,6 +60,7 @@ pub mod stabletoolbench;
 mod stats;
 mod suite_judges;
 mod tasks;
+mod trust;
 
 mod verdicts;
 pub mod virtual_apis;

@@ -1,5 +1,6 @@
 //! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
 //! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
+mod agreement;
 mod answers;
 mod compare;
 mod convert;
@@ -90,6 +91,9 @@ enum Command {
 
     /// Threads of messages, and runs, as rows that evaluators take
     Messages(messages::Messages),
+
+    /// Say how far judges agree with people and with each other, and on which runs they do not
+    Agreement(agreement::AgreementOf),
 
     /// Measure texts against texts: JSON Lines on standard input, every text metric on standard output
     Metrics(metrics::Metrics),
@@ -191,6 +195,8 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
         Some(Command::Review(review)) => review::run(&review, here),
 
         Some(Command::Messages(messages)) => messages::run(&messages, here),
+
+        Some(Command::Agreement(asked)) => agreement::run(&asked, here),
 
         Some(Command::Metrics(metrics)) => metrics::run(&metrics),
 

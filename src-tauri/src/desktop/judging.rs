@@ -1,10 +1,10 @@
-//! The window's commands about what is said of runs and of data files: judging, and evaluating.
+//! The window's commands about what is said of runs and of data files: judging, how far judges agree, and evaluating.
 use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;
 use touchstone_engine::rows::{
-    DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, Evaluating, EvaluationView, JudgeOptions,
-    JudgePlan, JudgeRequest, Judging, JudgingView,
+    Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, Evaluating, EvaluationView,
+    JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, Trust,
 };
 
 #[tauri::command]
@@ -26,6 +26,14 @@ pub(super) async fn start_judging(app: Engine<'_>, request: JudgeRequest) -> Rep
 #[tauri::command]
 pub(super) async fn stop_judging(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
     run(app, move |app| app.stop_judging(&id, now)).await
+}
+#[tauri::command]
+pub(super) async fn trust(app: Engine<'_>, filter: String) -> Reply<Trust> {
+    run(app, move |app| app.trust(&filter)).await
+}
+#[tauri::command]
+pub(super) async fn agreement(app: Engine<'_>, first: String, second: String, filter: String) -> Reply<Agreement> {
+    run(app, move |app| app.agreement(&first, &second, &filter)).await
 }
 #[tauri::command]
 pub(super) async fn evaluate_options(app: Engine<'_>) -> Reply<EvaluateOptions> {

@@ -1,5 +1,6 @@
 // Everything the page may ask for, in one interface. Two forms fill it: the window's IPC and the served HTTP API.
 // The names of the commands are the same in the engine's `App`, in the window, in the routes and here; a test compares them.
+import type { Agreement } from "../generated/Agreement";
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
 import type { Check } from "../generated/Check";
@@ -55,6 +56,7 @@ import type { TaskRequest } from "../generated/TaskRequest";
 import type { TaskView } from "../generated/TaskView";
 import type { TextPiece } from "../generated/TextPiece";
 import type { TreeView } from "../generated/TreeView";
+import type { Trust } from "../generated/Trust";
 
 /** Arguments and reply of every command. An argument object is sent as it is; a failed call throws an `AppError`. */
 export interface Commands {
@@ -123,6 +125,10 @@ export interface Commands {
   judge_options: [Record<string, never>, JudgeOptions];
   /** All judging since the program began, newest first. */
   judgings: [Record<string, never>, JudgingView[]];
+  /** Who said something of the runs that pass a filter, and how far each two agree. */
+  trust: [{ filter: string }, Trust];
+  /** Two of them, by their ids, with the runs on which they disagree. */
+  agreement: [{ first: string; second: string; filter: string }, Agreement];
   /** What a request comes to; sends nothing. */
   plan_judging: [{ request: JudgeRequest }, JudgePlan];
   start_judging: [{ request: JudgeRequest }, Judging];

@@ -31,11 +31,15 @@ kappa: number | null,
  */
 interval: [number, number] | null, 
 /**
+ * κ with near misses counted in part; none where there are none.
+ */
+weighted: number | null, 
+/**
  * In words: `too few to tell`, `good`.
  */
 words: string, 
 /**
- * Names of what can be said, in order: `right`, `wrong`.
+ * Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
  */
 said: Array<string>, 
 /**

@@ -5,7 +5,7 @@
  */
 export type Rater = { 
 /**
- * By which it is asked for; `people` are the reviews.
+ * By which it is asked for; `people` are the reviews, `score` the automatic score.
  */
 id: string, 
 /**
@@ -23,4 +23,8 @@ reviewed: number,
 /**
  * Runs whose verdict does not hold any more, and does not count.
  */
-stale: number, };
+stale: number, 
+/**
+ * Runs whose replies came to no verdict: not read, or not applicable. They do not count either.
+ */
+unread: number, };

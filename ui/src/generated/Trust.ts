@@ -17,4 +17,8 @@ pairs: Array<Agreement>,
 /**
  * Runs that were reviewed.
  */
-reviewed: number, };
+reviewed: number, 
+/**
+ * What is left out, and why, in sentences.
+ */
+notes: Array<string>, };

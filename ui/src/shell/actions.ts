@@ -6,7 +6,7 @@ import { atWork } from "../launches";
 import { asAppError } from "../live";
 import type { Action } from "../keys";
 import { TEXT_SIZES, type Theme } from "../prefs";
-import { EVALUATE, OVERVIEW, REPORT, RUNS, TASKS, type Route } from "../route";
+import { EVALUATE, OVERVIEW, REPORT, RUNS, TASKS, TRUST, type Route } from "../route";
 import type { Session } from "../session";
 
 export interface Frame {
@@ -49,6 +49,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("report", "Report", ["g e"], () => REPORT, frame.open),
     to("runs", "Runs", ["g r"], frame.runs, frame.open),
     to("tasks", "Tasks", ["g t"], () => TASKS, frame.open),
+    to("trust", "Trust: how far judges agree with people", ["g j"], () => TRUST, frame.open),
     to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
     { id: "launch-stop", title: "Stop what is running", group: "Launch", when: () => launches().some(atWork), run: stop },

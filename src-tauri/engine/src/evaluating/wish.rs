@@ -1,9 +1,9 @@
 //! **Pure.** What was asked for, understood: evaluators with their options and where their inputs come from. What is wrong is a sentence.
-use touchstone_scoring::judges::MOST_ROUNDS;
 use crate::rows::{EvaluateRequest, EvaluatorRequest};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Evaluator, Mapping, Quirks};
+use touchstone_scoring::judges::MOST_ROUNDS;
 
 /// Evaluators at a time; more are a slip of the finger.
 const MOST_EVALUATORS: usize = 100;

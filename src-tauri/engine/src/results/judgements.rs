@@ -12,6 +12,7 @@ use super::suites::Tasks;
 use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::panic::catch_unwind;
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
@@ -92,6 +93,59 @@ pub(super) fn kept(sheet: &Sheet) -> String {
     serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>()).unwrap_or_default()
 }
 
+/// What one judge said of a run, as the index keeps it.
+#[derive(Deserialize)]
+pub(super) struct Kept<'a> {
+    #[serde(borrow)]
+    pub(super) judge: Cow<'a, str>,
+    version: u32,
+    #[serde(borrow)]
+    pub(super) model: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) rules: Cow<'a, str>,
+    #[serde(borrow)]
+    inputs: Cow<'a, str>,
+    scores: Vec<f64>,
+}
+
+impl Kept<'_> {
+    /// What of a file of judgements is kept, without copying it; each with what names that which its judge is shown now.
+    pub(super) fn all<'a>(json: &'a str, marks: &'a str) -> impl Iterator<Item = (Kept<'a>, &'a str)> {
+        let all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
+        all.into_iter().zip(marks.split(' '))
+    }
+
+    /// Whether it still holds of what judges are shown now.
+    pub(super) fn holds(&self, judge: &Judge, now: &str) -> bool {
+        stale(judge, self.version, &self.inputs, now).is_none()
+    }
+
+    /// The mean of its rounds; none when none of them came to a score.
+    pub(super) fn mean(&self) -> Option<f64> {
+        mean_and_spread(&self.scores).map(|(mean, _)| mean)
+    }
+}
+
+/// What the judge of each judgement is shown now, as one text, in the order of the judgements: what is kept beside them.
+fn marks(judged: &[Judged], subject: Option<&Subject>) -> String {
+    let mark = |one: &Judged| {
+        let judge = judges::named(&one.judge)?;
+        Some(inputs_mark(judge, Rules::of(&one.rules)?, subject?))
+    };
+    let marks: Vec<String> = judged.iter().map(|one| mark(one).unwrap_or_else(|| "-".to_owned())).collect();
+    marks.join(" ")
+}
+
+/// The reason that a judge gave last, of the judgement that counts.
+pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), now: &str) -> Option<String> {
+    let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
+    let of_it = |(one, now): &(&Judged, &str)| {
+        one.judge == judge && one.rules == rules && one.model == model && one.inputs == *now
+    };
+    let last = judged.iter().zip(now.split(' ')).filter(of_it).last();
+    last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
+}
+
 /// Puts what judges said into the scores of a run that was just written or measured.
 pub(crate) fn hold(sql: &Connection, at: (&Roots, &Limits), tasks: &Tasks, key: &str) -> Result<(), IndexError> {
     let path: Option<String> =
@@ -111,11 +165,6 @@ pub(super) fn show(
 ) -> Result<(), IndexError> {
     let Some(known) = known(sql, key)? else { return Ok(()) };
     let place = known.place();
-    let Some(against) = place.against(tasks) else { return Ok(()) };
-    let scorers = || against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
-    if scorers().next().is_none() {
-        return Ok(());
-    }
     let judged: Option<Option<String>> = sql
         .prepare_cached("SELECT judged FROM reviews WHERE path = ?")?
         .query_row([&file.path], |row| row.get(0))
@@ -124,9 +173,15 @@ pub(super) fn show(
     // What judges are shown of the run as its files are now; nothing when they cannot be read.
     let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
     let query = place.prompt(tasks, known.system.as_deref());
-    let expected = against.yardstick.expected.as_deref();
+    let against = place.against(tasks);
+    let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
     let subject = run.map(|run| Subject::of(&run, query.as_deref()).expecting(expected));
-    for (at, scorer) in scorers() {
+    let inputs = marks(&judged, subject.as_ref());
+    sql.prepare_cached("UPDATE reviews SET run = ?, inputs = ? WHERE path = ?")?
+        .execute(params![key, inputs, file.path])?;
+    let Some(against) = against else { return Ok(()) };
+    let judges = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
+    for (at, scorer) in judges {
         put(sql, known.id, at, &score(scorer, &judged, subject.as_ref()))?;
     }
     Ok(())

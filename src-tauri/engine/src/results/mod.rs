@@ -39,6 +39,7 @@ mod shelf;
 pub mod snippet;
 pub mod suites;
 mod tally;
+mod trust;
 mod watch;
 mod words;
 

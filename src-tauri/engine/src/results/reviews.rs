@@ -1,27 +1,30 @@
 //! What people say of runs, followed: files beside the results are read, held against the answers they were given for, and what
 //! still holds is put into the rows of their runs. The files are truth; who writes them is `runs::reviews`, or anybody with an editor.
+mod taken;
+
+pub(super) use taken::beginning;
+
 use super::conduct::{Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Reader};
 use super::judgements;
 use super::limits::Limits;
-use super::look::is_settled;
-use super::open::{self, Refused, Stamp};
+use super::open::Stamp;
 use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
 use super::scan;
-use crate::clock;
 use crate::rows::{Problem, ProblemKind, RunRow};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
+use taken::Taken;
 use touchstone_formats::collection;
-use touchstone_formats::review::{self, Review, Sheet};
+use touchstone_formats::review::{self, Sheet};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Where reviews are, below the output directory.
 const FOLDER: &str = ".touchstone/reviews";
@@ -193,6 +196,7 @@ fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &s
     };
     sql.prepare_cached("UPDATE runs SET verdict = ?, review_score = ? WHERE key = ?")?
         .execute(params![verdict, score, key])?;
+    sql.prepare_cached("UPDATE reviews SET run = ? WHERE path = ?")?.execute(params![key, file.path])?;
     Ok(())
 }
 
@@ -320,86 +324,6 @@ fn list(roots: &Roots, limits: &Limits, folder: &FileId) -> BTreeMap<FileId, Fou
         if found.odd.is_some() { !is_dir(file) || !scan::is_suite_name(file) } else { named }
     });
     found
-}
-
-/// What a file of a review turned out to be.
-enum Taken {
-    Gone,
-    Unread { stamp: Stamp, wrong: Wrong },
-    Sheet { stamp: Stamp, settled: bool, hash: u64, read: Result<Said, Wrong> },
-}
-
-/// What stands in a file.
-enum Said {
-    Person(Review),
-    /// As it is kept in the index.
-    Judges(String),
-}
-
-impl Taken {
-    fn of(roots: &Roots, file: &FileId, found: Option<Found>) -> Self {
-        let Some(found) = found else { return Taken::Gone };
-        if let Some(odd) = found.odd {
-            return Taken::Unread { stamp: found.stamp, wrong: Wrong::because(odd) };
-        }
-        let judged = is_judged(file);
-        let said = |bytes: &[u8]| {
-            if judged {
-                judgements::read(bytes).map(|sheet| Said::Judges(judgements::kept(&sheet)))
-            } else {
-                read(bytes).map(|sheet| Said::Person(sheet.review().clone()))
-            }
-        };
-        match open::read(roots, file, if judged { judgements::MOST } else { MOST }) {
-            Ok((bytes, stamp)) => Taken::Sheet {
-                stamp,
-                settled: is_settled(stamp, clock::now_ns()),
-                hash: xxh3_64(&bytes),
-                read: said(&bytes).map_err(Wrong::of),
-            },
-            Err(Refused::Gone) => Taken::Gone,
-            Err(why) => {
-                Taken::Unread { stamp: found.stamp, wrong: Wrong::because(format!("The file cannot be read: {why}.")) }
-            }
-        }
-    }
-
-    /// Keeps it in the index; true when it says something else than before.
-    fn put(self, sql: &Connection, file: &FileId) -> Result<bool, IndexError> {
-        let (stamp, settled, hash, read) = match self {
-            Taken::Gone => {
-                return Ok(sql.prepare_cached("DELETE FROM reviews WHERE path = ?")?.execute([&file.path])? > 0);
-            }
-            Taken::Unread { stamp, wrong } => (stamp, true, xxh3_64(wrong.message.as_bytes()), Err(wrong)),
-            Taken::Sheet { stamp, settled, hash, read } => (stamp, settled, hash, read),
-        };
-        let mut known = sql.prepare_cached("SELECT hash FROM reviews WHERE path = ?")?;
-        let before: Option<i64> = known.query_row([&file.path], |row| row.get(0)).optional()?;
-        let (said, judged) = match read.as_ref().ok() {
-            Some(Said::Person(said)) => (Some(said), None),
-            Some(Said::Judges(judged)) => (None, Some(judged)),
-            None => (None, None),
-        };
-        let wrong = read.as_ref().err().and_then(|wrong| serde_json::to_string(wrong).ok());
-        sql.prepare_cached(
-            "INSERT OR REPLACE INTO reviews (path, size, mtime_ns, inode, settled, hash, verdict, score, answer, judged, problem)
-             VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-        )?
-        .execute(params![
-            file.path,
-            stamp.size.cast_signed(),
-            stamp.mtime_ns,
-            stamp.inode.cast_signed(),
-            settled,
-            hash.cast_signed(),
-            said.and_then(|said| said.verdict).map(review::Verdict::word),
-            said.and_then(|said| said.score),
-            said.and_then(|said| said.answer.as_deref()),
-            judged,
-            wrong,
-        ])?;
-        Ok(before != Some(hash.cast_signed()))
-    }
 }
 
 #[cfg(test)]

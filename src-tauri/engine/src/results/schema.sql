@@ -127,8 +127,12 @@ CREATE TABLE reviews (
   score    REAL,
   answer   TEXT,                             -- names the answer it was given for; NULL: any
   judged   TEXT,                             -- of a file of judgements instead: JSON list of Judged
+  note     TEXT,                             -- the beginning of what a person wrote
+  run      TEXT,                             -- runs.key: the run it was last held against
+  inputs   TEXT,                             -- of a file of judgements: for each of them, names what its judge is shown of that run now
   problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
 ) WITHOUT ROWID;
+CREATE INDEX reviews_run ON reviews(run) WHERE run IS NOT NULL;
 
 -- rowid = items.id
 CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='unicode61');

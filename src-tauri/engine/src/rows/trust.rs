@@ -5,7 +5,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 pub struct Rater {
-    /// By which it is asked for; `people` are the reviews.
+    /// By which it is asked for; `people` are the reviews, `score` the automatic score.
     pub id: String,
     /// As it is shown: `sopr by claude`.
     pub name: String,
@@ -15,6 +15,8 @@ pub struct Rater {
     pub reviewed: u64,
     /// Runs whose verdict does not hold any more, and does not count.
     pub stale: u64,
+    /// Runs whose replies came to no verdict: not read, or not applicable. They do not count either.
+    pub unread: u64,
 }
 
 /// Agreement of two raters.
@@ -33,9 +35,11 @@ pub struct Agreement {
     pub kappa: Option<f64>,
     /// Its interval of 95 %; none when there is none.
     pub interval: Option<(f64, f64)>,
+    /// κ with near misses counted in part; none where there are none.
+    pub weighted: Option<f64>,
     /// In words: `too few to tell`, `good`.
     pub words: String,
-    /// Names of what can be said, in order: `right`, `wrong`.
+    /// Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
     pub said: Vec<String>,
     /// How often the first said this (row) and the second that (column).
     pub table: Vec<Vec<u64>>,
@@ -75,4 +79,6 @@ pub struct Trust {
     pub pairs: Vec<Agreement>,
     /// Runs that were reviewed.
     pub reviewed: u64,
+    /// What is left out, and why, in sentences.
+    pub notes: Vec<String>,
 }

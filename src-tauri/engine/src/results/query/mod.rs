@@ -13,6 +13,7 @@ mod run_set;
 mod scored;
 #[cfg(test)]
 mod tests;
+mod trust;
 
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;

@@ -1,5 +1,6 @@
 //! **Pure.** What was worked out for one moment of the index. The next moment begins with nothing.
 use super::RunSet;
+use super::trust::Known;
 use crate::results::overview::Matrix;
 use crate::rows::{Facets, Sort};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(super) struct Remembered {
     pub(super) facets: Option<Arc<Facets>>,
     /// Overviews, by filter and scorer.
     pub(super) matrices: Recent<(String, Option<String>), Matrix, 3>,
+    /// Who said what, by filter.
+    pub(super) trusts: Recent<String, Known, 2>,
 }
 
 impl Remembered {

@@ -1,0 +1,147 @@
+//! `agreement`: how far judges agree with people and with each other, and on which runs they do not.
+use super::{
+    Ended, Outcome, Where, folder,
+    terminal::{Columns, Head, Paint, one_line},
+};
+use crate::Surroundings;
+use clap::Args;
+use serde_json::json;
+use std::io::{self, BufWriter, Write};
+use touchstone_engine::{
+    error::{AppError, Code},
+    rows::{Agreement, Rater, Trust},
+};
+
+/// What `agreement` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+A judge says right where a run passes, wrong where it does not, and in between exactly halfway; a person's `partly` is in between,
+too. κ counts what is in between as a word of its own, `near` counts a near miss in part. Verdicts that are stale, or were not read,
+do not count, and are named below the table.")]
+pub(super) struct AgreementOf {
+    #[command(flatten)]
+    place: Where,
+    /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by MODEL`
+    #[arg(long, value_name = "NAME")]
+    judge: Option<String>,
+    /// Which runs, as in the window: `system:promptql model:o1`
+    #[arg(long, default_value = "", hide_default_value = true)]
+    filter: String,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
+    let app = folder::ready(asked.place.clone(), here)?;
+    let trust = app.trust(&asked.filter)?;
+    let mut shown = Vec::new();
+    if let Some(name) = &asked.judge {
+        let meant = |rater: &Rater| {
+            rater.id != "people"
+                && (rater.id == *name || rater.name == *name || rater.id.split(':').next() == Some(name))
+        };
+        if !trust.raters.iter().any(meant) {
+            return Err(nobody(name, &trust).into());
+        }
+        for pair in trust.pairs.iter().filter(|pair| pair.first.id == "people" && meant(&pair.second)) {
+            shown.push(app.agreement(&pair.first.id, &pair.second.id, &asked.filter)?);
+        }
+    }
+    let mut out = BufWriter::new(io::stdout().lock());
+    if asked.json {
+        let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "agreements": shown });
+        writeln!(out, "{document}")?;
+    } else {
+        write(&mut out, &trust, Paint(here.colour))?;
+        for pair in &shown {
+            details(&mut out, pair, Paint(here.colour))?;
+        }
+    }
+    out.flush()?;
+    Ok(Ended::Well)
+}
+
+fn nobody(name: &str, trust: &Trust) -> AppError {
+    let names: Vec<&str> =
+        trust.raters.iter().filter(|rater| rater.id != "people").map(|rater| rater.name.as_str()).collect();
+    let error = AppError::new(Code::NotFound, format!("No judge named `{name}` has said anything of these runs."));
+    error.hint(if names.is_empty() {
+        "Have the reviewed runs judged: touchstone score --judge sopr --judge-model MODEL --filter review:yes"
+            .to_owned()
+    } else {
+        format!("There are: {}.", names.join(", "))
+    })
+}
+
+fn write(out: &mut dyn Write, trust: &Trust, paint: Paint) -> io::Result<()> {
+    let judges = trust.raters.iter().any(|rater| rater.id != "people" && rater.id != "score");
+    match trust.reviewed {
+        0 => writeln!(out, "No run was reviewed yet. Say what you think of some: touchstone review FILE right")?,
+        1 => writeln!(out, "1 run was reviewed.")?,
+        n => writeln!(out, "{n} runs were reviewed.")?,
+    }
+    if trust.reviewed > 0 && !judges {
+        writeln!(out, "No judge was asked yet: touchstone score --judge sopr --judge-model MODEL --filter review:yes")?;
+    }
+    if !trust.pairs.is_empty() {
+        writeln!(out)?;
+        let head = |title: &'static str, right| Head { title: title.into(), right };
+        let numbers = ["n", "same", "κ", "95 %", "near"].map(|title| head(title, true));
+        let heads = [head("first", false), head("second", false)].into_iter().chain(numbers);
+        let mut columns = Columns::new(heads.chain([head("", false)]).collect());
+        trust.pairs.iter().for_each(|pair| columns.row(cells(pair)));
+        columns.write(out, "", paint, &|_, text| text.to_owned())?;
+    }
+    let left_out: Vec<String> = trust.raters.iter().filter_map(not_counted).collect();
+    if !left_out.is_empty() {
+        writeln!(out, "\nNot counted: {}.", left_out.join("; "))?;
+    }
+    trust.notes.iter().try_for_each(|note| writeln!(out, "{}", one_line(note)))
+}
+
+fn not_counted(rater: &Rater) -> Option<String> {
+    let counts = [(rater.stale, "stale"), (rater.unread, "without a verdict")];
+    let parts: Vec<String> = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
+    (!parts.is_empty()).then(|| format!("{} {}", one_line(&rater.name), parts.join(", ")))
+}
+
+fn cells(pair: &Agreement) -> Vec<String> {
+    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| format!("{number:.2}"));
+    vec![
+        one_line(&pair.first.name).into_owned(),
+        one_line(&pair.second.name).into_owned(),
+        pair.n.to_string(),
+        pair.same.to_string(),
+        number(pair.kappa),
+        pair.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:.2} to {high:.2}")),
+        number(pair.weighted),
+        pair.words.clone(),
+    ]
+}
+
+/// The table of what both say, and the runs on which they disagree.
+fn details(out: &mut dyn Write, pair: &Agreement, paint: Paint) -> io::Result<()> {
+    let (first, second) = (one_line(&pair.first.name), one_line(&pair.second.name));
+    writeln!(out, "\n{}", paint.bold(&format!("{first} (rows) and {second} (columns)")))?;
+    let head = |title: &str, right| Head { title: title.to_owned().into(), right };
+    let mut columns =
+        Columns::new([head("", false)].into_iter().chain(pair.said.iter().map(|word| head(word, true))).collect());
+    for (word, row) in pair.said.iter().zip(&pair.table) {
+        columns.row([word.clone()].into_iter().chain(row.iter().map(u64::to_string)).collect());
+    }
+    columns.write(out, "  ", paint, &|_, text| text.to_owned())?;
+    if pair.disagreements_total == 0 {
+        return writeln!(out, "  They disagree on no run.");
+    }
+    writeln!(out)?;
+    for run in &pair.disagreements {
+        writeln!(out, "  {}", paint.bold(&one_line(&run.path)))?;
+        let because =
+            |why: &Option<String>| why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
+        writeln!(out, "    {first} {}{}", run.first, because(&run.first_why))?;
+        writeln!(out, "    {second} {}{}", run.second, because(&run.second_why))?;
+    }
+    let left = pair.disagreements_total.saturating_sub(pair.disagreements.len() as u64);
+    if left > 0 { writeln!(out, "  And {left} more.") } else { Ok(()) }
+}

@@ -1,0 +1,68 @@
+import { flushSync, mount, tick, unmount } from "svelte";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import App from "../../App.svelte";
+import { Fixture } from "../../fixture";
+import type { Agreement } from "../../generated/Agreement";
+import type { JudgeRequest } from "../../generated/JudgeRequest";
+import type { Rater } from "../../generated/Rater";
+import { layOut } from "../../step/canned.test-env";
+
+let page: ReturnType<typeof mount> | undefined;
+const id = (testid: string) => document.querySelector<HTMLElement>(`[data-testid='${testid}']`);
+const flat = (element: Element | null | undefined) => element?.textContent?.replace(/\s+/g, " ").trim() ?? "";
+const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 });
+const button = (name: string) => [...document.querySelectorAll("button")].find((found) => flat(found).startsWith(name));
+
+const rater = (name: string, change: Partial<Rater> = {}): Rater => ({ id: name, name, runs: 12, reviewed: 12, stale: 0, unread: 0, ...change });
+const JUDGE = rater("sopr:ours:m", { name: "sopr by m", stale: 2, unread: 1 });
+const PAIR: Agreement = { first: rater("people"), second: JUDGE, n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2 };
+
+async function open(change: (backend: Fixture) => void, hash = "#/trust") {
+  const backend = new Fixture();
+  change(backend);
+  location.hash = hash;
+  page = mount(App, { target: document.body, props: { backend } });
+  await until(() => expect(id("trust")).not.toBeNull());
+  return backend;
+}
+
+let away: () => void;
+beforeEach(() => (away = layOut()));
+afterEach(async () => {
+  if (page) await unmount(page);
+  page = undefined;
+  document.body.replaceChildren();
+  away();
+});
+
+it("says how to begin where nothing was reviewed, and begins no judging", async () => {
+  await open(() => undefined);
+  await until(() => expect(flat(id("trust"))).toContain("No runs were reviewed yet"));
+  expect(button("Calibrate a judge")?.disabled).toBe(true);
+});
+
+it("judges exactly the reviewed runs that pass the filter", async () => {
+  const backend = await open((backend) => (backend.replies.trust = () => ({ raters: [rater("people")], pairs: [], reviewed: 12, notes: [] })), "#/trust?q=model%3Ao1");
+  await until(() => expect(flat(id("trust"))).toContain("No judge was asked about these runs yet."));
+  button("Calibrate a judge")?.click();
+  await tick();
+  flushSync();
+  const requests = () => backend.calls.filter((call) => call.name === "plan_judging").map((call) => (call.args as { request: JudgeRequest }).request);
+  await until(() => expect(requests().at(-1)).toMatchObject({ runs: [], filter: "review:yes model:o1" }));
+});
+
+it("shows a pair closer, names what does not count, and fills in as verdicts come", async () => {
+  const backend = await open((backend) => {
+    backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [PAIR], reviewed: 12, notes: ["`sowr` is left out."] });
+    backend.replies.agreement = () => ({ ...PAIR, disagreements: [{ run: "r7", path: "<b>x</b>.yaml", task: "t", first: "right", first_why: "I <i>say</i>", second: "wrong", second_why: null }] });
+  });
+  await until(() => expect(flat(id("trust-pairs"))).toContain("people and sopr by m10 of 120.690.34 to 1.00–good"));
+  expect(flat(id("trust-raters"))).toContain("2 stale, 1 without a verdict");
+  expect(flat(id("trust"))).toContain("`sowr` is left out.");
+  await until(() => expect(flat(id("disagreements"))).toContain("<b>x</b>.yaml people right I <i>say</i> sopr by m wrong"));
+  expect(id("disagreements")?.querySelector("a")?.getAttribute("href")).toBe("#/run/r7");
+  expect(flat(id("trust-pair"))).toContain("And 1 run more");
+  backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [{ ...PAIR, same: 11 }], reviewed: 12, notes: [] });
+  backend.tell({ kind: "runs", generation: 2, ids: ["r7"], all: false });
+  await until(() => expect(flat(id("trust-pairs"))).toContain("11 of 12"));
+});
