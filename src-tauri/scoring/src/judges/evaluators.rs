@@ -188,7 +188,7 @@ fn ruling(judge: &Judge, outcome: &Outcome) -> Option<Ruling> {
 mod tests {
     use super::super::{Finish, Sitting, all, named};
     use super::*;
-    use touchstone_formats::transcript;
+    use touchstone_formats::{suite, transcript};
 
     const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
 
@@ -300,6 +300,58 @@ mod tests {
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
         assert_eq!(told("relevance", &silent, Rules::Ours, &[]), "1 | 0 | There is no final answer.");
         assert_eq!(told("relevance", &silent, Rules::Official, &[]), "asks, anew");
+    }
+
+    #[test]
+    fn tools_that_a_query_offers_are_those_of_its_runs_unless_the_run_says() {
+        const QUERY: &str = r#"[{"query_id": 1, "query": "How many plans?", "api_list": [{"category_name": "Data", "tool_name": "plans", "api_name": "count", "api_description": "Counts.", "required_parameters": [{"name": "of", "type": "STRING", "description": "", "default": ""}], "optional_parameters": [], "method": "GET"}], "relevant APIs": [["plans", "count"]]}]"#;
+        let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
+        let (_, without) = RUN.split_once('\n').unwrap();
+        let called = run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task);
+        assert_eq!(named("tool_call_accuracy").unwrap().lacks(&called, Rules::Ours), None);
+        let text = asked("tool_call_accuracy", &called, Rules::Ours);
+        assert!(text.contains("count_for_plans") && text.contains("Counts.") && !text.contains("Finish"), "{text}");
+        let own = run(RUN);
+        assert_eq!(own.clone().offering(&task), own);
+    }
+
+    macro_rules! words {
+        ($name:literal, $sum:literal) => {
+            ($name, include_str!(concat!("../../judges/azure/", $name, ".md")), $sum)
+        };
+    }
+
+    #[test]
+    fn other_words_of_an_evaluator_are_another_version() {
+        let all: [(&str, &str, u32); 21] = [
+            words!("code_vulnerability", 1_209_751_496),
+            words!("coherence", 676_288_141),
+            words!("fluency", 4_178_285_125),
+            words!("groundedness", 2_796_026_804),
+            words!("groundedness_with_query", 1_208_317_208),
+            words!("hate_unfairness", 1_012_618_585),
+            words!("indirect_attack", 3_642_288_491),
+            words!("intent_resolution", 82_203_542),
+            words!("label_model", 3_341_122_228),
+            words!("protected_material", 332_103_487),
+            words!("relevance", 312_950_060),
+            words!("response_completeness", 889_096_772),
+            words!("retrieval", 3_358_932_481),
+            words!("score_model", 1_944_672_916),
+            words!("self_harm", 3_630_156_291),
+            words!("sexual", 2_504_460_535),
+            words!("similarity", 1_925_999_530),
+            words!("task_adherence", 3_177_377_536),
+            words!("tool_call_accuracy", 3_370_421_430),
+            words!("ungrounded_attributes", 3_891_328_751),
+            words!("violence", 2_152_802_917),
+        ];
+        for (name, text, wanted) in all {
+            let sum = text.bytes().fold(0_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+            // Who changes the words raises the version in the file, then puts the new sum here.
+            assert_eq!(sum, wanted, "{name}");
+            assert!(text.starts_with("version: 1\n"), "{name}");
+        }
     }
 
     #[test]

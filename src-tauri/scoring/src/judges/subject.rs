@@ -3,6 +3,8 @@ use super::sowr::Side;
 use super::turns::Turns;
 use touchstone_formats::json;
 use touchstone_formats::run::{Layout, Run, Step, StepKind};
+use touchstone_formats::stabletoolbench::{Pool, Query, functions};
+use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
 
 /// A run, as far as judges look.
@@ -94,6 +96,18 @@ impl Subject {
     #[must_use]
     pub fn expecting(self, expected: Option<&Value>) -> Self {
         Self { truth: expected.cloned().map(shown), ..self }
+    }
+
+    /// With the tools that its task offers, where the run itself does not say which it had.
+    #[must_use]
+    pub fn offering(mut self, task: &Task) -> Self {
+        let query = Some(task).filter(|_| self.turns.tool_definitions.is_empty()).and_then(Query::of_task);
+        if let Some(query) = query {
+            let offered = functions::of_query(&query, &Pool::default(), false);
+            let offered = offered.iter().filter(|function| function.api.is_some());
+            self.turns.tool_definitions = offered.map(functions::Function::to_value).collect();
+        }
+        self
     }
 
     /// Everything that a verdict of judges by words depends on, as one text. It stays as it is to the letter: verdicts are found by it.
