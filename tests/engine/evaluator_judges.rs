@@ -75,7 +75,7 @@ fn a_verdict_holds_as_long_as_what_its_judge_was_shown_is_the_same() {
 fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
     let server = Scripted::always(says(FOUR));
     let bench = bench(&server);
-    bench.put(RUN, super::bench::answered("There are 3."));
+    bench.put(RUN, "conversation:\n- user_message: How many plans are there?\n- assistant_message: There are 3.\n");
     wait_until("the run has no calls", || bench.row(NAME).filter(|row| row.tool_calls == 0));
     for (name, wanted) in [
         ("tool_call_accuracy", "No tool was called."),

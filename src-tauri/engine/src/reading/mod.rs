@@ -92,7 +92,13 @@ impl Reading {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
         let subject = Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt));
-        Ok((row, subject.expecting(asked.as_ref().and_then(task::Asked::expected))))
+        Ok((
+            row,
+            match asked {
+                Some(asked) => asked.put_to(subject),
+                None => subject,
+            },
+        ))
     }
 
     /// Steps of the version that was opened.

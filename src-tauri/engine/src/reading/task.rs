@@ -9,6 +9,7 @@ use crate::rows::{Fact, Language, RunRow, Task};
 use std::sync::Arc;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
+use touchstone_scoring::judges::Subject;
 use touchstone_scoring::scorers::comparison;
 
 /// What all of it may weigh when a run opens.
@@ -50,9 +51,9 @@ impl Asked {
         self.prompt.as_deref()
     }
 
-    /// What was expected.
-    pub(super) fn expected(&self) -> Option<&Value> {
-        self.expected.as_deref()
+    /// What judges are shown of a run, with what its task says of it.
+    pub(super) fn put_to(&self, subject: Subject) -> Subject {
+        subject.expecting(self.expected.as_deref()).offering(&self.known.suite)
     }
 }
 

@@ -174,8 +174,12 @@ pub(super) fn show(
     let run = if judged.is_empty() { None } else { whole(sql, roots, limits, key)? };
     let query = place.prompt(tasks, known.system.as_deref());
     let against = place.against(tasks);
-    let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
-    let subject = run.map(|run| Subject::of(&run, query.as_deref()).expecting(expected));
+    let of = |run: Run| {
+        let subject = Subject::of(&run, query.as_deref());
+        let Some(against) = &against else { return subject };
+        subject.expecting(against.yardstick.expected.as_deref()).offering(against.task)
+    };
+    let subject = run.map(of);
     let inputs = marks(&judged, subject.as_ref());
     sql.prepare_cached("UPDATE reviews SET run = ?, inputs = ? WHERE path = ?")?
         .execute(params![key, inputs, file.path])?;
