@@ -58,3 +58,56 @@ for (const dark of [false, true])
       await provider.close();
     }
   });
+
+const RATED = '{"explanation": "It says how many there are, and no more.", "score": 4}';
+
+for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 900 }], ["dark", true, { width: 1400, height: 900 }], ["narrow", false, { width: 420, height: 800 }]])
+  test(`a judge is found among many, and its verdict is told on its own scale (${look})`, async () => {
+    const provider = await openProvider(() => says(RATED));
+    const suite = "tool_calling_prompt: How many?\nscorers: [judge:relevance: { model: local, rounds: 2, threshold: 4 }]\n";
+    try {
+      await onPage(browser, { files: { ...files(provider.url), "tasks/count.yaml": suite }, args: ["--allow-run"], dark, viewport }, async (page) => {
+        const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/judge-${name}-${look}.png` });
+        await rows(page).first().waitFor();
+        await rows(page).first().locator("a").first().click();
+        if (viewport.width < 600) await page.keyboard.press("s");
+        await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
+        const dialog = page.getByTestId("judge");
+        // The suite names it, so it is chosen, with its model and its rounds.
+        await dialog.getByTestId("judge-about").getByText("passes from 4 of 5, as the suites say").waitFor();
+        await dialog.getByText("2 requests").or(dialog.getByText("2 to 4 requests")).first().waitFor();
+        assert.equal(await dialog.getByLabel("Rounds").getAttribute("placeholder"), "2, as the suites say");
+        assert.equal(await dialog.getByText("By the official rule").count(), 0, "only judges with official rules offer them");
+        await snap("dialog");
+        await accessible(page);
+        // Words find a judge, arrows choose one; Esc empties the words first.
+        const find = dialog.getByLabel("Find a judge");
+        await find.fill("self harm");
+        await dialog.getByText("local judge").first().waitFor();
+        assert.equal(await dialog.getByRole("radio").count(), 1);
+        await find.press("Enter");
+        await dialog.getByTestId("judge-about").getByText("a local judge, not the hosted service").waitFor();
+        await snap("safety");
+        await accessible(page);
+        await find.press("Escape");
+        await dialog.getByRole("radio", { name: /^relevance/ }).check();
+        await dialog.getByRole("button", { name: "Judge 1 run" }).click();
+        await dialog.getByTestId("judging-state").getByText("Done").waitFor();
+        assert.match(await flat(dialog.getByTestId("judge-rates")), /^relevance: mean 4 of 5; as a score 0\.75 ± 0\.00 of 1 run; 1 of 1 pass \[/);
+        await snap("done");
+        await accessible(page);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        const said = page.getByTestId("judgements");
+        await said.locator("summary").first().click();
+        await said.getByText("It says how many there are, and no more.").first().waitFor();
+        assert.match(await flat(said), /4 of 5 ± 0\.00 passes \(from 4 of 5 on, as the suite says\) · 4 of 5, 4 of 5/);
+        await said.getByText("Reply as it came").last().click();
+        assert.equal(await flat(said.locator("pre").last()), RATED);
+        await snap("verdict");
+        await accessible(page);
+        assert.equal(provider.asked.length, 2);
+      });
+    } finally {
+      await provider.close();
+    }
+  });

@@ -144,7 +144,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     judgings: () => fixture.judgings,
     trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [] }),
     agreement: () => refused("agreement"),
-    plan_judging: ({ request }) => ({ runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
+    plan_judging: ({ request }) => ({ model: request.model, rounds: request.rounds ?? 3, runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
     start_judging: () => ({ judging: "j1" }),
     stop_judging: () => null,
   };
