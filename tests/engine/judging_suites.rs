@@ -4,7 +4,8 @@ use super::judging::{judge, request};
 use super::running::stage::says;
 use super::scripted::Scripted;
 use touchstone_engine::rows::{
-    Column, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest, ScoreStanding, Sort, Span,
+    Column, JudgeChoice, JudgeRequest, ListRequest, OverviewRequest, ReportFormat, ReportRequest, ScoreStanding, Sort,
+    Span,
 };
 
 const SOLVED: &str = r#"{"reason": "All there.", "verdict": "solved"}"#;
@@ -65,7 +66,9 @@ fn where_suites_differ_or_say_nothing_nobody_guesses() {
     assert_eq!((one.model.as_str(), one.rounds), ("local", 3));
     let options = bench.app().judge_options(true).unwrap();
     assert!(options.judges.iter().all(|one| one.suite_model.is_none()));
-    assert_eq!(options.groups.len(), 1, "{:?}", options.groups);
+    let known = |judge: &JudgeChoice| options.groups.iter().any(|group| group.name == judge.group);
+    assert!(options.judges.iter().all(known), "{:?}", options.groups);
+    assert!(options.judges.is_sorted_by_key(|judge| options.groups.iter().position(|group| group.name == judge.group)));
     let fac = options.judges.iter().find(|one| one.name == "fac").unwrap();
     assert!(!fac.official && !fac.safety && fac.scale.contains("solved"), "{fac:?}");
     assert_eq!(server.seen().len(), 0);
