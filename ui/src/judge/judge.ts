@@ -94,6 +94,9 @@ export function about(judge: JudgeChoice): string {
   return parts.filter(Boolean).join(" · ");
 }
 
+/** What its official rules are, in a line. */
+export const official = (judge: JudgeChoice): string => (judge.group === "StableToolBench" ? "By the official rule: the last tool that was called has to be Finish" : "As azure-ai-evaluation does, with its mistakes");
+
 /** The judges that a few words find: all words, in the name, what it asks, or what it belongs to. */
 export function found(judges: readonly JudgeChoice[], typed: string): JudgeChoice[] {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
