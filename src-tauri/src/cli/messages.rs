@@ -93,13 +93,12 @@ pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
         }
     }
     let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-    match &asked.out {
-        Some(path) => keep_text(&text, path)?,
-        None => {
-            let mut out = io::stdout().lock();
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
-        }
+    if let Some(path) = &asked.out {
+        keep_text(&text, path)?;
+    } else {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()?;
     }
     Ok(ended)
 }

@@ -119,7 +119,9 @@ impl App {
         runs.truncate(shown);
         let tasks = open.flow.shelf.tasks();
         let (mut lines, mut judged, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-        scored.iter_mut().for_each(|(runs, _)| runs.retain(is_made));
+        for (runs, _) in &mut scored {
+            runs.retain(is_made);
+        }
         let mut at = 0;
         self.each_run(&runs, |run, asked, told| {
             let place = at;

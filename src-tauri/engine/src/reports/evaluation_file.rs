@@ -34,8 +34,8 @@ pub(crate) struct Line {
 pub(crate) struct Said {
     /// What it is called in the file.
     pub(crate) evaluator: String,
-    /// The evaluator of the package that it is.
-    pub(crate) built_in: Option<String>,
+    /// Its id in the package where it has one, and who spoke in which version.
+    pub(crate) about: Columns,
     pub(crate) results: Columns,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
     let Some(metric) = name.strip_prefix("text: ") else {
         let reason = run.score_reason.as_deref().map(Value::from);
-        return Some(Said { evaluator: plain(name), built_in: None, results: named(score, run.passed, reason) });
+        return Some(Said { evaluator: plain(name), about: Columns::new(), results: named(score, run.passed, reason) });
     };
     let (evaluator, built_in, key) = match metric {
         "f1" | "bleu" | "gleu" | "meteor" => (format!("{metric}_score"), format!("{metric}_score"), metric.to_owned()),
@@ -102,7 +102,7 @@ pub(crate) fn scored(run: &ScoredRun, threshold: Option<f64>) -> Option<Said> {
         (format!("{base}_result"), run.passed.map_or(Value::Null, verdict)),
         (format!("{base}_threshold"), number(threshold.unwrap_or(0.5))),
     ];
-    Some(Said { evaluator, built_in: Some(built_in), results })
+    Some(Said { evaluator, about: vec![id(&built_in)], results })
 }
 
 /// What judges said of runs, in the order of the runs: what holds, the newest of each judge with each model. A judge that was asked
@@ -140,9 +140,14 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
     let score = one.score?;
     let reason = one.rounds.iter().find(|round| round.score.is_some()).map(|round| Value::from(round.reason.as_str()));
     let scale = About::of(&one.judge).map_or(Scale::Words(""), |about| about.scale);
+    let mut about = vec![
+        ("version".to_owned(), Value::Number(one.version.to_string())),
+        ("model".to_owned(), Value::from(one.model.as_str())),
+    ];
     let Some(own) = scale.own(score) else {
-        return Some(Said { evaluator, built_in: None, results: named(score, one.passed, reason) });
+        return Some(Said { evaluator, about, results: named(score, one.passed, reason) });
     };
+    about.insert(0, id(&one.judge));
     let judge = &one.judge;
     let results = vec![
         (judge.clone(), number(own)),
@@ -150,7 +155,11 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
         (format!("{judge}_threshold"), scale.usual().map_or(Value::Null, number)),
         (format!("{judge}_reason"), reason.unwrap_or_default()),
     ];
-    Some(Said { evaluator, built_in: Some(judge.clone()), results })
+    Some(Said { evaluator, about, results })
+}
+
+fn id(built_in: &str) -> (String, Value) {
+    ("id".to_owned(), Value::Text(format!("{IDS}{built_in}")))
 }
 
 fn named(score: f64, passed: Option<bool>, reason: Option<Value>) -> Columns {
@@ -180,30 +189,49 @@ fn plain(name: &str) -> String {
 /// Writes the file.
 pub(crate) fn write(lines: &[Line]) -> String {
     let mut inputs = Names::default();
-    let mut evaluators: Vec<(&str, Option<&str>, Names<'_>)> = Vec::new();
+    let mut evaluators: Vec<Evaluator<'_>> = Vec::new();
     for line in lines {
-        line.inputs.iter().for_each(|(name, _)| inputs.add(name));
+        for (name, _) in &line.inputs {
+            inputs.add(name);
+        }
         for said in &line.said {
             let at = evaluators.iter().position(|(name, ..)| *name == said.evaluator).unwrap_or(evaluators.len());
             if at == evaluators.len() {
-                evaluators.push((&said.evaluator, said.built_in.as_deref(), Names::default()));
+                evaluators.push((&said.evaluator, &said.about, Names::default()));
             }
-            said.results.iter().for_each(|(name, _)| evaluators[at].2.add(name));
+            for (name, _) in &said.results {
+                evaluators[at].2.add(name);
+            }
         }
     }
     let rows: Vec<Columns> = lines.iter().map(|line| row(line, &inputs, &evaluators)).collect();
-    let known = |(name, built_in, _): &(&str, Option<&str>, Names<'_>)| {
-        Some((Value::from(*name), Value::Text(format!("{IDS}{}", (*built_in)?))))
-    };
-    let ids = evaluators.iter().filter_map(known).collect();
-    let metrics = keyed(metrics(&rows, &evaluators));
+    let about = evaluators.iter().map(|(name, about, _)| (Value::from(*name), keyed((*about).clone()))).collect();
+    let metrics = metrics(&rows, &evaluators);
+    let counts = metrics.iter().map(|metric| {
+        let number = |number: usize| Value::Number(number.to_string());
+        let counts = vec![("n".to_owned(), number(metric.n)), ("left_out".to_owned(), number(rows.len() - metric.n))];
+        (metric.name.clone(), keyed(counts))
+    });
+    let counts = keyed(counts.collect());
+    let metrics = metrics.into_iter().map(|metric| (metric.name, number(metric.value))).collect();
     let file = vec![
         (Value::from("rows"), Value::List(rows.into_iter().map(keyed).collect())),
-        (Value::from("metrics"), metrics),
+        (Value::from("metrics"), keyed(metrics)),
         (Value::from("studio_url"), Value::Null),
-        (Value::from("evaluators"), Value::Map(ids)),
+        (Value::from("evaluators"), Value::Map(about)),
+        (Value::from("counts"), counts),
     ];
     json::write(&Value::Map(file), false) + "\n"
+}
+
+/// An evaluator: its name, what is known of it, and the keys of its results.
+type Evaluator<'a> = (&'a str, &'a Columns, Names<'a>);
+
+/// A number over the rows that have it.
+struct Metric {
+    name: String,
+    value: f64,
+    n: usize,
 }
 
 /// Names, each once, in the order in which they were seen first.
@@ -223,7 +251,7 @@ fn keyed(columns: Columns) -> Value {
 }
 
 /// A row has every column, those that say nothing as null.
-fn row(line: &Line, inputs: &Names<'_>, evaluators: &[(&str, Option<&str>, Names<'_>)]) -> Columns {
+fn row(line: &Line, inputs: &Names<'_>, evaluators: &[Evaluator<'_>]) -> Columns {
     let of = |columns: &Columns, name: &str| {
         columns.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
     };
@@ -238,33 +266,28 @@ fn row(line: &Line, inputs: &Names<'_>, evaluators: &[(&str, Option<&str>, Names
     row
 }
 
-/// Means of what are numbers, over the rows that have one; then of each evaluator the share of passes of all rows, as the package counts,
-/// of those with a verdict, and how many rows have none.
-fn metrics(rows: &[Columns], evaluators: &[(&str, Option<&str>, Names<'_>)]) -> Columns {
-    let mut metrics = Columns::new();
+/// Means of what are numbers, except settings, and shares of passes: each over the rows that have one.
+fn metrics(rows: &[Columns], evaluators: &[Evaluator<'_>]) -> Vec<Metric> {
+    let mut metrics = Vec::new();
     let Some(first) = rows.first() else { return metrics };
     let column = |at: usize| rows.iter().filter_map(move |row| row.get(at)).map(|(_, value)| value);
-    for (at, (name, _)) in first.iter().enumerate() {
-        let Some(name) = name.strip_prefix("outputs.") else { continue };
-        let said: Vec<&Value> = column(at).filter(|value| **value != Value::Null).collect();
-        let numbers: Option<Vec<f64>> = said.iter().map(|value| amount(value)).collect();
-        if let Some(numbers) = numbers.filter(|numbers| !numbers.is_empty()) {
-            metrics.push((name.to_owned(), number(numbers.iter().sum::<f64>() / count(numbers.len()))));
+    let mut mean = |name: String, numbers: &[f64]| {
+        if !numbers.is_empty() {
+            let value = numbers.iter().sum::<f64>() / count(numbers.len());
+            metrics.push(Metric { name, value, n: numbers.len() });
         }
+    };
+    for (at, (name, _)) in first.iter().enumerate() {
+        let Some(name) = name.strip_prefix("outputs.").filter(|name| !name.ends_with("_threshold")) else { continue };
+        let numbers = column(at).filter(|value| **value != Value::Null).map(amount).collect::<Option<Vec<f64>>>();
+        mean(name.to_owned(), &numbers.unwrap_or_default());
     }
     for (evaluator, _, names) in evaluators {
         let Some(name) = names.0.iter().rfind(|name| name.ends_with("_result")) else { continue };
         let key = format!("outputs.{evaluator}.{name}");
         let Some(at) = first.iter().position(|(known, _)| *known == key) else { continue };
-        let verdicts: Vec<&str> = column(at).filter_map(Value::text).collect();
-        let passes = count(verdicts.iter().filter(|verdict| **verdict == "pass").count());
-        let rounded = (passes / count(rows.len()) * 100.0).round() / 100.0;
-        metrics.push((format!("{evaluator}.binary_aggregate"), number(rounded)));
-        if !verdicts.is_empty() {
-            metrics.push((format!("{evaluator}.pass_rate"), number(passes / count(verdicts.len()))));
-        }
-        let without = Value::Number((rows.len() - verdicts.len()).to_string());
-        metrics.push((format!("{evaluator}.rows_without_result"), without));
+        let passes = column(at).filter_map(Value::text).map(|verdict| f64::from(u8::from(verdict == "pass")));
+        mean(format!("{evaluator}.binary_aggregate"), &passes.collect::<Vec<f64>>());
     }
     metrics
 }
@@ -288,7 +311,7 @@ mod tests {
 
     fn said(evaluator: &str, results: &[(&str, Value)]) -> Said {
         let results = results.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        Said { evaluator: evaluator.to_owned(), built_in: Some(evaluator.to_owned()), results }
+        Said { evaluator: evaluator.to_owned(), about: vec![id(evaluator)], results }
     }
 
     fn line(query: &str, said: Vec<Said>) -> Line {
@@ -307,11 +330,11 @@ mod tests {
             "{\"rows\":[{\"inputs.query\":\"a\",\"outputs.coherence.coherence\":5.0,\"outputs.coherence.coherence_result\":\"pass\"},\
              {\"inputs.query\":\"b\",\"outputs.coherence.coherence\":null,\"outputs.coherence.coherence_result\":null},\
              {\"inputs.query\":\"c\",\"outputs.coherence.coherence\":2.0,\"outputs.coherence.coherence_result\":\"fail\"}],\
-             \"metrics\":{\"coherence.coherence\":3.5,\"coherence.binary_aggregate\":0.33,\"coherence.pass_rate\":0.5,\
-             \"coherence.rows_without_result\":1},\"studio_url\":null,\
-             \"evaluators\":{\"coherence\":\"azureai://built-in/evaluators/coherence\"}}\n"
+             \"metrics\":{\"coherence.coherence\":3.5,\"coherence.binary_aggregate\":0.5},\"studio_url\":null,\
+             \"evaluators\":{\"coherence\":{\"id\":\"azureai://built-in/evaluators/coherence\"}},\
+             \"counts\":{\"coherence.coherence\":{\"n\":2,\"left_out\":1},\"coherence.binary_aggregate\":{\"n\":2,\"left_out\":1}}}\n"
         );
-        assert_eq!(write(&[]), "{\"rows\":[],\"metrics\":{},\"studio_url\":null,\"evaluators\":{}}\n");
+        assert_eq!(write(&[]), "{\"rows\":[],\"metrics\":{},\"studio_url\":null,\"evaluators\":{},\"counts\":{}}\n");
     }
 
     #[test]
@@ -351,13 +374,13 @@ mod tests {
         let runs =
             [vec![one("sopr", "m", 0.5, true), one("sopr", "m", 1.0, false)], vec![one("sopr", "m", 0.0, false)]];
         let told = judged(&runs, None);
-        assert_eq!(
-            told[0],
-            [Said { evaluator: "sopr".to_owned(), built_in: None, results: named(1.0, Some(true), None) }]
-        );
+        assert_eq!((told[0].len(), &told[0][0].results), (1, &named(1.0, Some(true), None)));
         assert_eq!(judged(&runs, Some("judge:fac")), [vec![], vec![]]);
         let stars = judged(&[vec![one("relevance", "m", 0.75, false)]], None).remove(0).remove(0);
-        assert_eq!(stars.built_in.as_deref(), Some("relevance"));
+        assert_eq!(
+            json::write(&keyed(stars.about), false),
+            r#"{"id":"azureai://built-in/evaluators/relevance","version":1,"model":"m"}"#
+        );
         assert_eq!(
             json::write(&keyed(stars.results), false),
             r#"{"relevance":4.0,"relevance_result":"pass","relevance_threshold":3.0,"relevance_reason":null}"#
