@@ -37,7 +37,7 @@ const EVALUATE: [&str; 11] = [
     "--replace",
     "--json",
 ];
-const JUDGE: [&str; 7] = ["score", ".", "--judge", "sopr", "--judge-model", "local", "--json"];
+const JUDGE: [&str; 9] = ["score", ".", "--judge", "sopr", "--judge-model", "local", "--rounds", "1", "--json"];
 
 /// A folder with rows and runs, a judge, and what that was asked.
 struct Court {
