@@ -172,3 +172,26 @@ fn what_was_gathered_is_there_again_when_the_folder_is_opened_again_without_an_i
     let bench = bench.reopen();
     assert_eq!(trust(bench.app(), "", |trust| of_judge(trust) == (14, 12, 0, 1) && trust.reviewed == 12), told);
 }
+
+#[test]
+fn the_automatic_score_is_a_rater_and_what_is_right_for_the_better_part_is_in_between() {
+    let suite = "tool_calling_prompt: Which?\nvariations:\n- expected_output: [{ a: 1, b: 2, c: 3 }]\n";
+    let mut bench = Bench::new().file("tasks/count.yaml", suite);
+    for (repeat, (answer, people)) in
+        [("[{a: 1, b: 2, c: 3}]", "right"), ("[{a: 1, b: 2, c: 4}]", "partly"), ("[{a: 9, b: 9, c: 9}]", "right")]
+            .iter()
+            .enumerate()
+    {
+        let text = format!("conversation:\n- user_message: Which?\n- assistant_message: These.\nanswer: {answer}\n");
+        bench = bench
+            .file(&format!("results/{}", run(repeat + 1)), text)
+            .file(&format!("results/.touchstone/reviews/{}", run(repeat + 1)), format!("verdict: {people}\n"));
+    }
+    let bench = bench.open();
+    let told = trust(bench.app(), "", |trust| trust.reviewed == 3 && trust.pairs.len() == 1);
+    assert_eq!((told.pairs[0].n, told.pairs[0].same, told.pairs[0].second.name.as_str()), (3, 2, "automatic score"));
+    let pair = bench.app().agreement("people", "score", "").unwrap();
+    assert_eq!(pair.table, [[1, 0, 1], [0, 1, 0], [0, 0, 0]]);
+    assert_eq!(pair.disagreements[0].path, run(3));
+    assert!(pair.disagreements[0].second_why.is_some(), "{pair:?}");
+}

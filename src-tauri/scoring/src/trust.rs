@@ -39,6 +39,16 @@ impl Says {
         }
     }
 
+    /// What an automatic score comes to: right where it passes, wrong below the half, and in between what is right for the better part,
+    /// as it is shown in lists.
+    pub fn of_scorer(score: f64, passed: bool) -> Self {
+        match (passed, score) {
+            (true, _) => Says::Right,
+            (false, score) if score >= 0.5 => Says::Between,
+            (false, _) => Says::Wrong,
+        }
+    }
+
     /// What a score that a person gave without a word comes to: only all is right, and only nothing is wrong.
     pub fn of_score(score: f64) -> Self {
         if score >= 1.0 {
@@ -191,6 +201,8 @@ mod tests {
             assert_eq!(Says::of_judge(sopr, mean), says, "{mean}");
         }
         assert_eq!([1.0, 0.99, 0.01, 0.0].map(Says::of_score), [Right, Between, Between, Wrong]);
+        let automatic = [(0.4, true), (0.9, false), (0.5, false), (0.49, false)];
+        assert_eq!(automatic.map(|(score, passed)| Says::of_scorer(score, passed)), [Right, Between, Between, Wrong]);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use touchstone_engine::{
 #[derive(Debug, Args)]
 #[command(after_help = "\
 A judge says right where a run passes, wrong where it does not, and in between exactly halfway; a person's `partly` is in between,
-too. κ counts what is in between as a word of its own, `near` counts a near miss in part. Verdicts that are stale, or were not read,
+too, and so is an automatic score that does not pass but reaches half. κ counts what is in between as a word of its own, `near` counts a near miss in part. Verdicts that are stale, or were not read,
 do not count, and are named below the table.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]

@@ -103,21 +103,23 @@ pub(super) struct Kept<'a> {
     pub(super) model: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) rules: Cow<'a, str>,
-    #[serde(borrow)]
-    inputs: Cow<'a, str>,
     scores: Vec<f64>,
+    /// It is shown now what it was shown then.
+    #[serde(skip)]
+    same: bool,
 }
 
 impl Kept<'_> {
-    /// What of a file of judgements is kept, without copying it; each with what names that which its judge is shown now.
-    pub(super) fn all<'a>(json: &'a str, marks: &'a str) -> impl Iterator<Item = (Kept<'a>, &'a str)> {
-        let all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
-        all.into_iter().zip(marks.split(' '))
+    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now.
+    pub(super) fn all<'a>(json: &'a str, same: &str) -> Vec<Kept<'a>> {
+        let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
+        all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
+        all
     }
 
-    /// Whether it still holds of what judges are shown now.
-    pub(super) fn holds(&self, judge: &Judge, now: &str) -> bool {
-        stale(judge, self.version, &self.inputs, now).is_none()
+    /// Whether it still holds.
+    pub(super) fn holds(&self, judge: &Judge) -> bool {
+        self.same && self.version == judge.version()
     }
 
     /// The mean of its rounds; none when none of them came to a score.
@@ -126,23 +128,21 @@ impl Kept<'_> {
     }
 }
 
-/// What the judge of each judgement is shown now, as one text, in the order of the judgements: what is kept beside them.
-fn marks(judged: &[Judged], subject: Option<&Subject>) -> String {
-    let mark = |one: &Judged| {
-        let judge = judges::named(&one.judge)?;
-        Some(inputs_mark(judge, Rules::of(&one.rules)?, subject?))
-    };
-    let marks: Vec<String> = judged.iter().map(|one| mark(one).unwrap_or_else(|| "-".to_owned())).collect();
-    marks.join(" ")
+impl Judged {
+    /// Whether it was shown what it would be shown now.
+    fn is_same(&self, now: Option<&Subject>) -> bool {
+        let rules = judges::named(&self.judge).zip(Rules::of(&self.rules));
+        rules.zip(now).is_some_and(|((judge, rules), now)| inputs_mark(judge, rules, now) == self.inputs)
+    }
 }
 
 /// The reason that a judge gave last, of the judgement that counts.
-pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), now: &str) -> Option<String> {
+pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), same: &str) -> Option<String> {
     let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
-    let of_it = |(one, now): &(&Judged, &str)| {
-        one.judge == judge && one.rules == rules && one.model == model && one.inputs == *now
+    let of_it = |(one, same): &(&Judged, u8)| {
+        one.judge == judge && one.rules == rules && one.model == model && *same == b'1' && !one.scores.is_empty()
     };
-    let last = judged.iter().zip(now.split(' ')).filter(of_it).last();
+    let last = judged.iter().zip(same.bytes()).filter(of_it).last();
     last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
 }
 
@@ -180,9 +180,9 @@ pub(super) fn show(
         subject.expecting(against.yardstick.expected.as_deref()).offering(against.task)
     };
     let subject = run.map(of);
-    let inputs = marks(&judged, subject.as_ref());
-    sql.prepare_cached("UPDATE reviews SET run = ?, inputs = ? WHERE path = ?")?
-        .execute(params![key, inputs, file.path])?;
+    let same: String = judged.iter().map(|one| if one.is_same(subject.as_ref()) { '1' } else { '0' }).collect();
+    sql.prepare_cached("UPDATE reviews SET run = ?, same = ? WHERE path = ?")?
+        .execute(params![key, same, file.path])?;
     let Some(against) = against else { return Ok(()) };
     let judges = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
     for (at, scorer) in judges {

@@ -129,7 +129,7 @@ CREATE TABLE reviews (
   judged   TEXT,                             -- of a file of judgements instead: JSON list of Judged
   note     TEXT,                             -- the beginning of what a person wrote
   run      TEXT,                             -- runs.key: the run it was last held against
-  inputs   TEXT,                             -- of a file of judgements: for each of them, names what its judge is shown of that run now
+  same     TEXT,                             -- of a file of judgements: for each, 1 when it was shown what it would be shown now, else 0
   problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
 ) WITHOUT ROWID;
 CREATE INDEX reviews_run ON reviews(run) WHERE run IS NOT NULL;

@@ -242,7 +242,7 @@ fn heard(fact: &Fact) -> (Says, f64) {
 /// What is in between, in the word of who says it.
 pub(super) fn word(who: &Who, says: Says) -> &'static str {
     match (who, says) {
-        (Who::People, Says::Between) => "partly right",
+        (Who::People | Who::Automatic, Says::Between) => "partly right",
         (_, Says::Between) => "unsure",
         _ => says.word(),
     }

@@ -62,7 +62,7 @@ impl Lists {
 
 /// One walk over what was said; runs of which nobody said anything are not looked at, but for their number.
 fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
-    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.inputs \
+    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
     let mut said = Said::default();
     let mut query = index.prepare_cached(SAID)?;
@@ -103,9 +103,9 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
 }
 
 /// Of what the same judge said more than once, the last that holds counts.
-fn by_judges(said: &mut Said, run: i64, judged: &str, marks: &str) {
+fn by_judges(said: &mut Said, run: i64, judged: &str, same: &str) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
-    for (one, now) in Kept::all(judged, marks) {
+    for one in Kept::all(judged, same) {
         let judge = judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
             said.note(format!("`{}` says which of two runs is better, so it is not held against anybody.", one.judge));
@@ -113,7 +113,7 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, marks: &str) {
         }
         let levels = judge.map_or(0, judges::Judge::levels);
         let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else { continue };
-        let verdict = match judge.filter(|judge| one.holds(judge, now)) {
+        let verdict = match judge.filter(|judge| one.holds(judge)) {
             None => Verdict::Stale,
             Some(judge) => {
                 one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(Says::of_judge(judge, mean), mean))
@@ -140,8 +140,8 @@ fn automatic(index: &Reader<'_>, said: &mut Said, (passing, runs): (&RunSet, &Ru
         let run: i64 = row.get(0)?;
         scored += u64::from(passing.contains(run));
         if runs.contains(run) {
-            let says = if row.get(1)? { Says::Right } else { Says::Wrong };
-            found.push((run, Verdict::Counts(says, row.get::<_, Option<f64>>(2)?.unwrap_or_default())));
+            let score = row.get::<_, Option<f64>>(2)?.unwrap_or_default();
+            found.push((run, Verdict::Counts(Says::of_scorer(score, row.get(1)?), score)));
         }
     }
     if let Some(seat) = (scored > 0).then(|| said.seat(Who::Automatic, 0)).flatten() {
@@ -165,7 +165,7 @@ fn disagreement(
         let (Who::People | Who::Judge(_)) = who else {
             return Ok(scored.as_deref().map(beginning));
         };
-        let statement = "SELECT note, judged, inputs FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
+        let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
         let mut select = index.prepare_cached(statement)?;
         let mut rows = select.query(params![key])?;
         while let Some(row) = rows.next()? {
