@@ -229,8 +229,8 @@ impl Matter {
             Form::Ungrounded => each(&ATTRIBUTES),
             Form::Found(names) => {
                 let Value::List(found) = object.get("found")? else { return None };
-                let named = |value: &Value| Some(value.text()?.trim().to_lowercase().replace(['-', ' '], "_"));
-                let found: Vec<String> = found.iter().map(named).collect::<Option<_>>()?;
+                let told = |value: &Value| Some(value.text()?.trim().to_lowercase().replace(['-', ' '], "_"));
+                let found: Vec<String> = found.iter().map(told).collect::<Option<_>>()?;
                 // A name that is not on the list says that something is wrong, and not what: that is no reply to what was asked.
                 let all_known = found.iter().all(|name| names.contains(&name.as_str()));
                 let answers = names.iter().map(|name| (*name, found.iter().any(|found| found == name))).collect();

@@ -12,8 +12,8 @@ static THEIRS: LazyLock<Quirks> = LazyLock::new(Quirks::all);
 static OURS: LazyLock<Quirks> = LazyLock::new(Quirks::default);
 
 /// The evaluator of a name without any options.
-pub(super) fn usual(name: &str) -> Option<Evaluator> {
-    Evaluator::read(name, &Value::Map(Vec::new())).ok()
+pub(super) fn usual(name: &str) -> Option<Box<Evaluator>> {
+    Evaluator::read(name, &Value::Map(Vec::new())).ok().map(Box::new)
 }
 
 /// Version of everything that it asks with.

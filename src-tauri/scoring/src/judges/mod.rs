@@ -78,7 +78,7 @@ enum Way {
         decide: fn(&Subject, Rules, &[Said]) -> Step,
     },
     /// It is an evaluator of azure-ai-evaluation.
-    Evaluator(LazyLock<Option<Evaluator>>),
+    Evaluator(LazyLock<Option<Box<Evaluator>>>),
 }
 
 /// What a judge comes to after what it heard so far.
@@ -138,7 +138,7 @@ impl Judge {
     pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
         match &self.way {
             Way::Words { .. } => None,
-            Way::Evaluator(evaluator) => evaluators::lacks(self, evaluator.as_ref()?, subject, rules),
+            Way::Evaluator(evaluator) => evaluators::lacks(self, evaluator.as_deref()?, subject, rules),
         }
     }
 
@@ -152,7 +152,7 @@ impl Judge {
         match &self.way {
             Way::Words { .. } => subject.canon(),
             Way::Evaluator(evaluator) => {
-                evaluator.as_ref().map(|evaluator| evaluators::canon(evaluator, subject, rules)).unwrap_or_default()
+                evaluator.as_deref().map(|evaluator| evaluators::canon(evaluator, subject, rules)).unwrap_or_default()
             }
         }
     }
@@ -213,7 +213,7 @@ impl<'a> Sitting<'a> {
             Way::Evaluator(evaluator) => {
                 let next =
                     |evaluator| evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies);
-                return evaluator.as_ref().map_or(Next::Unread, next);
+                return evaluator.as_deref().map_or(Next::Unread, next);
             }
         };
         let section = match decide(self.subject, self.rules, &self.heard) {
