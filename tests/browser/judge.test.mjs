@@ -70,6 +70,7 @@ for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 90
         const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/judge-${name}-${look}.png` });
         await rows(page).first().waitFor();
         await rows(page).first().locator("a").first().click();
+        await page.getByText("Three.").first().waitFor();
         if (viewport.width < 600) await page.keyboard.press("s");
         await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
         const dialog = page.getByTestId("judge");
@@ -82,7 +83,7 @@ for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 90
         await accessible(page);
         // Words find a judge, arrows choose one; Esc empties the words first.
         const find = dialog.getByLabel("Find a judge");
-        await find.fill("self harm");
+        await find.fill("lead self-harm");
         await dialog.getByText("local judge").first().waitFor();
         assert.equal(await dialog.getByRole("radio").count(), 1);
         await find.press("Enter");
@@ -99,7 +100,8 @@ for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 90
         await dialog.getByRole("button", { name: "Close" }).click();
         const said = page.getByTestId("judgements");
         await said.locator("summary").first().click();
-        await said.getByText("It says how many there are, and no more.").first().waitFor();
+        await said.locator("ol > li").first().waitFor();
+        assert.match(await flat(said.locator("ol > li").first()), /^4 of 5 It says how many there are, and no more\./);
         assert.match(await flat(said), /4 of 5 ± 0\.00 passes \(from 4 of 5 on, as the suite says\) · 4 of 5, 4 of 5/);
         await said.getByText("Reply as it came").last().click();
         assert.equal(await flat(said.locator("pre").last()), RATED);
