@@ -139,3 +139,21 @@ fn every_difference_on_purpose_is_listed_and_stands_in_the_table() {
     let table: Vec<&str> = DIFFERENCES.lines().filter(|line| line.starts_with("| `")).collect();
     assert_eq!(table, lines, "docs/evaluators.md tells of other differences. It should say:\n{}", lines.join("\n"));
 }
+
+#[test]
+fn what_the_package_writes_is_written_to_the_byte_when_it_is_asked_for() {
+    let golden = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/golden/azure");
+    let (Ok(rows), Ok(expected)) =
+        (fs::read_to_string(golden.join("evaluate_in.jsonl")), fs::read_to_string(golden.join("evaluate_out.json")))
+    else {
+        return println!("cases: 0");
+    };
+    let config = "f1: { kind: f1_score }\nbleu: { kind: bleu_score }\nrouge: { kind: rouge_score, options: { rouge_type: rougeL } }\n";
+    let sandbox = Sandbox::with("evaluate-golden", &[("rows.jsonl", &rows), ("three.yaml", config)]);
+    let like =
+        ["evaluate", "--data", "rows.jsonl", "--config", "three.yaml", "--like-package", "all", "--out", "out.json"];
+    let ran = sandbox.run(&like);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert_eq!(fs::read_to_string(sandbox.folder.join("out.json")).unwrap(), expected);
+    println!("cases: {}", rows.lines().count());
+}

@@ -87,7 +87,9 @@ impl Court {
         // When a verdict was given is another each time.
         for line in &mut said {
             if let Some(rounds) = line.pointer_mut("/detail/rounds").and_then(Value::as_array_mut) {
-                rounds.iter_mut().for_each(|round| round["at"] = Value::Null);
+                for round in rounds {
+                    round["at"] = Value::Null;
+                }
             }
         }
         said

@@ -19,6 +19,7 @@ use touchstone_engine::rows::{
 const GLANCE: Duration = Duration::from_millis(100);
 
 /// What `evaluate` takes.
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 #[derive(Debug, Args)]
 #[command(
     after_help = "A mapping is written as query='${data.question}': the input, and the column that it comes from."
@@ -30,7 +31,7 @@ pub(super) struct Evaluate {
     /// By whom, with commas between: `f1_score,relevance`
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     evaluators: Vec<String>,
-    /// Evaluators with their options, as YAML or JSON: name, then kind, threshold, options, column_mapping
+    /// Evaluators with their options, as YAML or JSON: name, then `kind`, `threshold`, `options`, `column_mapping`
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Where an input comes from; `relevance.query=…` for one evaluator only
@@ -336,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_command_is_taken_apart_at_blanks_and_quotes_hold_them() {
-        let told = |command: &str| words(command).map(|words| words.join("|")).unwrap_or_else(|why| why.message);
+        let told = |command: &str| words(command).map_or_else(|why| why.message, |words| words.join("|"));
         assert_eq!(told("python3  answer.py"), "python3|answer.py");
         assert_eq!(told("sh -c 'a b; \"c\"' \"\""), "sh|-c|a b; \"c\"|");
         assert!(told("a 'b").contains("a quote is not closed") && told("  ").contains("nothing is there"));

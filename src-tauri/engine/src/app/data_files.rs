@@ -164,7 +164,7 @@ fn of(roots: &Roots, file: FileId, size: u64) -> Found {
 }
 
 fn is_one(name: &std::ffi::OsStr) -> bool {
-    let end = Path::new(name).extension().map(|end| end.to_ascii_lowercase());
+    let end = Path::new(name).extension().map(std::ffi::OsStr::to_ascii_lowercase);
     end.is_some_and(|end| end == "jsonl" || end == "csv")
 }
 

@@ -19,7 +19,7 @@ use crate::rows::{
 };
 use crate::runs::drive;
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
-use crate::runs::launch::{Stops, Teller};
+use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
@@ -198,7 +198,6 @@ impl App {
             (Some(open), Some(setup)) if wish.asks() => Some(runtime.block_on(self.crew(open, setup, &[], teller))),
             _ => None,
         };
-        let stops = crew.as_ref().map_or_else(Stops::default, |crew| crew.stops.clone());
         let asking = crew.zip(model).map(|(crew, model)| Asking { crew: Arc::new(crew), model });
         let job = Job {
             data: asked.found.file.path,
@@ -213,7 +212,7 @@ impl App {
         };
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
-        let work = Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, stops), bench, poster));
+        let work = Arc::new(Work::new(id.clone(), open.clone(), job, (asking, programs, bench), poster));
         {
             let now = self.lock();
             if let Some(open) = open

@@ -117,10 +117,10 @@ impl Work {
         id: String,
         open: Option<Arc<OpenFolder>>,
         job: Job,
-        (asking, programs, stops): (Option<Asking>, Option<PythonTool>, Stops),
-        bench: Option<Bench>,
+        (asking, programs, bench): (Option<Asking>, Option<PythonTool>, Option<Bench>),
         poster: Poster,
     ) -> Self {
+        let stops = asking.as_ref().map_or_else(Stops::default, |asking| asking.crew.stops.clone());
         let progress = Mutex::new(Progress::of(job.table.rows.len() * job.wish.evaluators.len()));
         Self {
             id,
@@ -205,7 +205,7 @@ impl Work {
             return;
         };
         for (number, (result, replies)) in rounds.iter().enumerate() {
-            made.say(row, name, number, result, replies);
+            made.say((row, name, number), result, replies);
             let unread = result.as_ref().is_err_and(|why| !why.by_input) && !replies.is_empty();
             self.lock().unread += u64::from(unread);
         }

@@ -49,9 +49,7 @@ impl Made {
     /// Notes what was said in a round; nothing where nobody was asked.
     pub(crate) fn say(
         &mut self,
-        row: usize,
-        evaluator: &str,
-        round: usize,
+        (row, evaluator, round): (usize, &str, usize),
         result: &Result<Outcome, Failure>,
         replies: &[String],
     ) {

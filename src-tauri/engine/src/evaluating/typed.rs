@@ -29,7 +29,9 @@ pub(crate) fn configured(text: &str) -> Result<Vec<EvaluatorRequest>, String> {
         }
         all.push(EvaluatorRequest { mapping, ..one(name, said)? });
     }
-    usual.iter().for_each(|(input, from)| map_all(&mut all, input, from));
+    for (input, from) in &usual {
+        map_all(&mut all, input, from);
+    }
     Ok(all)
 }
 
