@@ -169,7 +169,7 @@ mod tests {
             (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is from 0 to 1."),
             (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is from 0 to 1."),
             (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a number from 0 to 1 is what a score is."),
-            (r#"{"missing": true}"#, "a.py has no function {function}({given})."),
+            (r#"{"missing": true}"#, "a.py has no function evaluate_score(ground_truth, test_result)."),
             (r#"{"error": "KeyError: 'id'", "line": 3}"#, "a.py failed in line 3: KeyError: 'id'."),
             (r#"{"score": "0.5", "more": 1}"#, "a.py ended before it returned a score."),
             (r#"{"error": "KeyboardInterrupt", "line": null}"#, "a.py failed: KeyboardInterrupt."),
