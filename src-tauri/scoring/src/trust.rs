@@ -187,7 +187,9 @@ mod tests {
     fn agreed(cells: &[(Says, Says, u64)]) -> Agreed {
         let mut tally = Tally::default();
         for (first, second, times) in cells {
-            (0..*times).for_each(|_| tally.add((*first, 0.0), (*second, 0.0)));
+            for _ in 0..*times {
+                tally.add((*first, 0.0), (*second, 0.0));
+            }
         }
         tally.agreed()
     }

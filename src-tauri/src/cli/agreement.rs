@@ -90,7 +90,9 @@ fn write(out: &mut dyn Write, trust: &Trust, paint: Paint) -> io::Result<()> {
         let numbers = ["n", "same", "κ", "95 %", "near"].map(|title| head(title, true));
         let heads = [head("first", false), head("second", false)].into_iter().chain(numbers);
         let mut columns = Columns::new(heads.chain([head("", false)]).collect());
-        trust.pairs.iter().for_each(|pair| columns.row(cells(pair)));
+        for pair in &trust.pairs {
+            columns.row(cells(pair));
+        }
         columns.write(out, "", paint, &|_, text| text.to_owned())?;
     }
     let left_out: Vec<String> = trust.raters.iter().filter_map(not_counted).collect();

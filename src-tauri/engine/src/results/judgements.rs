@@ -142,7 +142,7 @@ pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), same
     let of_it = |(one, same): &(&Judged, u8)| {
         one.judge == judge && one.rules == rules && one.model == model && *same == b'1' && !one.scores.is_empty()
     };
-    let last = judged.iter().zip(same.bytes()).filter(of_it).last();
+    let last = judged.iter().zip(same.bytes()).rfind(of_it);
     last.map(|(one, _)| one.reason.clone()).filter(|reason| !reason.trim().is_empty())
 }
 
@@ -184,8 +184,8 @@ pub(super) fn show(
     sql.prepare_cached("UPDATE reviews SET run = ?, same = ? WHERE path = ?")?
         .execute(params![key, same, file.path])?;
     let Some(against) = against else { return Ok(()) };
-    let judges = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
-    for (at, scorer) in judges {
+    let scorers = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
+    for (at, scorer) in scorers {
         put(sql, known.id, at, &score(scorer, &judged, subject.as_ref()))?;
     }
     Ok(())

@@ -155,7 +155,9 @@ impl Said {
         let people = self.seats.first().is_some_and(|seat| seat.who == Who::People);
         for facts in self.facts.chunk_by(|a, b| a.run == b.run) {
             if people && facts.first().is_some_and(|fact| fact.seat == 0) {
-                facts.iter().for_each(|fact| self.seats[usize::from(fact.seat)].reviewed += 1);
+                for fact in facts {
+                    self.seats[usize::from(fact.seat)].reviewed += 1;
+                }
             }
         }
         self

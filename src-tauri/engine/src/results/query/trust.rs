@@ -125,7 +125,9 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, same: &str) {
             None => verdicts.push((seat, verdict)),
         }
     }
-    verdicts.into_iter().for_each(|(seat, verdict)| said.add(run, seat, verdict));
+    for (seat, verdict) in verdicts {
+        said.add(run, seat, verdict);
+    }
 }
 
 /// What the first scorer says, unless that is a judge: of the runs of which somebody else said something, and of how many in all.
@@ -145,7 +147,9 @@ fn automatic(index: &Reader<'_>, said: &mut Said, (passing, runs): (&RunSet, &Ru
         }
     }
     if let Some(seat) = (scored > 0).then(|| said.seat(Who::Automatic, 0)).flatten() {
-        found.into_iter().for_each(|(run, verdict)| said.add(run, seat, verdict));
+        for (run, verdict) in found {
+            said.add(run, seat, verdict);
+        }
         said.says_of(seat, scored);
     }
     Ok(())
