@@ -169,7 +169,7 @@ impl Reader<'_> {
         if let Some((key, _)) = queries.entries().find(|(key, _)| key.word() != Some("scorers")) {
             return Err(self.bad(key, "Of queries, only their `scorers` are told here").advise(advice));
         }
-        match queries.given("scorers").map(|scorers| scorers.to_value()) {
+        match queries.given("scorers").map(Node::to_value) {
             None if queries.is_null() || queries.shape() == Shape::Map => Ok(Vec::new()),
             Some(Value::Null) => Ok(Vec::new()),
             Some(Value::List(list)) => Ok(list),

@@ -34,11 +34,11 @@ impl App {
 }
 
 fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged {
-    let scores: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
-    let mean = mean_and_spread(&scores);
+    let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
+    let mean = mean_and_spread(&given);
     let judge = judges::named(&judgement.judge);
     let rules = Rules::of(&judgement.rules).unwrap_or_default();
-    let stale = match judge {
+    let outdated = match judge {
         Some(judge) => {
             let now = inputs_mark(judge, rules, subject);
             judgements::stale(judge, judgement.version, &judgement.inputs, &now)
@@ -55,7 +55,7 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
         model: judgement.model.clone(),
         official: rules == Rules::Official,
         against: judgement.against.clone(),
-        stale,
+        stale: outdated,
         wanted: judgement.wanted,
         score: mean.map(|(mean, _)| mean),
         spread: mean.map(|(_, spread)| spread),

@@ -101,8 +101,9 @@ mod tests {
     use touchstone_formats::json;
 
     fn outcome(text: &str) -> Result<Outcome, Failure> {
-        let Ok(Value::Map(entries)) = json::read(text) else { panic!("{text}") };
-        Ok(entries.into_iter().map(|(key, value)| (key.text().unwrap().to_owned(), value)).collect())
+        let failed = |why: &dyn std::fmt::Display| Failure { by_input: true, message: why.to_string() };
+        let value = json::read(text).map_err(|why| failed(&why))?;
+        Ok(value.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
     }
 
     fn failure() -> Result<Outcome, Failure> {

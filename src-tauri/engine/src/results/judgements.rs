@@ -270,8 +270,8 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
     details.push(detail("spread", format!("{spread:.3}")));
     if judge.about().scale.ends().is_some() {
         details.push(detail("mean", told(judge, mean)));
-        let least = scorer.threshold().or(judge.threshold());
-        details.extend(least.map(|least| detail("threshold", told(judge, least))));
+        let threshold = scorer.threshold().or(judge.threshold());
+        details.extend(threshold.map(|least| detail("threshold", told(judge, least))));
     }
     Says {
         standing: ScoreStanding::Scored,
