@@ -66,11 +66,12 @@ impl RunLock {
                     // Who gives it back removes it. One that is signed was left by a process that died, perhaps in the middle of a
                     // file; only then the folder is looked through, which takes long where there are many results.
                     let died = file.metadata().is_ok_and(|meta| meta.len() > 0);
-                    let lock = Self { file, folder, name };
-                    lock.sign();
                     if died && let Err(error) = publish::sweep(output_dir, path) {
                         tracing::debug!(%error, "temporary files of a dead process stay; they do no harm");
                     }
+                    // Only now: whoever dies while signing must not leave a lock that looks as if nothing were left.
+                    let lock = Self { file, folder, name };
+                    lock.sign();
                     return Ok(lock);
                 }
                 Err(TryLockError::WouldBlock) => by = words(&file),
