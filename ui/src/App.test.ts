@@ -252,7 +252,7 @@ describe("the frame", () => {
   it("has no place that does nothing", async () => {
     await open(new Fixture(undefined, status({ counts: { ...STATUS.counts, suite_problems: 0, damaged: 0, other_files: 0 } })));
     await until(() => document.querySelector("nav a") !== null);
-    expect([...document.querySelectorAll("nav a")].map((link) => link.textContent)).toEqual(["Overview", "Runs", "Tasks", "Launch", "Evaluate", "Report"]);
+    expect([...document.querySelectorAll("nav a")].map((link) => link.textContent)).toEqual(["Overview", "Runs", "Tasks", "Launch", "Evaluate", "Report", "Trust"]);
   });
   it("finds every action in the palette, and runs by their path", async () => {
     await open(new Fixture());
