@@ -292,3 +292,71 @@ fn a_target_answers_each_row_once_and_its_failures_are_failures_of_rows() {
     // The one that failed was asked again, the others were not.
     assert_eq!(fs::read_to_string(bench.path("asked")).unwrap().lines().count(), 4);
 }
+
+/// A model that gives embeddings, beside those that answer.
+fn embedding(server: &Scripted, name: &str) -> String {
+    let url = server.url("/v1");
+    format!("  {name}: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1.0, output: 0.0 }} }}\n")
+}
+
+fn cosine() -> EvaluatorRequest {
+    let options = r#"{"evaluation_metric": "cosine", "pass_threshold": 0.9}"#.to_owned();
+    EvaluatorRequest { kind: "text_similarity".to_owned(), options, ..EvaluatorRequest::default() }
+}
+
+#[test]
+fn vectors_of_a_model_say_how_alike_texts_are_and_are_paid_for_once() {
+    let server = Scripted::start(|seen: &Seen| {
+        let said = seen.json();
+        let (first, second) = (&said["input"][0], &said["input"][1]);
+        let vector = if first == second { [1.0, 0.0] } else { [0.0, -1.0] };
+        let data = serde_json::json!([{ "index": 1, "embedding": vector }, { "index": 0, "embedding": [2.0, 0.0] }]);
+        match (seen.number, first == "Nobody.") {
+            (0, _) => refuses(503, "overloaded", "later"),
+            (_, true) => refuses(400, "invalid", "no"),
+            _ => {
+                Reply::json(&serde_json::json!({ "data": data, "usage": { "prompt_tokens": 10, "total_tokens": 10 } }))
+            }
+        }
+    });
+    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 1") + &embedding(&server, "embed");
+    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let models = bench.app().evaluate_options(true).unwrap().models;
+    assert!(models.iter().all(|model| model.name != "embed"), "it answers nothing, so it is not offered");
+    let request = EvaluateRequest { evaluators: vec![cosine()], model: String::new(), ..request(&bench, &[]) };
+    let plan = bench.app().plan_evaluating(&request).unwrap();
+    assert_eq!((plan.calls_least, plan.calls_most, plan.kept), (3, 3, 0));
+    assert!(plan.cost_most > Some(0.0));
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.done, view.failed, view.unread, view.calls, view.tokens), (2, 1, 0, 2, 20), "{view:?}");
+    assert_eq!((view.model.as_deref(), view.cost), (None, 0.000_02));
+    let asked = &server.seen()[1];
+    assert_eq!((asked.path.as_str(), &asked.json()["model"]), ("/v1/embeddings", &"small".into()));
+    assert_eq!(asked.json()["input"], serde_json::json!(["At seven.", "At seven."]));
+    let written = results(&bench);
+    assert_eq!(written["evaluators"]["text_similarity"]["model"], "embed");
+    let said = |row: usize, key: &str| written["rows"][row][format!("outputs.text_similarity.{key}")].clone();
+    assert_eq!(
+        [said(0, "score"), said(1, "score"), said(2, "score")],
+        [Value::from(1.0), Value::from(0.0), Value::Null]
+    );
+    assert_eq!([said(0, "passed"), said(1, "passed")], [Value::from(true), Value::from(false)]);
+    let (again, before) = (EvaluateRequest { replace: true, ..request }, server.seen().len());
+    assert_eq!(bench.app().plan_evaluating(&again).unwrap().kept, 2);
+    assert_eq!((evaluate(&bench, &again).calls, server.seen().len()), (0, before + 1));
+}
+
+#[test]
+fn cosine_without_one_model_that_gives_embeddings_says_how_to_have_one() {
+    let server = Scripted::always(scored(3));
+    for (more, says) in
+        [(String::new(), "embeddings: true"), (embedding(&server, "a") + &embedding(&server, "b"), "a, b")]
+    {
+        let workspace = workspace(&server, "") + &more;
+        let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+        let request = EvaluateRequest { evaluators: vec![cosine()], ..request(&bench, &[]) };
+        let why = bench.app().plan_evaluating(&request).unwrap_err();
+        assert!(format!("{} {}", why.message, why.hint.unwrap_or_default()).contains(says), "{}", why.message);
+        assert!(server.seen().is_empty());
+    }
+}

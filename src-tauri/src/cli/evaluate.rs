@@ -102,7 +102,7 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     }
     let request = understood(asked)?;
     let app = here.engine();
-    if asked.judge_model.is_some() {
+    if asked.judge_model.is_some() || asked.folder.is_some() {
         let place = asked.folder.clone().unwrap_or_else(|| PathBuf::from("."));
         folder::open(&app, &place.into())?;
     }

@@ -1,14 +1,14 @@
 //! Evaluating data files: what there is to choose from, what it will take, and beginning it. What was begun is in `evaluations`.
 use super::data_files::{Found, named};
-use super::evaluations::{Asking, Job, Work};
+use super::evaluations::{Asking, Job, Models, Work};
 use super::judging::cannot_judge;
 use super::keys::no_model;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::evaluating::sheet::Sheet;
-use crate::evaluating::takes::takes;
+use crate::evaluating::takes::{takes, vectors};
 use crate::evaluating::typed;
-use crate::evaluating::wish::{Wish, mark};
+use crate::evaluating::wish::{Configured, Wish, mark};
 use crate::judging::owed::Takes;
 use crate::results::filter;
 use crate::results::open;
@@ -19,13 +19,14 @@ use crate::rows::{
 };
 use crate::runs::drive;
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
+use crate::runs::journal::Kept;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_scoring::azure::{Evaluation, NEVER, QUIRKS, Quirk, Table, all};
+use touchstone_scoring::azure::{Evaluation, NEVER, Next, QUIRKS, Quirk, Table, all};
 
 /// Where the page's results are, in the output directory.
 const FOLDER: &str = "evaluations";
@@ -133,24 +134,11 @@ impl App {
         let wish = Wish::read(request).map_err(bad)?;
         let table = self.table(&asked.found, &wish.quirks)?;
         let sheet = Sheet::of(&wish, &table, None);
-        let (model, _) = self.judge(&wish, request)?;
-        let kept = asked.place.as_ref().filter(|_| wish.asks()).map(Place::kept).transpose().map_err(disk)?;
-        let (mut sum, mut known) = (Takes::default(), 0);
-        for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.evaluator.takes.model) {
-            for row in 0..table.rows.len() {
-                let Ok(inputs) = sheet.inputs(&wish, at, row) else { continue };
-                for round in 0..wish.rounds {
-                    let mark = mark(row, &one.evaluator.name, round);
-                    let (more, found) = takes(Evaluation::new(&one.evaluator, &inputs, &wish.quirks), |question| {
-                        let turns = super::judgings::turns(question);
-                        drive::kept(kept.as_ref()?, model.as_ref()?, &mark, &question.instructions, &turns)
-                    });
-                    (sum, known) = (sum.and(more), known + found);
-                }
-            }
-        }
-        let price = model.and_then(|model| model.price);
-        let cost = price.map(|price| sum.cost(price.input, price.output));
+        let (models, _) = self.models(&wish, request)?;
+        let kept = asked.place.as_ref().filter(|_| wish.pays()).map(Place::kept).transpose().map_err(disk)?;
+        let (asks, embeds, known) = owed(&wish, &sheet, table.rows.len(), &models, kept.as_ref());
+        let cost = cost(&models, asks, embeds);
+        let sum = asks.and(embeds);
         Ok(EvaluatePlan {
             rows: table.rows.len() as u64,
             calls_least: sum.calls.0,
@@ -175,30 +163,31 @@ impl App {
         let wish = Wish::read(request).map_err(bad)?;
         let table = self.table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
-        let (model, setup) = self.judge(&wish, request)?;
-        if let Some(why) = model.as_ref().and_then(|model| self.no_key(model.key.as_deref()?)) {
+        let (models, setup) = self.models(&wish, request)?;
+        let mut keys = models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
+        if let Some(why) = keys.find_map(|key| self.no_key(key)) {
             return Err(bad(why));
         }
         free(asked.place.as_ref(), request.replace)?;
         let place = asked.place.as_ref();
-        if wish.asks() && place.is_none() {
-            return Err(bad("A judge is paid for, so what it says has to be kept.".to_owned())
+        if wish.pays() && place.is_none() {
+            return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
                 .hint("Say where: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
         let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
         let bench = place
-            .filter(|_| wish.asks() || !asked.target.is_empty())
+            .filter(|_| wish.pays() || !asked.target.is_empty())
             .map(Bench::take)
             .transpose()
             .map_err(|why| bad(taken(&why)))?;
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
         let crew = match (&open, setup) {
-            (Some(open), Some(setup)) if wish.asks() => Some(runtime.block_on(self.crew(open, setup, &[], teller))),
+            (Some(open), Some(setup)) if wish.pays() => Some(runtime.block_on(self.crew(open, setup, &[], teller))),
             _ => None,
         };
-        let asking = crew.zip(model).map(|(crew, model)| Asking { crew: Arc::new(crew), model });
+        let asking = crew.map(|crew| Asking { crew: Arc::new(crew), models });
         let job = Job {
             data: asked.found.file.path,
             table,
@@ -226,35 +215,24 @@ impl App {
         Ok(Evaluating { evaluation: id })
     }
 
-    /// The model that judges, with what requests are made with; none where nobody has to be asked.
-    fn judge(&self, wish: &Wish, request: &EvaluateRequest) -> Result<(Option<Model>, Option<Setup>), AppError> {
+    /// The models that are asked, with what requests are made with; none where nobody has to be.
+    fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<(Models, Option<Setup>), AppError> {
         let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
         let most = request.max_cost.or(setup.as_ref().and_then(|setup| setup.rules.max_cost));
         if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
             return Err(bad("The budget has to be a number of dollars, 0 or more.".to_owned()));
         }
         let setup = setup.map(|setup| Setup { rules: Rules { max_cost: most, ..setup.rules }, ..setup });
-        if !wish.asks() {
-            return Ok((None, setup));
+        if !wish.pays() {
+            return Ok((Models::default(), setup));
         }
         let Some(setup) = setup else {
-            return Err(AppError::new(Code::NoFolder, "No folder is open, so no model is known that could judge."));
+            return Err(AppError::new(Code::NoFolder, "No folder is open, so no model is known that could be asked.")
+                .hint("On the command line: --folder FOLDER"));
         };
-        if request.model.is_empty() {
-            let names: Vec<&str> = wish
-                .evaluators
-                .iter()
-                .filter(|one| one.evaluator.takes.model)
-                .map(|one| one.evaluator.name.as_str())
-                .collect();
-            return Err(bad(format!("{} ask a model: say which one.", names.join(", ")))
-                .hint("It is named as in touchstone.yaml."));
-        }
-        let model = setup.model(&request.model).ok_or_else(|| no_model(&setup, &request.model))?.clone();
-        if let Some(why) = cannot_judge(&model) {
-            return Err(bad(why).hint("Choose a model that can be asked."));
-        }
-        Ok((Some(model), Some(setup)))
+        let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
+        let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
+        Ok((Models { judge, embedder }, Some(setup)))
     }
 
     async fn sandbox(&self) -> Result<PythonTool, AppError> {
@@ -265,6 +243,82 @@ impl App {
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
         })
     }
+}
+
+/// The model that judges.
+fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model, AppError> {
+    if request.model.is_empty() {
+        let names: Vec<&str> = wish
+            .evaluators
+            .iter()
+            .filter(|one| one.evaluator.takes.model)
+            .map(|one| one.evaluator.name.as_str())
+            .collect();
+        return Err(
+            bad(format!("{} ask a model: say which one.", names.join(", "))).hint("It is named as in touchstone.yaml.")
+        );
+    }
+    let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();
+    if let Some(why) = cannot_judge(&model) {
+        return Err(bad(why).hint("Choose a model that can be asked."));
+    }
+    Ok(model)
+}
+
+/// The model that turns texts into vectors: there is nothing to choose, as nobody could say afterwards which one it was.
+fn embedder(setup: &Setup) -> Result<Model, AppError> {
+    match setup.embedders.as_slice() {
+        [model] => Ok(model.clone()),
+        [] => Err(bad("`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.".to_owned())
+            .hint("Add one to its models: embed: { provider: openai, model: text-embedding-3-small, embeddings: true }, with base_url for a server of your own.")),
+        many => {
+            let names: Vec<&str> = many.iter().map(|model| model.name.as_str()).collect();
+            Err(bad(format!("Several models give embeddings, and results of `cosine` differ with them: {}.", names.join(", ")))
+                .hint("Keep `embeddings: true` at one of them."))
+        }
+    }
+}
+
+/// What is left to ask of the model that judges and of the one that gives vectors, and how many replies are kept.
+fn owed(wish: &Wish, sheet: &Sheet, rows: usize, models: &Models, kept: Option<&Kept>) -> (Takes, Takes, u64) {
+    let (mut asks, mut embeds, mut known) = (Takes::default(), Takes::default(), 0);
+    let paid = |one: &&(usize, &Configured)| one.1.evaluator.takes.model || one.1.evaluator.embeds();
+    for (at, one) in wish.evaluators.iter().enumerate().filter(|one| paid(&one)) {
+        for row in 0..rows {
+            let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
+            for round in 0..wish.rounds_of(at) {
+                let mark = mark(row, &one.evaluator.name, round);
+                let evaluation = Evaluation::new(&one.evaluator, &inputs, &wish.quirks);
+                if let Next::Embed(texts) = evaluation.next() {
+                    let found = kept
+                        .zip(models.embedder.as_ref())
+                        .is_some_and(|(kept, model)| drive::kept_vectors(kept, model, &mark, &texts));
+                    known += u64::from(found);
+                    embeds = if found { embeds } else { embeds.and(vectors(&texts)) };
+                    continue;
+                }
+                let (more, found) = takes(evaluation, |question| {
+                    let turns = super::judgings::turns(question);
+                    drive::kept(kept?, models.judge.as_ref()?, &mark, &question.instructions, &turns)
+                });
+                (asks, known) = (asks.and(more), known + found);
+            }
+        }
+    }
+    (asks, embeds, known)
+}
+
+/// Dollars at least and at most; none when the price of a model that is asked is not known.
+fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
+    let mut sum = None;
+    for (model, takes) in [(&models.judge, asks), (&models.embedder, embeds)] {
+        let Some(model) = model else { continue };
+        let (least, most) = sum.unwrap_or_default();
+        let price = model.price?;
+        let cost = takes.cost(price.input, price.output);
+        sum = Some((least + cost.0, most + cost.1));
+    }
+    sum
 }
 
 /// All evaluators, as they are offered.

@@ -50,10 +50,19 @@ pub(super) struct Job {
     pub(super) max_cost: Option<f64>,
 }
 
+/// The models that are asked, as far as any have to be.
+#[derive(Default)]
+pub(super) struct Models {
+    /// The one that judges.
+    pub(super) judge: Option<Model>,
+    /// The one that turns texts into vectors.
+    pub(super) embedder: Option<Model>,
+}
+
 /// Whom questions are asked.
 pub(super) struct Asking {
     pub(super) crew: Arc<Crew>,
-    pub(super) model: Model,
+    pub(super) models: Models,
 }
 
 /// An evaluation that was begun.
@@ -252,26 +261,25 @@ impl Work {
         let mut replies = Vec::new();
         loop {
             // Long texts take long to be measured, and others are waiting for the thread.
-            match tokio::task::block_in_place(|| evaluation.next()) {
+            let (unheard, by_input) = match tokio::task::block_in_place(|| evaluation.next()) {
                 Next::Done(result) => return Some((result, replies)),
-                Next::Run(job) => match self.grade(&evaluator.name, &job).await {
-                    Ok(came) => evaluation.ran(came),
-                    Err(Unheard::Stopped) => return None,
-                    Err(Unheard::Failed(message)) => {
-                        return Some((Err(Failure { by_input: false, message }), replies));
-                    }
-                },
-                Next::Ask(question) => match self.ask(&question, &mark).await {
-                    Ok(text) => {
+                Next::Run(job) => (self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came)), false),
+                // The provider or the disk: nothing was said that could not be read.
+                Next::Embed(texts) => {
+                    (self.embed(&texts, &mark).await.map(|vectors| evaluation.embedded(vectors)), true)
+                }
+                Next::Ask(question) => {
+                    let heard = self.ask(&question, &mark).await.map(|text| {
                         evaluation.take(&text);
                         replies.push(text);
-                    }
-                    Err(Unheard::Stopped) => return None,
-                    Err(Unheard::Failed(message)) => {
-                        // The provider or the disk: nothing was said that could not be read.
-                        return Some((Err(Failure { by_input: true, message }), replies));
-                    }
-                },
+                    });
+                    (heard, true)
+                }
+            };
+            match unheard {
+                Ok(()) => {}
+                Err(Unheard::Stopped) => return None,
+                Err(Unheard::Failed(message)) => return Some((Err(Failure { by_input, message }), replies)),
             }
         }
     }
@@ -279,7 +287,12 @@ impl Work {
     /// Keeps raw replies, then the results: whoever sees these finds those.
     fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
         let replies = made.replies();
-        let model = self.asking.as_ref().map(|asking| asking.model.name.as_str());
+        let model = |one: &azure::Evaluator| {
+            let models = &self.asking.as_ref()?.models;
+            let model =
+                if one.embeds() { models.embedder.as_ref() } else { models.judge.as_ref().filter(|_| one.takes.model) };
+            model.map(|model| model.name.clone())
+        };
         let (text, metrics) = results::compose(sheet, &self.job.wish, made, model);
         if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             bench.keep(&replies).map_err(|why| why.to_string())?;
@@ -300,7 +313,7 @@ impl Work {
         EvaluationView {
             id: self.id.clone(),
             data: self.job.data.clone(),
-            model: self.asking.as_ref().map(|asking| asking.model.name.clone()),
+            model: self.judge().map(|model| model.name.clone()),
             began_ms: self.began_ms,
             state: match (progress.over, stopping) {
                 (false, false) => LaunchState::Running,
@@ -323,6 +336,11 @@ impl Work {
             filter: self.job.filter.clone().filter(|_| progress.written),
             metrics: progress.metrics.clone(),
         }
+    }
+
+    /// The model that judges.
+    fn judge(&self) -> Option<&Model> {
+        self.asking.as_ref()?.models.judge.as_ref()
     }
 
     fn lock(&self) -> MutexGuard<'_, Progress> {

@@ -10,7 +10,7 @@ use crate::judging::owed::{self, Owed, Target, Wish};
 use crate::judging::progress::{End, Progress};
 use crate::results::judgements;
 use crate::rows::{JudgingView, LaunchState, Stale};
-use crate::runs::drive::{Crew, Errand, Heard, Unheard};
+use crate::runs::drive::{Crew, Errand, Heard, Paid, Unheard};
 use crate::runs::event::{RunEvent, What};
 use crate::runs::judgements::{Bench, taken};
 use crate::runs::spec::Model;
@@ -233,7 +233,7 @@ impl Work {
                     ..over
                 });
             };
-            let Heard { text, model_id: id, tokens: used, cost: paid, journaled } =
+            let Heard { text, model_id: id, paid: Paid { tokens: used, cost: paid, journaled } } =
                 errand.ask(&question.instructions, &turns(&question)).await?;
             if !journaled {
                 self.lock().paid(used, paid);

@@ -18,7 +18,7 @@ impl App {
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
         let setup = self.setup().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for model in &setup.models {
+        for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {
                 wanted.entry(key.clone()).or_default().push(model.name.clone());
             }

@@ -5,7 +5,7 @@ use crate::rows::EvaluateMetric;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    About, Failure, Fault, Metric, Outcome, Outputs, Results, Table, metrics, prompts_version,
+    About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, Table, metrics, prompts_version,
 };
 
 /// What is kept of one reply, in letters.
@@ -79,11 +79,16 @@ impl Made {
     }
 }
 
-/// The file of results, and the numbers over all rows.
-pub(crate) fn compose(sheet: &Sheet, wish: &Wish, made: &Made, model: Option<&str>) -> (String, Vec<EvaluateMetric>) {
+/// The file of results, and the numbers over all rows. `model` names the one that was asked for an evaluator.
+pub(crate) fn compose(
+    sheet: &Sheet,
+    wish: &Wish,
+    made: &Made,
+    model: impl Fn(&Evaluator) -> Option<String>,
+) -> (String, Vec<EvaluateMetric>) {
     let summed = metrics(&made.outputs, &wish.quirks);
     let target = sheet.said.as_ref().map(|said| Table::gathered(said.iter().map(|row| cells(row.as_ref().ok()))));
-    let about: Vec<About> = wish.evaluators.iter().map(|one| about(one, wish, model)).collect();
+    let about: Vec<About> = wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator))).collect();
     let mut faults = made.faults.clone();
     let order = |name: &str| made.outputs.iter().position(|outputs| outputs.name == name);
     faults.sort_by_key(|fault| (fault.row, order(&fault.evaluator)));
@@ -102,13 +107,13 @@ fn cells(said: Option<&Vec<(String, Value)>>) -> Vec<(String, Option<Value>)> {
     said.into_iter().flatten().map(|(column, value)| (column.clone(), Some(value.clone()))).collect()
 }
 
-fn about(one: &Configured, wish: &Wish, model: Option<&str>) -> About {
+fn about(one: &Configured, wish: &Wish, model: Option<String>) -> About {
     let takes = &one.evaluator.takes;
     About {
         name: one.evaluator.name.clone(),
         kind: takes.name.to_owned(),
         version: prompts_version(takes.name),
-        model: model.filter(|_| takes.model).map(str::to_owned),
+        model,
         switches: wish.switches.clone(),
         note: takes.safety.then(|| "A local judge, not the hosted service.".to_owned()),
     }

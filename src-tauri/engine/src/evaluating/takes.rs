@@ -41,6 +41,12 @@ pub(crate) fn takes(mut evaluation: Evaluation<'_>, kept: impl Fn(&Question) -> 
     (Takes { calls: (fresh, most * fresh), sent: (sent, most * sent), received: (received, most * received) }, found)
 }
 
+/// What the vectors of two texts take: one request, and nothing that comes back is counted.
+pub(crate) fn vectors(texts: &[String; 2]) -> Takes {
+    let sent = texts.iter().map(|text| tokens::of(text)).sum();
+    Takes { calls: (1, 1), sent: (sent, sent), received: (0, 0) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

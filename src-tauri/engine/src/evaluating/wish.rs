@@ -53,6 +53,16 @@ impl Wish {
         self.evaluators.iter().any(|one| one.evaluator.takes.model)
     }
 
+    /// A model has to turn texts into vectors.
+    pub(crate) fn embeds(&self) -> bool {
+        self.evaluators.iter().any(|one| one.evaluator.embeds())
+    }
+
+    /// What is said has to be paid for.
+    pub(crate) fn pays(&self) -> bool {
+        self.asks() || self.embeds()
+    }
+
     /// Programs have to be run.
     pub(crate) fn runs(&self) -> bool {
         self.evaluators.iter().any(|one| one.evaluator.takes.program)

@@ -25,6 +25,8 @@ pub const MOST_AT_ONCE: u32 = 1000;
 pub struct Setup {
     /// Models by name: built in, then of the workspace.
     pub models: Vec<Model>,
+    /// Models that turn texts into vectors (`embeddings: true`): they answer nothing, so they are none of the others.
+    pub embedders: Vec<Model>,
     /// Settings of the `PromptQL` system, when there are any.
     pub promptql: Option<Value>,
     /// Instructions in place of ours; `{schemas}` and `{now}` are filled in.
@@ -136,7 +138,7 @@ impl Setup {
 
     /// Names of the keys that go into a header.
     pub fn keys(&self) -> BTreeSet<String> {
-        let of_models = self.models.iter().filter_map(|model| model.key.clone());
+        let of_models = self.models.iter().chain(&self.embedders).filter_map(|model| model.key.clone());
         let of_tools = self.tools.iter().filter_map(ToolEntry::key);
         of_models.chain(self.promptql_key()).chain(of_tools).collect()
     }
@@ -154,6 +156,16 @@ impl Setup {
 
     fn take(&mut self, model: Result<Model, String>) {
         match model {
+            Ok(model) if model.setting("embeddings") == Some(&Value::Bool(true)) => {
+                if model.provider == Provider::OpenAi {
+                    self.embedders.push(model);
+                } else {
+                    self.wrong.push(format!(
+                        "The model `{}` gives embeddings, which only the provider `openai` is asked for.",
+                        model.name
+                    ));
+                }
+            }
             Ok(model) => self.models.push(model),
             Err(why) => self.wrong.push(why),
         }

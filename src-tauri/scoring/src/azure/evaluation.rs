@@ -11,9 +11,14 @@ pub enum Next {
     Ask(Question),
     /// A program has to be run in the sandbox.
     Run(Job),
+    /// A model has to turn these texts into vectors.
+    Embed([String; 2]),
     /// It is over.
     Done(Result<Outcome, Failure>),
 }
+
+/// What a model turned two texts into, in their order.
+pub type Vectors = [Vec<f64>; 2];
 
 /// A program with what it is called with: `grade(sample, item)`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,20 +39,22 @@ pub struct Evaluation<'a> {
     quirks: &'a Quirks,
     heard: Vec<String>,
     ran: Option<Result<f64, String>>,
+    vectors: Option<Vectors>,
 }
 
 impl<'a> Evaluation<'a> {
     /// Begins.
     pub fn new(evaluator: &'a Evaluator, inputs: &'a Inputs, quirks: &'a Quirks) -> Self {
-        Self { evaluator, inputs, quirks, heard: Vec::new(), ran: None }
+        Self { evaluator, inputs, quirks, heard: Vec::new(), ran: None, vectors: None }
     }
 
     /// What comes next. It follows from what was heard alone, so a row that goes on asks the same questions in the same order.
     pub fn next(&self) -> Next {
-        match self.course(&mut Heard::new(&self.heard, self.ran.as_ref())) {
+        match self.course(&mut Heard::new(&self.heard, self.ran.as_ref(), self.vectors.as_ref())) {
             Ok(outcome) => Next::Done(Ok(outcome)),
             Err(Stop::Ask(question)) => Next::Ask(question),
             Err(Stop::Run(job)) => Next::Run(job),
+            Err(Stop::Embed(texts)) => Next::Embed(texts),
             Err(Stop::Fail(failure)) => Next::Done(Err(failure)),
         }
     }
@@ -75,5 +82,10 @@ impl<'a> Evaluation<'a> {
     /// Takes what the program came to, or why it did not.
     pub fn ran(&mut self, came: Result<f64, String>) {
         self.ran = Some(came);
+    }
+
+    /// Takes the vectors of the texts.
+    pub fn embedded(&mut self, vectors: Vectors) {
+        self.vectors = Some(vectors);
     }
 }

@@ -1,5 +1,5 @@
 //! **Pure.** The evaluators that there are, and one of them as somebody configured it.
-use super::graders::{Check, Likeness, Python};
+use super::graders::{Check, Likeness, Measure, Python};
 use super::model_graders::{Label, Score};
 use super::options::{Limit, Options};
 use super::retrieval::Retrieval;
@@ -143,7 +143,7 @@ static ALL: [Takes; 31] = [
     Takes { name: "string_check", what: "Is a text another one, or does it contain it?", row: true, ..SIMPLE },
     Takes {
         name: "text_similarity",
-        what: "How alike two texts are, by letters or by a metric. 0 to 1.",
+        what: "How alike two texts are, by letters, by a metric, or by the vectors of a model. 0 to 1.",
         row: true,
         threshold: Some(0.5),
         ..SIMPLE
@@ -319,6 +319,11 @@ impl Evaluator {
         let Takes { needs, may_have, row, .. } = self.takes;
         let known = |name: &str| row || needs.iter().chain(may_have).any(|taken| *taken == name);
         Inputs(inputs.0.iter().filter(|(name, _)| known(name)).cloned().collect())
+    }
+
+    /// A model has to turn texts into vectors.
+    pub fn embeds(&self) -> bool {
+        matches!(&self.kind, Kind::Likeness(likeness) if likeness.by == Measure::Cosine)
     }
 
     /// Inputs without which it has no result. A conversation stands for all of them where it is taken.

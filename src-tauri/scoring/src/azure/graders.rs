@@ -1,7 +1,8 @@
-//! **Pure.** Graders that need no model: two texts compared, how alike they are, and a program of somebody's own.
+//! **Pure.** Graders that ask no model what it thinks: two texts compared, how alike they are, and a program of somebody's own.
 use super::numbers::number;
 use super::options::{Limit, Options};
-use super::{Failure, Inputs, Job, Outcome, Pattern};
+use super::sitting::Stop;
+use super::{Failure, Inputs, Job, Outcome, Pattern, Vectors};
 use crate::text::{Nltk, Similarity, StringCheck, Texts, too_long_for_fuzzy};
 use touchstone_formats::value::Value;
 
@@ -36,9 +37,18 @@ pub struct Likeness {
     /// What it is measured against.
     pub reference: Pattern,
     /// How.
-    pub by: Similarity,
+    pub by: Measure,
     /// From which score on it passes.
     pub threshold: Limit,
+}
+
+/// How the likeness of two texts is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Measure {
+    /// By their letters and words.
+    Texts(Similarity),
+    /// By the angle between the vectors that a model turns them into.
+    Cosine,
 }
 
 /// A program: `grade(sample, item)`.
@@ -74,36 +84,62 @@ impl Check {
 }
 
 impl Likeness {
-    /// The result of a row.
-    pub(super) fn result(&self, name: &str, inputs: &Inputs) -> Result<Outcome, Failure> {
-        let (input, reference) = (self.input.fill(inputs)?, self.reference.fill(inputs)?);
-        let too_long = match self.by {
-            Similarity::Fuzzy => too_long_for_fuzzy(&input, &reference),
-            Similarity::By(metric) => Texts::new(&input, &reference, Nltk::default()).is_too_long(metric),
+    /// The result of a row, or what it lacks for that.
+    pub(super) fn course(&self, name: &str, inputs: &Inputs, vectors: Option<&Vectors>) -> Result<Outcome, Stop> {
+        let texts = [self.input.fill(inputs)?, self.reference.fill(inputs)?];
+        let score = match (self.by, vectors) {
+            (Measure::Texts(by), _) => measured(by, &texts)?,
+            (Measure::Cosine, Some(vectors)) => cosine(vectors)?,
+            (Measure::Cosine, None) if texts.iter().any(|text| text.trim().is_empty()) => {
+                let message = "An empty text has no vector, so there is no cosine.".to_owned();
+                return Err(Failure { by_input: true, message }.into());
+            }
+            (Measure::Cosine, None) => return Err(Stop::Embed(texts)),
         };
-        if too_long {
-            let message = "The two texts are too long for this metric.".to_owned();
-            return Err(Failure { by_input: true, message });
-        }
-        let score = self.by.score(&input, &reference, Nltk::default());
         Ok(graded(name, score, score >= self.threshold.value))
     }
 
     pub(super) fn read(options: &Options<'_>) -> Result<Self, String> {
         let metric = options.text("evaluation_metric", "fuzzy_match")?;
-        let unknown = || match metric.as_str() {
-            "cosine" => "`cosine` needs a model that turns texts into vectors, which is not offered here.".to_owned(),
-            _ => format!(
-                "There is no metric `{metric}`; there are fuzzy_match, bleu, gleu, meteor, rouge_1 to rouge_5 and rouge_l."
-            ),
+        let by =
+            if metric == "cosine" { Some(Measure::Cosine) } else { Similarity::from_name(&metric).map(Measure::Texts) };
+        let unknown = || {
+            format!(
+                "There is no metric `{metric}`; there are fuzzy_match, bleu, gleu, meteor, rouge_1 to rouge_5, rouge_l and cosine."
+            )
         };
         Ok(Self {
             input: Pattern::read(&options.text("input", INPUT)?)?,
             reference: Pattern::read(&options.text("reference", REFERENCE)?)?,
-            by: Similarity::from_name(&metric).ok_or_else(unknown)?,
+            by: by.ok_or_else(unknown)?,
             threshold: options.limit("pass_threshold", "0.5")?,
         })
     }
+}
+
+/// How alike two texts are by their letters and words.
+fn measured(by: Similarity, [input, reference]: &[String; 2]) -> Result<f64, Failure> {
+    let too_long = match by {
+        Similarity::Fuzzy => too_long_for_fuzzy(input, reference),
+        Similarity::By(metric) => Texts::new(input, reference, Nltk::default()).is_too_long(metric),
+    };
+    if too_long {
+        let message = "The two texts are too long for this metric.".to_owned();
+        return Err(Failure { by_input: true, message });
+    }
+    Ok(by.score(input, reference, Nltk::default()))
+}
+
+/// The cosine of the angle between two vectors. One below 0 is 0: scores of likeness go from 0 to 1.
+fn cosine([one, other]: &Vectors) -> Result<f64, Failure> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let cosine = dot(one, other) / (dot(one, one).sqrt() * dot(other, other).sqrt());
+    if one.len() != other.len() || !cosine.is_finite() {
+        let message =
+            "The two vectors of the model cannot be compared: they differ in length, or one of them is all zeros.";
+        return Err(Failure { by_input: false, message: message.to_owned() });
+    }
+    Ok(cosine.clamp(0.0, 1.0))
 }
 
 impl Python {

@@ -33,10 +33,10 @@ mod table;
 mod texts;
 mod tools;
 
-pub use evaluation::{Evaluation, Job, Next};
+pub use evaluation::{Evaluation, Job, Next, Vectors};
 pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
 pub use file::{About, Fault, Results, ResultsRead};
-pub use graders::{Check, Likeness, Python};
+pub use graders::{Check, Likeness, Measure, Python};
 pub use grading::Graded;
 pub use inputs::Inputs;
 pub use judge::{Form, Judge, judge_named, judges, prompts_version};

@@ -1,4 +1,4 @@
-//! **Pure.** The evaluators that ask no model.
+//! **Pure.** The evaluators that ask no model what it thinks.
 use super::conversation::together;
 use super::judging::each_turn;
 use super::sitting::{Heard, Stop};
@@ -22,7 +22,7 @@ pub(super) fn course(
         }
         Kind::Retrieval(retrieval) => retrieval.result(inputs, quirks),
         Kind::Check(check) => check.result(name, inputs),
-        Kind::Likeness(likeness) => likeness.result(name, inputs),
+        Kind::Likeness(likeness) => return likeness.course(name, inputs, heard.vectors),
         Kind::Python(python) => match heard.ran {
             None => return Err(Stop::Run(python.job(inputs))),
             Some(came) => python.result(name, came),

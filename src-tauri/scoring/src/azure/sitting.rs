@@ -1,6 +1,6 @@
 //! **Pure.** Asking a model one question after the other: what was heard so far is gone through again, up to the first question that
 //! has no reply yet.
-use super::{Failure, Job, Quirks};
+use super::{Failure, Job, Quirks, Vectors};
 use crate::judges::Question;
 
 /// Replies, in the order in which they came.
@@ -8,6 +8,8 @@ pub(super) struct Heard<'a> {
     replies: std::slice::Iter<'a, String>,
     /// What a program came to, or why it did not.
     pub(super) ran: Option<&'a Result<f64, String>>,
+    /// What a model turned texts into.
+    pub(super) vectors: Option<&'a Vectors>,
 }
 
 /// Why it does not go on.
@@ -17,6 +19,8 @@ pub(super) enum Stop {
     Ask(Question),
     /// A program has to be run.
     Run(Job),
+    /// Vectors are missing.
+    Embed([String; 2]),
     /// There is no result.
     Fail(Failure),
 }
@@ -28,8 +32,12 @@ impl From<Failure> for Stop {
 }
 
 impl<'a> Heard<'a> {
-    pub(super) fn new(replies: &'a [String], ran: Option<&'a Result<f64, String>>) -> Self {
-        Self { replies: replies.iter(), ran }
+    pub(super) fn new(
+        replies: &'a [String],
+        ran: Option<&'a Result<f64, String>>,
+        vectors: Option<&'a Vectors>,
+    ) -> Self {
+        Self { replies: replies.iter(), ran, vectors }
     }
 
     /// What the reply to a question says; the inner error when it could not be read, and neither could the second. `again` is said

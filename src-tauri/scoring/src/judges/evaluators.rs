@@ -68,7 +68,7 @@ pub(super) fn next(
     match asked(evaluator, &inputs(evaluator, subject), rules, replies) {
         azure::Next::Ask(question) => Next::Ask(question),
         azure::Next::Done(Ok(outcome)) => ruling(judge, &outcome).map_or(Next::Unread, Next::Ruled),
-        azure::Next::Done(Err(_)) | azure::Next::Run(_) => Next::Unread,
+        azure::Next::Done(Err(_)) | azure::Next::Run(_) | azure::Next::Embed(_) => Next::Unread,
     }
 }
 

@@ -51,7 +51,7 @@ const FIELDS: Record<string, readonly Field[]> = {
     number("total_ground_truth_documents_threshold", "Labelled from", "50"),
   ],
   string_check: [...PAIR, { name: "operation", label: "Passes when", shape: "choice", usual: "eq", choices: ["eq", "ne", "like", "ilike"] }],
-  text_similarity: [...PAIR, { name: "evaluation_metric", label: "Measured by", shape: "choice", usual: "fuzzy_match", choices: ["fuzzy_match", "bleu", "gleu", "meteor", ...DIGITS.map((digit) => `rouge_${digit}`), "rouge_l"] }, passFrom],
+  text_similarity: [...PAIR, { name: "evaluation_metric", label: "Measured by", shape: "choice", usual: "fuzzy_match", choices: ["fuzzy_match", "bleu", "gleu", "meteor", ...DIGITS.map((digit) => `rouge_${digit}`), "rouge_l", "cosine"] }, passFrom],
   label_model: [...SHOWN, { name: "labels", label: "Labels", shape: "words", usual: "", needed: true }, { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true }],
   score_model: [...SHOWN, number("least", "Least score", "0"), number("most", "Highest score", "1"), { ...passFrom, usual: "the middle" }],
   python: [{ name: "source", label: "Program", shape: "program", usual: "", needed: true }, passFrom],

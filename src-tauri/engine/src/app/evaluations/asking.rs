@@ -5,8 +5,9 @@ use crate::clock;
 use crate::evaluating::sheet::{self, Said};
 use crate::judging::python::{grade, graded};
 use crate::rows::Stale;
-use crate::runs::drive::{Errand, Heard, Unheard};
+use crate::runs::drive::{Errand, Heard, Paid, Unheard};
 use crate::runs::journal::{Ran, Record};
+use crate::runs::spec::Model;
 use crate::runs::talk::Outcome;
 use crate::runs::target::{self, NoAnswer};
 use crate::runs::tools::python::PythonLimits;
@@ -73,17 +74,33 @@ impl Work {
 
     /// Asks the model, unless its reply is there already.
     pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
+        let errand = self.errand(self.judge(), mark)?;
+        let Heard { text, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
+        self.paid(paid);
+        Ok(text)
+    }
+
+    /// Has texts turned into vectors, unless these are there already.
+    pub(super) async fn embed(&self, texts: &[String; 2], mark: &str) -> Result<azure::Vectors, Unheard> {
+        let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
+        let (vectors, paid) = self.errand(model, mark)?.embed(texts).await?;
+        self.paid(paid);
+        Ok(vectors)
+    }
+
+    fn errand<'a>(&'a self, model: Option<&'a Model>, mark: &'a str) -> Result<Errand<'a>, Unheard> {
         let none = || Unheard::Failed("There is no model to ask.".to_owned());
-        let Asking { crew, model } = self.asking.as_ref().ok_or_else(none)?;
+        let Asking { crew, .. } = self.asking.as_ref().ok_or_else(none)?;
         let journal = self.journal.as_ref().ok_or_else(none)?;
         let path = self.job.shown.as_deref().unwrap_or_default();
-        let errand = Errand { crew, path, journal, model, mark };
-        let Heard { text, tokens, cost, journaled, .. } = errand.ask(&question.instructions, &turns(question)).await?;
-        if !journaled {
-            self.lock().paid(tokens, cost);
+        Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
+    }
+
+    fn paid(&self, paid: Paid) {
+        if !paid.journaled {
+            self.lock().paid(paid.tokens, paid.cost);
             self.poster.post(Stale::Evaluations);
         }
-        Ok(text)
     }
 
     /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.

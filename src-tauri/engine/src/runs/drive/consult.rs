@@ -3,7 +3,8 @@
 use super::ask::{self, Question};
 use super::{Crew, Halt, clean};
 use crate::runs::journal::{Journal, Kept};
-use crate::runs::provider::{self, Ask, HttpRequest, Reply, Stop};
+use crate::runs::provider::openai::embeddings;
+use crate::runs::provider::{self, Ask, Fault, HttpReply, HttpRequest, Reply, Stop, Usage};
 use crate::runs::spec::Model;
 use crate::runs::talk::Turn;
 use std::sync::Arc;
@@ -29,6 +30,13 @@ pub struct Heard {
     pub text: String,
     /// The model, as the provider names it.
     pub model_id: Option<String>,
+    /// What it took.
+    pub paid: Paid,
+}
+
+/// What a reply took.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Paid {
     /// Tokens in and out.
     pub tokens: Option<u64>,
     /// Dollars; none when nobody knows.
@@ -60,6 +68,18 @@ fn addressed(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> (
     (request, hash)
 }
 
+/// True when the vectors of two texts are kept.
+pub fn kept_vectors(journal: &Kept, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
+    let (_, hash) = embedding(model, mark, texts);
+    journal.find(&hash).is_some_and(|kept| embeddings::decode::<2>(&kept.reply()).is_ok())
+}
+
+fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, String) {
+    let request = embeddings::encode(model, texts);
+    let hash = format!("{}-{mark}", provider::hash(&request));
+    (request, hash)
+}
+
 /// What was said; the words of a model that refused.
 fn words(reply: Reply) -> String {
     let refused = match reply.stop {
@@ -72,14 +92,32 @@ fn words(reply: Reply) -> String {
 impl Errand<'_> {
     /// Asks, unless the reply is there already or the budget is spent.
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
+        let asked = addressed(self.model, self.mark, instructions, turns);
+        let provider = self.model.provider;
+        let (reply, paid) = self.buy(asked, |reply| provider::decode(provider, reply), |reply| reply.usage).await?;
+        let reply = clean::reply(&self.crew.redactor, reply);
+        Ok(Heard { model_id: reply.model_id.clone(), text: words(reply), paid })
+    }
+
+    /// The vectors of two texts, the same way.
+    pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), Unheard> {
+        let asked = embedding(self.model, self.mark, texts);
+        let (reply, paid) = self.buy(asked, embeddings::decode::<2>, |reply| reply.usage).await?;
+        Ok((reply.vectors, paid))
+    }
+
+    async fn buy<T>(
+        &self,
+        (request, hash): (HttpRequest, String),
+        decode: impl Fn(&HttpReply) -> Result<T, Fault>,
+        usage: impl Fn(&T) -> Usage,
+    ) -> Result<(T, Paid), Unheard> {
         let Self { crew, model, .. } = self;
-        let (request, hash) = addressed(model, self.mark, instructions, turns);
         let is_kept = self.journal.find(&hash, 0, None).is_some();
         if !is_kept && let Some(most) = crew.purse.empty() {
             crew.stop_all(&format!("The budget of ${most} is spent."));
             return Err(Unheard::Stopped);
         }
-        let provider = model.provider;
         let question = Question {
             crew,
             path: self.path,
@@ -87,32 +125,26 @@ impl Errand<'_> {
             from: 0,
             turn: 1,
             repeats: false,
-            provider,
+            provider: model.provider,
             model: &model.model_id,
             key: model.key.as_deref(),
             price: model.price,
             hash,
             request,
         };
-        let asked = question.ask(|reply| provider::decode(provider, reply)).await.map_err(|halt| self.unheard(halt))?;
+        let asked = question.ask(decode).await.map_err(|halt| self.unheard(halt))?;
         let bought = asked.bought.map_err(|fault| {
             if ask::concerns_all(&fault) {
                 crew.stop_all(&fault.message);
             }
             Unheard::Failed(crew.redactor.clean(&fault.message).into_owned())
         })?;
-        let cost = provider::price::cost(&bought.reply.usage, model.price.as_ref());
+        let used = usage(&bought.reply);
+        let cost = provider::price::cost(&used, model.price.as_ref());
         if !bought.journaled {
             crew.purse.pay(cost.unwrap_or(0.0));
         }
-        let reply = clean::reply(&crew.redactor, bought.reply);
-        Ok(Heard {
-            model_id: reply.model_id.clone(),
-            tokens: reply.usage.total(),
-            text: words(reply),
-            cost,
-            journaled: bought.journaled,
-        })
+        Ok((bought.reply, Paid { tokens: used.total(), cost, journaled: bought.journaled }))
     }
 
     fn unheard(&self, halt: Halt) -> Unheard {

@@ -123,6 +123,33 @@ fn models_give_labels_and_numbers() {
     assert_eq!(went(&score, &given("{}"), &[], &Quirks::default()).1, "input: The row has no `response`.");
 }
 
+#[test]
+fn cosine_lacks_vectors_first_and_goes_from_0_to_1() {
+    let cosine = evaluator("text_similarity", r#"{"evaluation_metric": "cosine", "pass_threshold": 0.8}"#);
+    assert!(cosine.embeds() && !evaluator("text_similarity", "{}").embeds());
+    let (inputs, quirks) = (given(ROW), Quirks::default());
+    let of = |one: &[f64], other: &[f64]| {
+        let mut evaluation = Evaluation::new(&cosine, &inputs, &quirks);
+        assert_eq!(evaluation.next(), Next::Embed(["It is Berlin.".to_owned(), "Berlin".to_owned()]));
+        evaluation.embedded([one.to_vec(), other.to_vec()]);
+        let Next::Done(came) = evaluation.next() else { panic!("it is over") };
+        told(&came)
+    };
+    for (one, other, start) in [
+        ([1.0, 0.0], [2.0, 0.0], r#"{"passed":true,"score":1.0,"#),
+        ([3.0, 4.0], [4.0, 3.0], r#"{"passed":true,"score":0.96,"#),
+        ([1.0, 0.0], [0.0, 1.0], r#"{"passed":false,"score":0.0,"#),
+        ([1.0, 0.0], [-1.0, 0.0], r#"{"passed":false,"score":0.0,"#),
+        ([0.0, 0.0], [1.0, 0.0], "reply: The two vectors"),
+        ([f64::MAX, 0.0], [1.0, 0.0], "reply: The two vectors"),
+    ] {
+        assert!(of(&one, &other).starts_with(start), "{}", of(&one, &other));
+    }
+    assert!(of(&[1.0], &[1.0, 0.0]).starts_with("reply: The two vectors"));
+    let empty = given(r#"{"response": " ", "ground_truth": "x"}"#);
+    assert_eq!(went(&cosine, &empty, &[], &quirks).1, "input: An empty text has no vector, so there is no cosine.");
+}
+
 /// Options with which a kind can be read.
 fn options(kind: &str) -> &'static str {
     match kind {

@@ -50,6 +50,7 @@ fn went(evaluator: &Evaluator, inputs: &Inputs, replies: &[&str], quirks: &Quirk
                 evaluation.take(reply);
             }
             Next::Run(_) => panic!("no judge runs a program"),
+            Next::Embed(texts) => panic!("vectors of {texts:?} are wanted"),
             Next::Done(came) => return (asked, told(&came)),
         }
     }
