@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { evaluation } from "./evaluate.test-env";
 import { launched, launchRun } from "./launch.test-env";
-import { doing, inBrief, spent, unpriced } from "./launches";
+import { doing, evaluatingInBrief, inBrief, spent, unpriced } from "./launches";
 
 describe("launches in brief", () => {
   it("are nothing when none is at work", () => expect([inBrief([]), inBrief([launched("a", { state: "done" })])]).toEqual([null, null]));
@@ -10,6 +11,15 @@ describe("launches in brief", () => {
   });
   it("that only finish what is in flight are stopping", () => expect(inBrief([launched("a", { state: "stopping" })])?.text).toContain("stopping"));
   it("without a known price say so, and never $0", () => expect(inBrief([launched("a", { cost: 0, unpriced: 3 })])?.text).toContain("cost unknown"));
+});
+
+describe("evaluations in brief", () => {
+  it("are nothing when none is at work", () => expect([evaluatingInBrief([]), evaluatingInBrief([evaluation("a")])]).toEqual([null, null]));
+  it.each([
+    [[evaluation("b", { state: "running" }), evaluation("a")], { evaluation: "b", text: "evaluation running, 16 of 16" }],
+    [[evaluation("a", { state: "stopping", done: 3, failed: 0 })], { evaluation: "a", text: "evaluation stopping, 3 of 16" }],
+    [[evaluation("b", { state: "stopping" }), evaluation("a", { state: "running", done: 1 })], { evaluation: "b", text: "2 evaluations running, 19 of 32" }],
+  ])("are summed up, and lead to the newest that is at work", (all, brief) => expect(evaluatingInBrief(all)).toEqual(brief));
 });
 
 describe("money", () => {

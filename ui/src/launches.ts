@@ -1,5 +1,6 @@
 // How launches stand, in words, for every place that shows it: the footer, the sheet, the page of a run.
 import { count, counted, money } from "./format";
+import type { EvaluationView } from "./generated/EvaluationView";
 import type { LaunchRun } from "./generated/LaunchRun";
 import type { LaunchRunState } from "./generated/LaunchRunState";
 import type { LaunchState } from "./generated/LaunchState";
@@ -48,6 +49,20 @@ export function inBrief(launches: readonly LaunchView[]): { launch: string; text
   const doing = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
   return { launch: first.id, text: `${count(sum((launch) => launch.running))} ${doing}, ${count(ended)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}` };
 }
+
+/** All evaluations at work in a few words; null when none is. */
+export function evaluatingInBrief(evaluations: readonly EvaluationView[]): { evaluation: string; text: string } | null {
+  const working = evaluations.filter(atWork);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: EvaluationView) => number) => working.reduce((total, one) => total + pick(one), 0);
+  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
+  return { evaluation: first.id, text: `${many} ${doing}, ${count(sum(ended))} of ${count(sum((one) => one.total))}` };
+}
+
+/** Of what an evaluation has to do, how much is over. */
+export const ended = (one: Pick<EvaluationView, "done" | "failed">): number => one.done + one.failed;
 
 /** The run of a launch at work, when it waits or runs in one. Reading it in a template keeps it fresh. */
 export function findAtWork(live: Live, run: string): { launch: LaunchView; run: LaunchRun } | null {

@@ -39,6 +39,6 @@ export function paid(view: Pick<EvaluationView, "calls" | "tokens" | "cost" | "u
   return `${counted(view.calls, "reply", "replies")} · ${short(view.tokens)} tokens · ${cost}`;
 }
 
-export const ended = (view: Pick<EvaluationView, "done" | "failed">): number => view.done + view.failed;
+export { ended } from "../../launches";
 /** The file without its folders. */
 export const lastPart = (path: string): string => path.split(/[\\/]/).findLast((part) => part !== "") ?? path;
