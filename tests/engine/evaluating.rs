@@ -163,6 +163,40 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
 }
 
 #[test]
+fn rows_show_what_was_said_of_them_with_the_replies_and_never_those_to_another_row() {
+    let server = Scripted::start(|seen| {
+        let refuses = seen.body.windows(7).any(|text| text == b"Nobody.");
+        if refuses { says("I would rather not.") } else { scored(4) }
+    });
+    let bench = bench(&server);
+    evaluate(&bench, &request(&bench, &["relevance", "f1_score"]));
+    let bench = bench.reopen();
+    let stored = |bench: &Bench, path: &str| {
+        bench.app().run_scores(&bench.row(path).unwrap_or_else(|| panic!("no {path}")).id).unwrap().stored
+    };
+    let first = stored(&bench, "evaluations/rows.json#row-1");
+    let said = &first[0];
+    assert_eq!((said.evaluator.as_str(), said.score.as_deref(), said.passed), ("relevance", Some("4.0"), Some(true)));
+    assert_eq!((said.threshold.as_deref(), said.reason.as_deref()), (Some("3"), Some("So it is.")), "{said:?}");
+    assert_eq!(said.rounds[0].replies, [r#"{"explanation": "So it is.", "score": 4}"#]);
+    assert!(first[1].evaluator == "f1_score" && first[1].rounds.is_empty() && !first[1].silent, "{first:?}");
+    let third = stored(&bench, "evaluations/rows.json#row-3");
+    let silent = &third[0];
+    assert!(silent.silent && silent.rounds[0].error.is_some() && silent.rounds[0].replies.len() == 2, "{silent:?}");
+
+    // The same file elsewhere, and another in its place, have the verdicts that stand in them and no replies.
+    let text = fs::read_to_string(bench.path(OUT)).unwrap();
+    bench.write("results/moved.json", &text);
+    bench.write(OUT, text.replace("At seven.", "At eight."));
+    let bench = bench.reopen();
+    for path in ["moved.json#row-1", "evaluations/rows.json#row-1"] {
+        let stored = stored(&bench, path);
+        assert_eq!((stored[0].score.as_deref(), stored[0].rounds.len()), (Some("4.0"), 0), "{path}");
+    }
+    assert_eq!(stored(&bench, "evaluations/rows.json#row-2")[0].rounds.len(), 1, "this row is as it was");
+}
+
+#[test]
 fn several_rounds_are_their_mean_with_the_spread() {
     let server = Scripted::sequence([scored(2), scored(4), scored(3), scored(3), scored(5), scored(1)]);
     let bench = one_at_a_time(&server);

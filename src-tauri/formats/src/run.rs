@@ -21,6 +21,27 @@ pub struct Run {
     pub tree: Option<Tree>,
     /// The file says what came of the run, and not what was done.
     pub untold: bool,
+    /// What evaluators said of it, as it is stored; the facts have every column of it.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// What an evaluator is stored to have said of a run. Numbers and words are as they are written.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Verdict {
+    /// The name that it has in the file.
+    pub evaluator: String,
+    /// The number.
+    pub score: Option<String>,
+    /// What stands for the number or beside it: `Low`, `not applicable`.
+    pub word: Option<String>,
+    /// Whether that is good enough, where the file says so.
+    pub passed: Option<bool>,
+    /// What it had to reach, or was not to pass.
+    pub threshold: Option<String>,
+    /// Why.
+    pub reason: Option<String>,
+    /// It has no result for this run.
+    pub is_silent: bool,
 }
 
 /// What a run tried, as a tree. Parents stand before their children.

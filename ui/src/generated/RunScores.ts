@@ -3,6 +3,7 @@ import type { FailureClass } from "./FailureClass";
 import type { Judged } from "./Judged";
 import type { Review } from "./Review";
 import type { RunScore } from "./RunScore";
+import type { StoredVerdict } from "./StoredVerdict";
 
 /**
  * Everything that is known of how good a run is.
@@ -24,6 +25,10 @@ review: Review | null,
  * What judges said, newest first.
  */
 judged: Array<Judged>, 
+/**
+ * What evaluators are stored to have said, where the run is a row of an evaluation. None of it is counted among our scores.
+ */
+stored: Array<StoredVerdict>, 
 /**
  * What keeps it from being scored, or makes the scores doubtful, as sentences.
  */

@@ -12,6 +12,7 @@ use crate::evaluating::results::{self, Made};
 use crate::evaluating::rounds::together;
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::wish::{Wish, mark};
+use crate::results::layouts;
 use crate::rows::{EvaluationView, LaunchState, Stale};
 use crate::runs::drive::{Crew, Unheard};
 use crate::runs::evaluations::{Bench, Place};
@@ -286,7 +287,6 @@ impl Work {
 
     /// Keeps raw replies, then the results: whoever sees these finds those.
     fn write(&self, sheet: &Sheet, made: &Made) -> Result<(), String> {
-        let replies = made.replies();
         let model = |one: &azure::Evaluator| {
             let models = &self.asking.as_ref()?.models;
             let model =
@@ -294,6 +294,7 @@ impl Work {
             model.map(|model| model.name.clone())
         };
         let (text, metrics) = results::compose(sheet, &self.job.wish, made, model);
+        let replies = made.replies(&layouts::contents(text.as_bytes()));
         if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             bench.keep(&replies).map_err(|why| why.to_string())?;
         }

@@ -46,6 +46,9 @@ impl App {
         let (judged, note) = self.judged(id)?;
         scores.judged = judged;
         scores.notes.extend(note);
+        let (stored, note) = open.reading.stored(&open.flow, id).unwrap_or_default();
+        scores.stored = stored;
+        scores.notes.extend(note);
         Ok(scores)
     }
 

@@ -2,7 +2,7 @@
 use super::sheet::Sheet;
 use super::wish::{Configured, Wish};
 use crate::rows::EvaluateMetric;
-use touchstone_formats::json;
+use touchstone_formats::collection::Heard;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
     About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, Table, metrics, prompts_version,
@@ -18,8 +18,8 @@ pub(crate) struct Made {
     faults: Vec<Fault>,
     /// Rows times evaluators that are over.
     ended: usize,
-    /// What models said, by row, evaluator and round.
-    said: Vec<(usize, String, usize, Value)>,
+    /// What models said.
+    said: Vec<Heard>,
 }
 
 impl Made {
@@ -56,26 +56,23 @@ impl Made {
         if replies.is_empty() {
             return;
         }
-        let cut = |reply: &String| Value::from(reply.chars().take(LONGEST_REPLY).collect::<String>().as_str());
-        let number = |value: usize| Value::Number(value.to_string());
-        let mut entries = vec![
-            ("row", number(row + 1)),
-            ("evaluator", Value::from(evaluator)),
-            ("round", number(round + 1)),
-            ("replies", Value::List(replies.iter().map(cut).collect())),
-        ];
-        if let Err(why) = result {
-            entries.push(("error", Value::from(why.message.as_str())));
-        }
-        let entries = entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect();
-        self.said.push((row, evaluator.to_owned(), round, Value::Map(entries)));
+        let cut = |reply: &String| reply.chars().take(LONGEST_REPLY).collect();
+        self.said.push(Heard {
+            row: row + 1,
+            of: None,
+            evaluator: evaluator.to_owned(),
+            round: round + 1,
+            replies: replies.iter().map(cut).collect(),
+            error: result.as_ref().err().map(|why| why.message.clone()),
+        });
     }
 
-    /// Raw replies as JSON Lines, by row, evaluator and round.
-    pub(crate) fn replies(&self) -> String {
+    /// Raw replies as JSON Lines, by row, evaluator and round; `contents` name the texts of the rows that were written.
+    pub(crate) fn replies(&self, contents: &[u64]) -> String {
         let mut said: Vec<_> = self.said.iter().collect();
-        said.sort_by(|a, b| (a.0, &a.1, a.2).cmp(&(b.0, &b.1, b.2)));
-        said.iter().map(|(.., entry)| json::write(entry, false) + "\n").collect()
+        said.sort_by_key(|heard| (heard.row, &heard.evaluator, heard.round));
+        let of = |heard: &Heard| contents.get(heard.row - 1).copied();
+        said.into_iter().map(|heard| Heard { of: of(heard), ..heard.clone() }.line()).collect()
     }
 }
 

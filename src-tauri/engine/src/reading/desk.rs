@@ -1,5 +1,6 @@
 //! The few runs that were opened last, read: so that steps, rows and finds do not read files again.
 use super::comparing::MOST_RUNS;
+use crate::results::layouts::Spot;
 use crate::results::open::Stamp;
 use crate::results::roots::FileId;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,8 @@ pub(super) struct Opened {
     pub(super) version: String,
     /// What it looks like, in words.
     pub(super) layout: &'static str,
+    /// Where it stands in a file that holds many.
+    pub(super) spot: Option<Spot>,
     /// What it says; nothing when it could not be read.
     pub(super) run: Run,
     /// Why it could not be read.
@@ -73,8 +76,11 @@ pub(super) fn weight(run: &Run) -> usize {
     let nodes = run.tree.iter().flat_map(|tree| &tree.nodes);
     let in_node = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let in_tree: usize = nodes.map(|node| node.text.len() + in_node(&node.input) + in_node(&node.output) + 160).sum();
+    let in_verdicts: usize =
+        run.verdicts.iter().map(|one| 160 + one.evaluator.len() + one.reason.as_ref().map_or(0, String::len)).sum();
     in_parts
         + in_facts
+        + in_verdicts
         + in_tree
         + run.steps.len() * 160
         + run.answer.as_ref().map_or(0, |answer| of_value(&answer.value))
@@ -101,6 +107,7 @@ mod tests {
             stamps: Vec::new(),
             version: String::new(),
             layout: "",
+            spot: None,
             run: Run::default(),
             faults: Vec::new(),
             weight,

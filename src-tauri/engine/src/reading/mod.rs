@@ -21,6 +21,7 @@ pub(crate) mod given;
 mod part_id;
 mod pieces;
 mod source;
+mod stored;
 mod table;
 mod task;
 #[cfg(test)]
@@ -35,7 +36,7 @@ pub(crate) use part_id::PartId;
 use crate::results::flow::Flow;
 use crate::results::reviews::answer_mark;
 use crate::results::snippet::{MAX_NEEDLE, Needle};
-use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, TextPiece, TreeView};
+use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView};
 use desk::{Desk, Opened};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -99,6 +100,15 @@ impl Reading {
                 None => subject,
             },
         ))
+    }
+
+    /// What evaluators are stored to have said of a run, and a sentence when the replies of models beside it cannot be read.
+    pub(crate) fn stored(&self, flow: &Flow, id: &str) -> Result<(Vec<StoredVerdict>, Option<String>), Unread> {
+        // Only files that hold many have them, and others need not be opened for this.
+        if source::row_of(flow, id)?.0.member.is_none() {
+            return Ok((Vec::new(), None));
+        }
+        Ok(stored::of(flow, &self.look(flow, id)?.1))
     }
 
     /// Steps of the version that was opened.

@@ -6,7 +6,7 @@ use super::pieces::{MARGIN, MAX_PIECE, raw_piece, short};
 use super::view;
 use crate::results::flow::Flow;
 use crate::results::index::Reader;
-use crate::results::layouts;
+use crate::results::layouts::{self, Spot};
 use crate::results::open::{self, Refused, Stamp};
 use crate::results::query;
 use crate::results::roots::{FileId, Root};
@@ -63,6 +63,7 @@ pub(super) fn read(
         stamps,
         version: String::new(),
         layout: "Not a transcript",
+        spot: None,
         run: Run::default(),
         faults: Vec::new(),
         weight: 0,
@@ -91,8 +92,9 @@ pub(super) fn read(
     }
     if opened.faults.is_empty() {
         match parse(&contents, row.member.as_deref()) {
-            Ok((run, content)) => {
-                hash.update(&content.to_le_bytes());
+            Ok((run, spot)) => {
+                hash.update(&spot.map_or(0, |spot| spot.content).to_le_bytes());
+                opened.spot = spot;
                 opened.layout = view::layout(run.layout);
                 opened.weight = weight(&run);
                 opened.run = run;
@@ -146,13 +148,13 @@ pub(super) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
     all
 }
 
-/// Reads contents into the model, with a number that names the content of one of many runs.
-fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, u64), ReadError> {
+/// Reads contents into the model; one of many runs with its place.
+fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, Option<Spot>), ReadError> {
     let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
     with_room(|| match (member, files.as_slice()) {
-        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member),
+        (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot))),
         // Its files name the content.
-        _ => layouts::whole(&files).map(|run| (run, 0)),
+        _ => layouts::whole(&files).map(|run| (run, None)),
     })
 }
 

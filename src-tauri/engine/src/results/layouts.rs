@@ -132,10 +132,25 @@ pub(crate) fn whole(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
 }
 
 /// Reads one of the runs of a file that holds many; also what names its content.
-pub(crate) fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, u64), ReadError> {
+pub(crate) fn one(file: &FileId, bytes: &[u8], member: &str) -> Result<(Run, Spot), ReadError> {
     let many = collection::Collection::open(&file.shown(), bytes)?;
     let at = many.find(member).unwrap_or(usize::MAX);
-    Ok((many.run(at)?, xxh3_64(many.bytes_of(at))))
+    Ok((many.run(at)?, Spot { at, content: xxh3_64(many.bytes_of(at)) }))
+}
+
+/// Names the texts of the members of a file, in its order; none where it is no such file.
+pub(crate) fn contents(bytes: &[u8]) -> Vec<u64> {
+    let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
+    (0..many.len()).map(|at| xxh3_64(many.bytes_of(at))).collect()
+}
+
+/// Where one of many runs stands in its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// Its place, from 0.
+    pub(crate) at: usize,
+    /// Names its text.
+    pub(crate) content: u64,
 }
 
 /// Reads some of the runs of a file that holds many, which is cut once for all of them.

@@ -16,8 +16,44 @@ pub struct RunScores {
     pub review: Option<Review>,
     /// What judges said, newest first.
     pub judged: Vec<Judged>,
+    /// What evaluators are stored to have said, where the run is a row of an evaluation. None of it is counted among our scores.
+    pub stored: Vec<StoredVerdict>,
     /// What keeps it from being scored, or makes the scores doubtful, as sentences.
     pub notes: Vec<String>,
+}
+
+/// What an evaluator said of a row of an evaluation, as the file has it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct StoredVerdict {
+    /// The name that it has in the file.
+    pub evaluator: String,
+    /// The number, as it is written.
+    pub score: Option<String>,
+    /// A word that stands for the number or beside it.
+    pub word: Option<String>,
+    /// Whether that is good enough, where the file says so.
+    pub passed: Option<bool>,
+    /// What it had to reach, or was not to pass.
+    pub threshold: Option<String>,
+    /// Why, cut when very long.
+    pub reason: Option<String>,
+    /// There is no result, which says nothing of the answer.
+    pub silent: bool,
+    /// What models said, where the file was made here.
+    pub rounds: Vec<StoredRound>,
+}
+
+/// What a model said in one round.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct StoredRound {
+    /// Its number, from 1.
+    pub round: u32,
+    /// Replies as they came.
+    pub replies: Vec<String>,
+    /// Why it came to nothing.
+    pub error: Option<String>,
 }
 
 /// What one scorer says.

@@ -5,11 +5,14 @@ mod evaluation;
 mod form;
 mod pass_rate;
 mod place;
+mod replies;
 mod rows;
 mod split;
+mod verdicts;
 
 pub use form::{Form, form_of, why_no_runs};
 pub use place::{MOST_KEY, Place, named_run, run_name};
+pub use replies::Heard;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;

@@ -1,6 +1,6 @@
 //! **Pure.** One row of an evaluation by azure-ai-evaluation as a run: what was asked and answered as steps, what evaluators said of it
 //! as the file has it.
-use super::Read;
+use super::{Read, verdicts};
 use crate::azure::Telling;
 use crate::json;
 use crate::node::{Node, Shape};
@@ -84,6 +84,7 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     }
     run.notes.push(STORED.to_owned());
     run.notes.extend(results(&columns));
+    run.verdicts = columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
     let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
     let is_place =
         |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "answer" | "error"));
@@ -215,7 +216,7 @@ fn shown(value: &Value) -> Value {
 }
 
 /// Nothing, or what Python writes for nothing.
-fn is_missing(value: &Value) -> bool {
+pub(super) fn is_missing(value: &Value) -> bool {
     matches!(value.shape(), Shape::Scalar(Scalar::Null | Scalar::Number(".nan" | "NaN")))
 }
 

@@ -96,7 +96,8 @@ pub(crate) fn scores(index: &Reader<'_>, tasks: &Tasks, key: &str) -> Result<Opt
     let Some(known) = known(index, key)? else { return Ok(None) };
     let mut select = index.prepare_cached(SCORES)?;
     let scores = select.query_map([known.id], score)?.collect::<Result<_, _>>()?;
-    Ok(Some(RunScores { scores, class: known.class, review: None, judged: Vec::new(), notes: known.notes(tasks) }))
+    let (class, notes) = (known.class, known.notes(tasks));
+    Ok(Some(RunScores { scores, class, review: None, judged: Vec::new(), stored: Vec::new(), notes }))
 }
 
 fn score(row: &Row<'_>) -> rusqlite::Result<RunScore> {

@@ -1,0 +1,127 @@
+//! What evaluators are stored to have said of a row of an evaluation and, where it was made here, what models said to that, from the file
+//! beside it. Of that file only the lines of this row are kept in memory, and replies to other words are left out.
+use super::desk::Opened;
+use super::pieces::short;
+use crate::results::flow::Flow;
+use crate::results::layouts::Spot;
+use crate::results::open::{self, Refused};
+use crate::results::roots::{FileId, Root};
+use crate::rows::{StoredRound, StoredVerdict};
+use std::io::{BufRead, BufReader, Read};
+use touchstone_formats::collection::Heard;
+use touchstone_formats::run::Verdict;
+
+/// Where raw replies are, below the output directory.
+const FOLDER: &str = ".touchstone/evaluations";
+/// What is not read of longer files.
+const MOST: u64 = 1 << 30;
+/// A longer line is none that we wrote.
+const LONGEST_LINE: u64 = 8 << 20;
+/// What is shown of one run, in bytes.
+const MOST_SHOWN: usize = 2 << 20;
+/// Evaluators that are shown.
+const MOST_EVALUATORS: usize = 500;
+/// What is shown of a reason; all of it is among the facts.
+const LONGEST_REASON: usize = 16 << 10;
+
+/// The verdicts of a run, and a sentence when the replies cannot be read.
+pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
+    let mut all: Vec<StoredVerdict> = opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
+    if all.is_empty() {
+        return (all, None);
+    }
+    let ([file], Some(spot)) = (opened.files.as_slice(), opened.spot) else { return (all, None) };
+    match heard(flow, &beside(file), spot) {
+        Ok(heard) => {
+            for one in heard {
+                if let Some(verdict) = all.iter_mut().find(|verdict| verdict.evaluator == one.evaluator) {
+                    let round = u32::try_from(one.round).unwrap_or(u32::MAX);
+                    verdict.rounds.push(StoredRound { round, replies: one.replies, error: one.error });
+                }
+            }
+            (all, None)
+        }
+        Err(Refused::Gone) => (all, None),
+        Err(why) => (all, Some(format!("Raw replies to the evaluators of this row cannot be read: {why}."))),
+    }
+}
+
+fn told(verdict: &Verdict) -> StoredVerdict {
+    let Verdict { evaluator, score, word, passed, threshold, reason, is_silent } = verdict.clone();
+    let [score, word, threshold, reason] =
+        [score, word, threshold, reason].map(|text| text.map(|text| short(&text, LONGEST_REASON)));
+    StoredVerdict { evaluator, score, word, passed, threshold, reason, silent: is_silent, rounds: Vec::new() }
+}
+
+/// The file of replies that belongs to a file of results.
+fn beside(file: &FileId) -> FileId {
+    let stem = file.path.strip_suffix(b".json").unwrap_or(&file.path);
+    FileId::new(Root::Output, [FOLDER.as_bytes(), b"/", stem, b".jsonl"].concat())
+}
+
+fn heard(flow: &Flow, file: &FileId, spot: Spot) -> Result<Vec<Heard>, Refused> {
+    let (opened, _) = open::open(&flow.roots, file)?;
+    lines(BufReader::with_capacity(1 << 16, opened.take(MOST)), spot).map_err(Refused::Io)
+}
+
+/// The lines of a row, which stand together, in the order of rows.
+fn lines(mut from: impl BufRead, spot: Spot) -> std::io::Result<Vec<Heard>> {
+    let (mut found, mut room, mut line) = (Vec::new(), MOST_SHOWN, Vec::new());
+    loop {
+        line.clear();
+        if from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
+            return Ok(found);
+        }
+        match Heard::row_of(&line) {
+            Some(row) if row == spot.at + 1 => {}
+            Some(row) if row > spot.at + 1 => return Ok(found),
+            _ => continue,
+        }
+        if let Some(heard) = Heard::read(&line).filter(|heard| heard.of == Some(spot.content)) {
+            room = match room.checked_sub(line.len()) {
+                Some(room) => room,
+                None => return Ok(found),
+            };
+            found.push(heard);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(row: usize, of: u64, evaluator: &str) -> Heard {
+        let evaluator = evaluator.to_owned();
+        Heard { row, of: Some(of), evaluator, round: 1, replies: vec!["So it is.".to_owned()], error: None }
+    }
+
+    fn found(text: &str, at: usize, content: u64) -> Vec<String> {
+        let found = lines(text.as_bytes(), Spot { at, content }).unwrap();
+        found.into_iter().map(|heard| heard.evaluator).collect()
+    }
+
+    #[test]
+    fn replies_are_those_of_the_row_with_its_number_and_its_words() {
+        let text: String =
+            [heard(1, 7, "a"), heard(2, 8, "b"), heard(2, 8, "c"), heard(3, 7, "d")].iter().map(Heard::line).collect();
+        assert_eq!(found(&text, 1, 8), ["b", "c"]);
+        assert_eq!(found(&text, 0, 7), ["a"]);
+        assert!(found(&text, 1, 7).is_empty() && found(&text, 3, 7).is_empty());
+        assert_eq!(found(&format!("odd\n\n{text}"), 2, 7), ["d"]);
+    }
+
+    #[test]
+    fn what_is_shown_of_one_row_has_an_end() {
+        let long = Heard { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..heard(1, 7, "a") };
+        let text: String = std::iter::repeat_n(long.line(), 3).collect();
+        assert_eq!(found(&text, 0, 7).len(), 1);
+    }
+
+    #[test]
+    fn replies_lie_under_the_path_of_their_file() {
+        let of = |path: &str| beside(&FileId::new(Root::Output, path.as_bytes().to_vec())).shown();
+        assert_eq!(of("a/b.json"), ".touchstone/evaluations/a/b.jsonl");
+        assert_eq!(of("a/b.jsonl"), ".touchstone/evaluations/a/b.jsonl.jsonl");
+    }
+}

@@ -1,0 +1,84 @@
+//! **Pure.** Raw replies beside a file of results, as lines of JSON: which row of which words they are of, and what was said.
+use crate::json;
+use crate::node::Node;
+use crate::value::Value;
+
+/// What was said in one round of an evaluator on a row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Heard {
+    /// Number of the row, from 1.
+    pub row: usize,
+    /// Names the text of that row in the file of results, so that no other row is taken for it; none where it is not known.
+    pub of: Option<u64>,
+    /// The evaluator.
+    pub evaluator: String,
+    /// Number of the round, from 1.
+    pub round: usize,
+    /// As they came, cut when very long.
+    pub replies: Vec<String>,
+    /// Why there is no result.
+    pub error: Option<String>,
+}
+
+impl Heard {
+    /// The line, with its end.
+    pub fn line(&self) -> String {
+        let number = |value: usize| Value::Number(value.to_string());
+        let mut entries = vec![("row", number(self.row))];
+        entries.extend(self.of.map(|of| ("of", Value::Text(format!("{of:016x}")))));
+        entries.push(("evaluator", Value::from(self.evaluator.as_str())));
+        entries.push(("round", number(self.round)));
+        entries.push(("replies", Value::List(self.replies.iter().map(|reply| Value::from(reply.as_str())).collect())));
+        entries.extend(self.error.as_deref().map(|error| ("error", Value::from(error))));
+        let entries = entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect();
+        json::write(&Value::Map(entries), false) + "\n"
+    }
+
+    /// Reads a line; nothing of one that is none of ours.
+    pub fn read(line: &[u8]) -> Option<Self> {
+        let value = json::read(std::str::from_utf8(line).ok()?.trim()).ok()?;
+        let text = |key: &str| value.get(key).and_then(Value::text).map(str::to_owned);
+        let number = |key: &str| value.get(key).and_then(Node::word).and_then(|word| word.parse().ok());
+        Some(Self {
+            row: number("row")?,
+            of: text("of").and_then(|of| u64::from_str_radix(&of, 16).ok()),
+            evaluator: text("evaluator")?,
+            round: number("round")?,
+            replies: value.get("replies")?.items().iter().filter_map(Value::text).map(str::to_owned).collect(),
+            error: text("error"),
+        })
+    }
+
+    /// The row of a line, without reading the rest of it.
+    pub fn row_of(line: &[u8]) -> Option<usize> {
+        let digits = line.strip_prefix(br#"{"row":"#)?.trim_ascii_start();
+        let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+        std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_is_none_of_our_lines_says_nothing() {
+        for line in
+            ["", "{}", "[1]", r#"{"row": "x"}"#, r#"{"row":-1,"evaluator":"a","round":1,"replies":[]}"#, "\u{0}"]
+        {
+            assert_eq!((Heard::read(line.as_bytes()), Heard::row_of(line.as_bytes())), (None, None), "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_read_as_it_was_written(row in 1..9999_usize, of: Option<u64>, evaluator in ".*", round in 1..9_usize, replies: Vec<String>, error: Option<String>) {
+            let heard = Heard { row, of, evaluator, round, replies, error };
+            let line = heard.line();
+            prop_assert_eq!(line.lines().count(), 1);
+            prop_assert_eq!(Heard::row_of(line.as_bytes()), Some(row));
+            prop_assert_eq!(Heard::read(line.as_bytes()), Some(heard));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! **Pure.** What an evaluator is stored to have said of a row: which of its columns is the score, the verdict, what it had to reach and why.
+use super::rows::is_missing;
+use crate::json;
+use crate::node::Node;
+use crate::run::Verdict;
+use crate::value::Value;
+
+/// Verdicts that stand for the others of their evaluator.
+const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
+
+/// Reads the columns of an evaluator, by what they are called.
+pub(super) fn of(evaluator: &str, columns: &[(&str, &Value)]) -> Verdict {
+    let said: Vec<(&str, &Value)> = columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
+    let get = |key: &str| said.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
+    let mut results: Vec<(&str, &Value)> = said.iter().filter(|(key, _)| key.ends_with("_result")).copied().collect();
+    if let Some(one) = FOR_ALL.iter().find_map(|key| results.iter().find(|(known, _)| known == key).copied()) {
+        results = vec![one];
+    }
+    let bases: Vec<&str> = results.iter().filter_map(|(key, _)| key.strip_suffix("_result")).collect();
+    let of_base = |ends: &[&str]| bases.iter().chain([&evaluator]).find_map(|base| by_ends(&get, base, ends));
+    let number = |(key, value): &(&str, &Value)| value.number().is_some() && !is_beside(key);
+    let score = of_base(&["", "_score"]).or_else(|| said.iter().find(|one| number(one)).map(|(_, value)| *value));
+    let word = |key: &str| get(key).filter(|value| value.number().is_none() && scalar(value).is_some());
+    let words = bases.iter().chain([&evaluator]).find_map(|base| word(base).or_else(|| word(&format!("{base}_label"))));
+    // Some only say yes or no, by a name of their own.
+    let label = || said.iter().find(|(key, value)| key.ends_with("_label") && value.word().is_some());
+    let words = words.or_else(|| word("label")).or_else(|| label().map(|(_, value)| *value));
+    let first = |ends: &str| said.iter().find(|(key, _)| key.ends_with(ends)).map(|(_, value)| *value);
+    let limit = of_base(&["_threshold"]).or_else(|| first("_threshold")).or_else(|| get("threshold"));
+    let reason = text_of_base(&bases, evaluator, &get).or_else(|| get("reason")).or_else(|| first("_reason"));
+    Verdict {
+        evaluator: evaluator.to_owned(),
+        score: score.and_then(scalar),
+        word: words.and_then(scalar),
+        passed: passed(&results, get("passed")),
+        threshold: limit.and_then(scalar),
+        reason: reason.map(shown).filter(|reason| !reason.trim().is_empty()),
+        is_silent: said.is_empty(),
+    }
+}
+
+/// Of several verdicts all count.
+fn passed(results: &[(&str, &Value)], flag: Option<&Value>) -> Option<bool> {
+    let words: Vec<&str> = results.iter().filter_map(|(_, value)| value.word()).collect();
+    match flag {
+        _ if words.contains(&"fail") => Some(false),
+        _ if !words.is_empty() => words.iter().all(|word| *word == "pass").then_some(true),
+        Some(Value::Bool(flag)) => Some(*flag),
+        _ => None,
+    }
+}
+
+fn by_ends<'v>(get: &impl Fn(&str) -> Option<&'v Value>, base: &str, ends: &[&str]) -> Option<&'v Value> {
+    ends.iter().find_map(|end| get(&format!("{base}{end}")).filter(|value| value.number().is_some()))
+}
+
+fn text_of_base<'v>(bases: &[&str], evaluator: &str, get: &impl Fn(&str) -> Option<&'v Value>) -> Option<&'v Value> {
+    bases.iter().chain([&evaluator]).find_map(|base| get(&format!("{base}_reason")))
+}
+
+/// Numbers that are no score.
+fn is_beside(key: &str) -> bool {
+    key.ends_with("_threshold") || key == "threshold" || key.ends_with("_spread")
+}
+
+/// A word, a number, yes or no, as it is written; nothing of what holds more.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::Bool(flag) => Some(if *flag { "yes" } else { "no" }.to_owned()),
+        value => value.word().map(str::to_owned),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    value.text().map_or_else(|| json::write(value, false), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(evaluator: &str, columns: &str) -> String {
+        let value = json::read_python(columns).unwrap();
+        let columns: Vec<(&str, &Value)> =
+            value.entries().iter().filter_map(|(key, value)| Some((key.text()?, value))).collect();
+        let Verdict { score, word, passed, threshold, reason, is_silent, .. } = of(evaluator, &columns);
+        let [score, word, threshold, reason] = [score, word, threshold, reason].map(|one| one.unwrap_or("–".into()));
+        format!("{score} {word} {passed:?} from {threshold}: {reason}{}", if is_silent { " (silent)" } else { "" })
+    }
+
+    #[test]
+    fn columns_are_told_apart_by_their_names() {
+        for (evaluator, columns, says) in [
+            (
+                "relevance",
+                r#"{"relevance": 5.0, "gpt_relevance": 5.0, "relevance_reason": "So it is.", "relevance_result": "pass", "relevance_threshold": 3}"#,
+                "5.0 – Some(true) from 3: So it is.",
+            ),
+            (
+                "mine",
+                r#"{"relevance": 2, "relevance_result": "fail", "relevance_threshold": 3}"#,
+                "2 – Some(false) from 3: –",
+            ),
+            (
+                "f1_score",
+                r#"{"f1_threshold": 0.5, "f1_score": 0.6, "f1_result": "pass"}"#,
+                "0.6 – Some(true) from 0.5: –",
+            ),
+            (
+                "violence",
+                r#"{"violence": "Low", "violence_score": 3, "violence_reason": "a fight", "violence_result": "pass", "violence_threshold": 3}"#,
+                "3 Low Some(true) from 3: a fight",
+            ),
+            (
+                "rouge_score",
+                r#"{"rouge_precision": 1.0, "rouge_recall": 0.2, "rouge_f1_score": 0.3, "rouge_precision_result": "pass", "rouge_recall_result": "fail", "rouge_f1_score_result": "fail", "rouge_f1_score_threshold": 0.5}"#,
+                "0.3 – Some(false) from 0.5: –",
+            ),
+            (
+                "tone",
+                r#"{"passed": false, "score": 0.0, "label": "rude", "reason": "It is rude.", "tone_result": "fail"}"#,
+                "0.0 rude Some(false) from –: It is rude.",
+            ),
+            ("sopr", r#"{"score": 1.0, "passed": true}"#, "1.0 – Some(true) from –: –"),
+            (
+                "protected_material",
+                r#"{"protected_material_label": true, "protected_material_reason": "a chorus"}"#,
+                "– yes None from –: a chorus",
+            ),
+            (
+                "tool_call_accuracy",
+                r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "not applicable", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls."}"#,
+                "– not applicable None from 3: No calls.",
+            ),
+            ("relevance", r#"{"relevance": NaN, "relevance_reason": null}"#, "– – None from –: – (silent)"),
+            ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),
+        ] {
+            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+        }
+    }
+}
