@@ -17,6 +17,7 @@ export const SCORES: RunScores = {
   class: "wrong_answer",
   review: null,
   judged: [],
+  stored: [],
   notes: [],
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "./fixture";
-import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, verdictOf, VERDICTS } from "./scores";
+import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, stored, verdictOf, VERDICTS } from "./scores";
 
 describe("a score", () => {
   it.each([
@@ -39,4 +39,13 @@ describe("a score", () => {
     expect(aboutScorer("fields")).not.toContain("compatible");
     expect(aboutScorer("judge:sopr")).not.toContain("compatible");
   });
+});
+
+describe("a stored verdict", () => {
+  it.each([
+    [{ passed: true, silent: false }, "passes"],
+    [{ passed: false, silent: false }, "does not pass"],
+    [{ passed: null, silent: false }, "no verdict"],
+    [{ passed: null, silent: true }, "no result"],
+  ])("of %j is said in words", (one, word) => expect(stored(one).word).toBe(word));
 });

@@ -2,6 +2,7 @@
 import type { FailureClass } from "./generated/FailureClass";
 import type { RunRow } from "./generated/RunRow";
 import type { ScoreStanding } from "./generated/ScoreStanding";
+import type { StoredVerdict } from "./generated/StoredVerdict";
 import type { Verdict } from "./generated/Verdict";
 import type { IconName } from "./parts/Icon.svelte";
 
@@ -45,6 +46,13 @@ export const RIGHT_FROM = 0.95;
 export function grade(score: number, passed: boolean | null): Look {
   if (passed ?? score >= RIGHT_FROM) return VERDICTS.right;
   return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
+}
+
+/** What an evaluator is stored to have said, in words: nothing is made of its number. */
+export function stored(one: Pick<StoredVerdict, "passed" | "silent">): Look {
+  if (one.silent) return { word: "no result", icon: "half", tone: "part" };
+  if (one.passed === null) return { word: "no verdict", icon: "dash", tone: "muted" };
+  return one.passed ? { word: "passes", icon: "check", tone: "right" } : { word: "does not pass", icon: "cross", tone: "wrong" };
 }
 
 /** Two places, but nothing is 1 or 0 that is not. */
