@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { openProvider, says } from "./provider.mjs";
-import { accessible, onPage, openBrowser, ROOT } from "./stage.mjs";
+import { accessible, onPage, openBrowser, ROOT, rows } from "./stage.mjs";
 
 let browser;
 before(async () => (browser = await openBrowser()));
@@ -114,6 +114,69 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
     await provider.close();
   }
 });
+
+/** Opens a row of the list by its name, and gives what was stored of it. */
+const openRow = async (page, name) => {
+  await rows(page).filter({ hasText: name }).first().click();
+  await page.keyboard.press("Enter");
+  await page.getByTestId("transcript").waitFor();
+  const stored = page.getByTestId("stored");
+  if (page.viewportSize().width < 600) await page.keyboard.press("s");
+  await stored.waitFor();
+  return stored;
+};
+
+for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+  test(`rows of a finished evaluation are in the list, each with its verdicts, reasons and replies, ${screen}`, async () => {
+    const replied = '{"explanation": "<b>So</b> it is.", "score": 4}';
+    const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : replied));
+    try {
+      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], ...options }, async (page) => {
+        await open(page, "#/evaluate?by=relevance");
+        await card(page, "relevance").getByLabel("query").selectOption("question");
+        await card(page, "relevance").getByLabel("response").selectOption("answer");
+        await page.getByTestId("evaluate-estimate").getByText(/requests/).waitFor();
+        provider.hold();
+        await start(page).click();
+        await provider.until(1);
+        await state(page, "Running");
+        const address = page.url();
+        await page.evaluate(() => (location.hash = "#/runs"));
+        await page.getByTestId("evaluating").filter({ hasText: /evaluation running, \d of 4/ }).waitFor();
+        await accessible(page);
+        await page.getByTestId("evaluating").click();
+        assert.equal(page.url(), address);
+        provider.release();
+        await state(page, "Done");
+        await page.getByTestId("evaluating").waitFor({ state: "detached" });
+        await page.getByTestId("result-rows").click();
+        await rows(page).nth(3).waitFor();
+        assert.equal(await rows(page).count(), 4);
+        const stored = await openRow(page, "row-1");
+        const transcript = page.getByTestId("transcript");
+        const [first] = DATA.trim().split("\n").map((line) => JSON.parse(line));
+        await transcript.getByText(first.question).first().waitFor();
+        await transcript.getByText(first.answer).first().waitFor();
+        await stored.getByText("not counted among Touchstone’s scores").waitFor();
+        assert.match(await flat(stored.locator("summary")), /^relevance passes · threshold 3 4(\.0)?$/);
+        await stored.locator("summary").click();
+        await stored.getByText("<b>So</b> it is.", { exact: true }).waitFor();
+        assert.equal(await stored.locator("pre").innerText(), replied);
+        await accessible(page);
+        assert.ok(await fits(page));
+        await page.goBack();
+        const silent = await openRow(page, "row-2");
+        await silent.getByText("no result", { exact: true }).waitFor();
+        await silent.locator("summary").click();
+        await silent.locator("pre").first().waitFor();
+        assert.equal(await silent.locator("pre").first().innerText(), "I would rather not say.");
+        await silent.getByText("◐").waitFor();
+        await accessible(page);
+      });
+    } finally {
+      await provider.close();
+    }
+  });
 
 test("rows that a judge fails on have a reason and count in no number", async () => {
   const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : '{"explanation": "So it is.", "score": 4}'));

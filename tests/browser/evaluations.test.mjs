@@ -26,6 +26,12 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await transcript.getByText("How long is the harbour wall?").waitFor();
     await transcript.getByText("I cannot say.").first().waitFor();
     await page.getByText("Stored results: f1 fail 0.0, relevance fail 1.0.").waitFor();
+    const stored = page.getByTestId("stored");
+    const said = stored.locator("details").filter({ hasText: "relevance" });
+    await said.getByText("does not pass · threshold 3.0").waitFor();
+    await said.locator("summary").click();
+    await said.getByText("It does not answer.").waitFor();
+    assert.equal(await stored.getByText("as it came").count(), 0, "nobody knows what models said");
     await accessible(page);
     await page.evaluate(() => (location.hash = "#/runs?q=system:berths"));
     await open("berth");
