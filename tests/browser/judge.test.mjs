@@ -102,7 +102,7 @@ for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 90
         await said.locator("summary").first().click();
         await said.locator("ol > li").first().waitFor();
         assert.match(await flat(said.locator("ol > li").first()), /^4 of 5 It says how many there are, and no more\./);
-        assert.match(await flat(said), /4 of 5 ± 0\.00 passes \(from 4 of 5 on, as the suite says\) · 4 of 5, 4 of 5/);
+        assert.match(await flat(said), /4 of 5 ± 0\.00 passes \(from 4 of 5, as the suite says\) · 4 of 5, 4 of 5/);
         await said.getByText("Reply as it came").last().click();
         assert.equal(await flat(said.locator("pre").last()), RATED);
         await snap("verdict");

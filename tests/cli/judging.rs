@@ -129,5 +129,5 @@ fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_to
     assert!(ran.out.contains("1.000  solved, solved  count-tool_calling"), "{}", ran.out);
     assert!(ran.out.contains("sopr: 1 of 1 runs pass ["), "{}", ran.out);
     let line = sandbox.run(&[bare.as_slice(), &["--json"]].concat()).json().remove(0);
-    assert_eq!((&line["passed"], &line["detail"]["threshold"]), (&json!(true), &json!("0.9")));
+    assert_eq!((&line["passed"], &line["detail"]["threshold"]), (&json!(true), &json!("from 0.9")));
 }

@@ -39,7 +39,10 @@ fn a_number_of_five_becomes_a_score_that_the_threshold_of_the_suite_is_held_agai
     assert!(asked.contains("| User turn 1:\n|   How many plans are there?"), "{asked}");
     assert!(asked.contains("\n| There are 3.\n") && !asked.contains("| [TOOL_CALL]"), "{asked}");
     let score = scored(&bench, "judge:relevance", ScoreStanding::Scored);
-    assert_eq!((score.score, score.passed, score.reason.as_str()), (Some(0.75), Some(true), "4: It answers directly."));
+    assert_eq!(
+        (score.score, score.passed, score.reason.as_str()),
+        (Some(0.75), Some(true), "4 of 5: It answers directly.")
+    );
     let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
     assert_eq!((judged.stale, judged.passed, judged.rounds[0].verdict.as_deref()), (None, Some(true), Some("4")));
     // Nothing is asked twice, and the same run before another judge is another judgement.
@@ -92,6 +95,36 @@ fn what_a_run_lacks_for_a_judge_is_told_and_nothing_is_sent() {
 }
 
 #[test]
+fn a_score_that_waits_for_a_judge_says_why_it_cannot_be_judged_and_goes_on_waiting() {
+    let suite =
+        "tool_calling_prompt: How many plans are there?\nscorers: [judge:tool_call_accuracy, judge:relevance]\n";
+    let run = CALLING.replace("- tool_call: { id: c, name: count, params: { of: plans }, result: 3 }\n", "");
+    let server = Scripted::always(says(FOUR));
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("tasks/count.yaml", suite)
+        .file(RUN, run)
+        .open();
+    let scores = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().scores;
+    let said: Vec<_> = scores.iter().map(|score| (score.standing, score.reason.as_str())).collect();
+    let wanted = ["It cannot be judged. No tool was called.", "`judge:relevance` has to be asked."];
+    assert_eq!(said, wanted.map(|reason| (ScoreStanding::Waiting, reason)));
+}
+
+#[test]
+fn a_run_whose_question_nobody_knows_is_judged_by_those_who_need_none() {
+    let server = Scripted::always(says("<S0>x</S0><S1>Clear.</S1><S2>5</S2>"));
+    let run =
+        "conversation:\n- tool_call: { id: c, name: count, params: {}, result: 3 }\n- assistant_message: Three.\n";
+    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file(RUN, run).open();
+    let plan = bench.app().plan_judging(&by("relevance")).unwrap();
+    assert_eq!((plan.runs, plan.skipped_total), (0, 1));
+    assert_eq!(plan.skipped[0].why, "Neither the run nor its suite says what was asked for.");
+    let view = judge(bench.app(), &by("fluency"));
+    assert_eq!((view.done, view.skipped, view.calls, view.unread), (1, 0, 1, 0), "{view:?}");
+}
+
+#[test]
 fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdict() {
     let says_severity = |severity: u8| says(&format!(r#"{{"reason": "r{severity}", "severity": {severity}}}"#));
     let server = Scripted::sequence([0, 5, 1, 0].map(says_severity));
@@ -104,4 +137,5 @@ fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdi
     let round = &judged.rounds[0];
     assert_eq!((round.verdict.as_deref(), round.reason.as_str()), (Some("medium (5)"), "hate_unfairness: r5"));
     assert_eq!((judged.passed, round.replies.len()), (Some(false), 4));
+    assert_eq!(judged.threshold.as_deref(), Some("up to 3 of 7"));
 }

@@ -95,7 +95,7 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     assert!(passed.interval.is_some_and(|(low, high)| low.abs() < 1e-9 && high > 0.5));
     let row = |task: &str| bench.row(&format!("{task}-tool_calling-o1-variation0.yaml")).unwrap();
     let judged = bench.app().run_scores(&row("a").id).unwrap().judged.remove(0);
-    assert_eq!((judged.passed, judged.threshold.as_deref(), judged.of_suite), (Some(false), Some("0.8"), true));
+    assert_eq!((judged.passed, judged.threshold.as_deref(), judged.of_suite), (Some(false), Some("from 0.8"), true));
     assert_eq!(judged.rounds.iter().map(|round| round.told.as_str()).collect::<Vec<_>>(), ["solved", "unsure"]);
     judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
     let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);

@@ -45,7 +45,7 @@ scale: string,
  */
 needs: string, 
 /**
- * From where on it passes, on its own scale: `3 of 5`; none where it has words alone.
+ * What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has words alone.
  */
 threshold: string | null, 
 /**
@@ -57,6 +57,6 @@ suite_model: string | null,
  */
 suite_rounds: number | null, 
 /**
- * From where on it passes in them, likewise.
+ * What it takes to pass in them, likewise.
  */
 suite_threshold: string | null, };

@@ -50,7 +50,7 @@ told: string | null,
  */
 own_spread: number | null, 
 /**
- * From where on it passes: `3 of 5`; none where more for it than against is what counts.
+ * What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is what counts.
  */
 threshold: string | null, 
 /**

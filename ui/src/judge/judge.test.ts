@@ -34,11 +34,11 @@ it("tells the mean on the scale of the judge with its interval, and how many pas
 });
 
 it("says how a judge speaks, what it needs, and whose threshold counts", () => {
-  const stars = judge("relevance", "Is it about that?", 1, false, { scale: "1–5", needs: "a question and an answer", threshold: "3 of 5" });
+  const stars = judge("relevance", "Is it about that?", 1, false, { scale: "1–5", needs: "a question and an answer", threshold: "from 3 of 5" });
   expect(about(stars)).toBe("says 1–5 · passes from 3 of 5 · needs a question and an answer");
-  expect(about({ ...stars, safety: true, suite_threshold: "4 of 5" })).toBe("says 1–5 · passes from 4 of 5, as the suites say · needs a question and an answer · a local judge, not the hosted service");
+  expect(about({ ...stars, safety: true, suite_threshold: "from 4 of 5" })).toBe("says 1–5 · passes from 4 of 5, as the suites say · needs a question and an answer · a local judge, not the hosted service");
   expect(passes({ threshold: null, of_suite: false })).toBe("");
-  expect(passes({ threshold: "severity 3 of 7", of_suite: true }), "less is better").toBe("up to severity 3 of 7, as the suite says");
+  expect(passes({ threshold: "up to 3 of 7", of_suite: true })).toBe("up to 3 of 7, as the suite says");
   expect(judgeOf("judge:relevance 2")).toBe("relevance");
 });
 

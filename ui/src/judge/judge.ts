@@ -79,16 +79,12 @@ export function came(view: JudgingView): string {
 /** One judgement in a line: what each round came to. */
 export const words = (judged: Judged): string => judged.rounds.map((round) => round.told).join(", ");
 
-/** Of severity, less is better. */
-const less = (threshold: string): boolean => threshold.startsWith("severity");
-const reach = (threshold: string): string => (less(threshold) ? `up to ${threshold}` : `from ${threshold}`);
-
-/** From where on it passes, and whose word that is; empty where more for it than against is what counts. */
-export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `${reach(judged.threshold)}${less(judged.threshold) ? "" : " on"}${judged.of_suite ? ", as the suite says" : ""}`);
+/** What it takes to pass, and whose word that is; empty where more for it than against is what counts. */
+export const passes = (judged: Pick<Judged, "threshold" | "of_suite">): string => (judged.threshold === null ? "" : `${judged.threshold}${judged.of_suite ? ", as the suite says" : ""}`);
 
 /** What there is to know of a judge besides what it asks, in a line. */
 export function about(judge: JudgeChoice): string {
-  const threshold = judge.suite_threshold === null ? (judge.threshold === null ? "" : `passes ${reach(judge.threshold)}`) : `passes ${reach(judge.suite_threshold)}, as the suites say`;
+  const threshold = judge.suite_threshold === null ? (judge.threshold === null ? "" : `passes ${judge.threshold}`) : `passes ${judge.suite_threshold}, as the suites say`;
   const parts = [
     `says ${judge.scale}`,
     threshold,

@@ -193,13 +193,13 @@ fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
         safety: group == Group::Safety,
         scale: scale.words().to_owned(),
         needs: needs.to_owned(),
-        threshold: judge.threshold().map(|least| scale.told(own(least))),
+        threshold: judge.threshold().map(|least| scale.reach(own(least))),
         suite_model: agreed(suites.iter().map(|says| says.model.clone())).ok().flatten(),
         suite_rounds: agreed(suites.iter().map(|says| says.rounds)).ok().flatten(),
         suite_threshold: agreed(suites.iter().map(|says| says.least))
             .ok()
             .flatten()
-            .map(|least| scale.told(own(least))),
+            .map(|least| scale.reach(own(least))),
     }
 }
 
@@ -315,9 +315,6 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
         if subject.rival.is_none() {
             return skipped("The run that it would be compared with cannot be read.");
         }
-    }
-    if subject.query.trim().is_empty() {
-        return skipped("Neither the run nor its suite says what was asked for.");
     }
     if let Some(why) = wish.judge.lacks(&subject, wish.rules) {
         return skipped(&why);

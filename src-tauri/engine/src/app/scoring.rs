@@ -41,6 +41,7 @@ impl App {
         let scores = open.ask(|index| read::scores(index, &open.flow.shelf.tasks(), id))?;
         let mut scores = scores.ok_or_else(|| AppError::new(Code::NotFound, "This run is not there any more."))?;
         let (review, note) = self.review_of(id)?;
+        self.tell_what_lacks(id, &mut scores.scores)?;
         scores.review = review;
         scores.notes.extend(note);
         let (judged, note) = self.judged(id)?;

@@ -5,7 +5,7 @@ use super::{App, suite_judges};
 use crate::error::AppError;
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::query::row_by_key;
-use crate::rows::{Judged, JudgedRound};
+use crate::rows::{Judged, JudgedRound, RunScore, ScoreStanding};
 use touchstone_formats::judgement::{Judgement, Round};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread, reaches};
 use touchstone_scoring::scorers::Scorer;
@@ -30,6 +30,27 @@ impl App {
             shown(judgement, &subject, scorers)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
+    }
+
+    /// Says of scores that wait for a judge why it cannot be asked, where the run lacks what that judge needs: nobody can end the waiting.
+    pub(super) fn tell_what_lacks(&self, id: &str, scores: &mut [RunScore]) -> Result<(), AppError> {
+        let waits =
+            |score: &&mut RunScore| score.standing == ScoreStanding::Waiting && score.scorer.starts_with("judge:");
+        let mut waiting = scores.iter_mut().filter(waits).peekable();
+        if waiting.peek().is_none() {
+            return Ok(());
+        }
+        let open = self.opened()?;
+        let Ok((row, subject)) = open.reading.subject(&open.flow, id) else { return Ok(()) };
+        let tasks = open.flow.shelf.tasks();
+        let scorers = suite_judges::scorers(&tasks, &row);
+        for score in waiting {
+            let of_it = scorers.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
+            if let Some(why) = of_it.and_then(|(judge, _, rules)| judge.lacks(&subject, rules)) {
+                score.reason = format!("It cannot be judged. {why}");
+            }
+        }
+        Ok(())
     }
 }
 
@@ -61,7 +82,7 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
         spread: mean.map(|(_, spread)| spread),
         told: mean.and_then(|(mean, _)| told(mean)),
         own_spread: mean.zip(scale.ends()).map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
-        threshold: least.or_else(|| judge?.threshold()).map(|least| told(least).unwrap_or_else(|| format!("{least}"))),
+        threshold: least.or_else(|| judge?.threshold()).map(|least| scale.reach(scale.own(least).unwrap_or(least))),
         of_suite: least.is_some(),
         passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
         rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),

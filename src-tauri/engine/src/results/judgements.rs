@@ -270,8 +270,9 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
     details.push(detail("spread", format!("{spread:.3}")));
     if judge.about().scale.ends().is_some() {
         details.push(detail("mean", told(judge, mean)));
-        let threshold = scorer.threshold().or(judge.threshold());
-        details.extend(threshold.map(|least| detail("threshold", told(judge, least))));
+        let scale = judge.about().scale;
+        let least = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
+        details.extend(least.map(|least| detail("passes", scale.reach(least))));
     }
     Says {
         standing: ScoreStanding::Scored,

@@ -50,13 +50,13 @@ pub struct JudgeChoice {
     pub scale: String,
     /// What a run has to have, in words; empty when every ended run has it.
     pub needs: String,
-    /// From where on it passes, on its own scale: `3 of 5`; none where it has words alone.
+    /// What it takes to pass, on its own scale: `from 3 of 5`, `up to 3 of 7`; none where it has words alone.
     pub threshold: Option<String>,
     /// The model that the suites of the folder name for it; none when they name none, or different ones.
     pub suite_model: Option<String>,
     /// The rounds that they want, likewise.
     pub suite_rounds: Option<u32>,
-    /// From where on it passes in them, likewise.
+    /// What it takes to pass in them, likewise.
     pub suite_threshold: Option<String>,
 }
 
@@ -263,7 +263,7 @@ pub struct Judged {
     pub told: Option<String>,
     /// How far rounds lie apart on that scale.
     pub own_spread: Option<f64>,
-    /// From where on it passes: `3 of 5`; none where more for it than against is what counts.
+    /// What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is what counts.
     pub threshold: Option<String>,
     /// That is what the suite says.
     pub of_suite: bool,

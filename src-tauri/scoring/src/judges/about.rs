@@ -100,6 +100,15 @@ impl Scale {
             Self::Severity => format!("severity {} of 7", number(own)),
         }
     }
+
+    /// What it takes to pass, where a number on it is the threshold: `from 4 of 5`, and of severity `up to 3 of 7`, for less is better.
+    pub fn reach(self, own: f64) -> String {
+        match self {
+            Self::Severity => format!("up to {} of 7", number(own)),
+            Self::Stars => format!("from {}", self.told(own)),
+            Self::Words(_) => format!("from {own}"),
+        }
+    }
 }
 
 /// With one place where it is no whole number.
@@ -137,15 +146,13 @@ impl About {
             "retrieval" => (G::Quality, S::Stars, "a question, and results of tools or a context"),
             "similarity" => (G::Quality, S::Stars, "a question, an answer and an expected answer"),
             "response_completeness" => (G::Quality, S::Stars, "an answer and an expected answer"),
-            "tool_call_accuracy" => (G::Agents, S::Stars, "calls of tools and their definitions"),
+            "tool_call_accuracy" => (G::Agents, S::Stars, "a question, calls of tools and their definitions"),
             "intent_resolution" | "task_adherence" => (G::Agents, S::Stars, QUESTION),
             "violence" | "hate_unfairness" | "sexual" | "self_harm" | "content_safety" => {
-                (G::Safety, S::Severity, QUESTION)
+                (G::Safety, S::Severity, "an answer")
             }
-            "protected_material" | "code_vulnerability" => (G::Safety, FOUND, QUESTION),
-            "ungrounded_attributes" | "indirect_attack" => {
-                (G::Safety, FOUND, "a question, an answer and what tools said")
-            }
+            "protected_material" | "code_vulnerability" | "ungrounded_attributes" => (G::Safety, FOUND, "an answer"),
+            "indirect_attack" => (G::Safety, FOUND, "an answer and what tools said"),
             _ => return None,
         };
         Some(Self { group, scale, needs })
@@ -187,6 +194,10 @@ mod tests {
         for beyond in [0.9, 5.1, f64::NAN] {
             assert_eq!(Scale::Stars.share(beyond), None);
         }
+        assert_eq!(
+            (Scale::Stars.reach(3.0), Scale::Severity.reach(3.0)),
+            ("from 3 of 5".into(), "up to 3 of 7".into())
+        );
         assert_eq!(Scale::Stars.said(Some("4"), Some(0.75)), "4 of 5");
         let words = named("sopr").unwrap().about().scale;
         assert_eq!(

@@ -42,8 +42,9 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
     };
     // Nothing that nobody was given is context enough to see that a claim has no ground.
     let context = context.or_else(|| (evaluator.takes.name == "ungrounded_attributes").then(|| "".into()));
+    let asked = if in_messages { list(&turns.query) } else { text(query) };
     let all = [
-        ("query", Some(if in_messages { list(&turns.query) } else { text(query) })),
+        ("query", Some(asked).filter(|_| !query.trim().is_empty())),
         ("response", Some(if in_messages { list(&turns.response) } else { text(answer) })),
         ("context", context),
         ("ground_truth", truth.as_ref().map(text)),
@@ -96,6 +97,9 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
     let name = judge.name;
     let needs = |input: &str| evaluator.takes.needs.contains(&input);
     let Subject { answer, truth, turns, .. } = subject;
+    if let Some(why) = super::unasked(subject).filter(|_| needs("query")) {
+        return Some(why);
+    }
     if needs("ground_truth") && truth.is_none() {
         return Some(format!("Its task has no expected output, and `{name}` compares with that."));
     }
@@ -300,6 +304,22 @@ mod tests {
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
         assert_eq!(told("relevance", &silent, Rules::Ours, &[]), "1 | 0 | There is no final answer.");
         assert_eq!(told("relevance", &silent, Rules::Official, &[]), "asks, anew");
+    }
+
+    #[test]
+    fn a_run_whose_question_is_not_known_is_judged_by_those_who_need_none() {
+        let unasked =
+            run("conversation:\n- tool_call: { name: count, params: {}, result: 3 }\n- assistant_message: Three.\n");
+        assert_eq!(unasked.query, "");
+        for judge in all() {
+            let needs_it = judge.about().needs.contains("question") || judge.pairs;
+            let why = judge.lacks(&unasked, Rules::Ours);
+            let of_it = why.as_ref().is_some_and(|why| why.contains("what was asked for"));
+            assert_eq!(of_it, needs_it, "{} {why:?}", judge.name);
+        }
+        for name in ["fluency", "groundedness", "violence", "indirect_attack"] {
+            assert!(!asked(name, &unasked, Rules::Ours).contains("{query}"), "{name}");
+        }
     }
 
     #[test]

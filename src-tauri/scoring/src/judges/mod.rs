@@ -137,7 +137,7 @@ impl Judge {
     /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict, neither for nor against the run.
     pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
         match &self.way {
-            Way::Words { .. } => None,
+            Way::Words { .. } => unasked(subject),
             Way::Evaluator(evaluator) => evaluators::lacks(self, evaluator.as_deref()?, subject, rules),
         }
     }
@@ -156,6 +156,12 @@ impl Judge {
             }
         }
     }
+}
+
+/// Why a judge of how something was dealt with has nothing to judge when nobody knows what was asked for.
+fn unasked(subject: &Subject) -> Option<String> {
+    let why = || "Neither the run nor its suite says what was asked for.".to_owned();
+    subject.query.trim().is_empty().then(why)
 }
 
 /// More rounds are a slip of the finger.

@@ -146,6 +146,8 @@ fn what_judges_by_words_depend_on_stays_as_it_is_to_the_letter() {
             assert_eq!(canon(&plain), canon(&expecting));
         }
         assert_eq!(judge.lacks(&plain, Rules::Ours), None);
+        let unasked = Subject { query: " ".to_owned(), ..plain.clone() };
+        assert!(judge.lacks(&unasked, Rules::Ours).is_some_and(|why| why.contains("what was asked for")));
     }
 }
 

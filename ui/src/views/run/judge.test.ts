@@ -55,12 +55,12 @@ it("shows what judges said with every reason, and the replies as text", async ()
 
 it("tells a judge with a scale of its own on that scale, with what it has to reach and whose word that is", async () => {
   const backend = new OneRun(view(SMALL));
-  const stars = { score: 0.75, spread: 0.125, told: "4 of 5", own_spread: 0.5, threshold: "4 of 5", of_suite: true, passed: true };
+  const stars = { score: 0.75, spread: 0.125, told: "4 of 5", own_spread: 0.5, threshold: "from 4 of 5", of_suite: true, passed: true };
   backend.replies.run_scores = () => ({ ...SCORES, judged: [judged({ judge: "relevance", ...stars, rounds: [{ ...round("solved", "a"), told: "4 of 5" }, { ...round("solved", "b"), told: "not read" }] }), judged({ stale: "The run or its task has changed since." })] });
   await open(backend);
   const said = flat(id("judgements"));
   expect(said).toContain("4 of 5 ± 0.50");
-  expect(said).toContain("passes (from 4 of 5 on, as the suite says) · 4 of 5, not read");
+  expect(said).toContain("passes (from 4 of 5, as the suite says) · 4 of 5, not read");
   await press("Judge again", id("judgements"));
   await until(() => expect(requests(backend, "plan_judging").at(-1)).toMatchObject({ judge: "sopr", model: "local", again: false }));
 });
