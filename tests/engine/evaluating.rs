@@ -124,6 +124,34 @@ fn what_was_stopped_goes_on_without_a_second_purchase() {
 }
 
 #[test]
+fn a_file_of_results_is_the_same_from_the_page_and_from_the_command_line() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server =
+        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+    let bench = one_at_a_time(&server);
+    let page = request(&bench, &["relevance"]);
+    let typed = FileRequest {
+        data: bench.path("tasks/rows.jsonl"),
+        out: Some(bench.path(OUT)),
+        request: page.clone(),
+        ..FileRequest::default()
+    };
+    let id = bench.app().start_evaluating(&page).unwrap().evaluation;
+    server.wait_for(2);
+    let elsewhere = bench.app().start_evaluating_file(&typed).unwrap_err();
+    assert!(elsewhere.message.contains("making these results"), "{elsewhere}");
+    bench.app().stop_evaluating(&id, false).unwrap();
+    latch.open();
+    ended(bench.app(), &id);
+    assert_eq!(bench.app().plan_evaluating_file(&typed).unwrap().kept, 2);
+    let id = bench.app().start_evaluating_file(&typed).unwrap().evaluation;
+    let view = ended(bench.app(), &id);
+    assert_eq!((view.state, view.done, view.calls, server.seen().len()), (LaunchState::Done, 3, 1, 3), "{view:?}");
+    assert_eq!(bench.app().plan_evaluating(&page).unwrap().kept, 3);
+}
+
+#[test]
 fn an_empty_purse_ends_it_and_writes_nothing() {
     let server = Scripted::always(scored(3));
     let bench = bench(&server);
@@ -156,7 +184,7 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
     assert_eq!(written["rows"][0]["outputs.relevance.relevance"], Value::Null);
     assert_eq!(written["rows"][2]["outputs.relevance.relevance"], 5.0);
     assert_eq!((metric(&view, "relevance.relevance").n, metric(&view, "relevance.relevance").left_out), (1, 2));
-    let replies = fs::read_to_string(bench.path("results/.touchstone/evaluations/evaluations/rows.jsonl")).unwrap();
+    let replies = fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl")).unwrap();
     let lines: Vec<Value> = replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!((lines.len(), &lines[0]["row"]), (2, &2.into()), "{replies}");
     assert_eq!(lines[0]["replies"], serde_json::json!(["I would rather not.", "I would rather not."]));

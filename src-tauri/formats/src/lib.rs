@@ -4,6 +4,7 @@
 pub mod answer;
 pub mod azure;
 pub mod benchmark;
+pub mod beside;
 pub mod collection;
 pub mod error;
 mod fences;

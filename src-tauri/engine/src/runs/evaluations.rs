@@ -1,14 +1,13 @@
 //! A file of results of an evaluation, and what goes with it while it is made: a lock, a journal of its own, so that no reply is bought
 //! twice, and in the end the raw replies beside it. What stands in such a file is not known here.
-use super::disk::{DiskError, Folder, PRIVATE, SIDECARS, split};
+use super::disk::{DiskError, Folder, PRIVATE, PUBLIC, split};
 use super::journal::{self, Journal, Kept};
 use super::lock::{LockError, RunLock};
 use super::{disk, fault, publish};
 use rustix::fs::Mode;
 use std::path::{Path, PathBuf};
+use touchstone_formats::beside;
 
-/// Where raw replies are, in our own folder.
-const FOLDER: &str = "evaluations";
 /// A name that no run has, because nothing hidden is a run.
 const HIDDEN: &str = ".evaluations";
 /// A longer file is none that we wrote.
@@ -19,9 +18,10 @@ const FRESH: Mode = Mode::from_raw_mode(0o666);
 /// Where results go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The folder whose own things (locks, journals) are kept beside the results.
+    /// A folder that is there, or can be made.
     pub dir: PathBuf,
-    /// The file below it, with `/` between the parts.
+    /// The file below it, with `/` between the parts. Our own things (locks, journals) are in the folder of the file itself, so that
+    /// they are the same whichever folder the file was named from.
     pub path: String,
 }
 
@@ -41,10 +41,10 @@ impl Place {
 
     /// Replies that are there from before, without taking anything.
     pub fn kept(&self) -> Result<Kept, DiskError> {
-        if !self.dir.is_dir() {
-            return Ok(Kept::default());
+        match self.folder()? {
+            Some((folder, name)) => journal::look(&folder.path, &hidden(name)),
+            None => Ok(Kept::default()),
         }
-        journal::look(&self.dir, &self.hidden())
     }
 
     /// What is in it.
@@ -72,10 +72,11 @@ impl Place {
         }
         Ok(Folder::find(&self.dir, &folders)?.map(|folder| (folder, name)))
     }
+}
 
-    fn hidden(&self) -> String {
-        format!("{HIDDEN}/{}", self.path)
-    }
+/// What the lock and the journal of a file go by.
+fn hidden(name: &str) -> String {
+    format!("{HIDDEN}/{name}")
 }
 
 /// The results of one evaluation, for whoever makes them: nobody else does at the same time.
@@ -91,16 +92,18 @@ impl Bench {
     /// Takes the file. May wait for some milliseconds.
     pub fn take(place: &Place) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
-        let lock = RunLock::take(&place.dir, &place.hidden())?;
-        let journal = Journal::open(&place.dir, &place.hidden())?;
-        let folder = Folder::make(&place.dir, &[&[SIDECARS, FOLDER], folders.as_slice()].concat(), PRIVATE)?;
-        let name = format!("{}.jsonl", name.strip_suffix(".json").unwrap_or(name));
+        // Made first: on the way to it no link is followed.
+        let home = Folder::make(&place.dir, &folders, PUBLIC)?;
+        let lock = RunLock::take(&home.path, &hidden(name))?;
+        let journal = Journal::open(&home.path, &hidden(name))?;
+        let replies = beside::replies(name);
+        let mut parts: Vec<&str> = replies.split('/').collect();
+        let beside = parts.pop().unwrap_or_default().to_owned();
+        let folder = Folder::make(&home.path, &parts, PRIVATE)?;
         // What a process that died left half written.
-        publish::clear(&folder, &name)?;
-        if let Some((folder, name)) = place.folder()? {
-            publish::clear(&folder, name)?;
-        }
-        Ok(Self { journal, folder, name, _lock: lock })
+        publish::clear(&folder, &beside)?;
+        publish::clear(&home, name)?;
+        Ok(Self { journal, folder, name: beside, _lock: lock })
     }
 
     /// Keeps raw replies beside the results.
