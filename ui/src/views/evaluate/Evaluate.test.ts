@@ -53,6 +53,37 @@ describe("evaluating a data file", () => {
     all('[data-testid="evaluate-estimate"] input')[0]?.click();
     await until(() => !(id("evaluate-start") as HTMLButtonElement).disabled);
   });
+  it("asks again before it replaces another file of results", async () => {
+    const fixture = new Fixture();
+    fixture.replies.evaluate_options = () => ({ ...CHOICES, files: [...CHOICES.files, { id: "d7", path: "tasks/other.jsonl", size: 10 }] });
+    fixture.replies.plan_evaluating = () => evaluatePlan({ exists: true });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    const tick = () => all('[data-testid="evaluate-estimate"] input')[0] as HTMLInputElement | undefined;
+    const say = async () => {
+      await until(() => tick() !== undefined);
+      if (!tick()?.checked) tick()?.click();
+      await until(() => tick()?.checked === true && !(id("evaluate-start") as HTMLButtonElement).disabled);
+    };
+    const isAskedAgain = async () => {
+      await until(() => tick()?.checked === false && (id("evaluate-start") as HTMLButtonElement).disabled);
+      await until(() => (asked(fixture, "plan_evaluating").at(-1) as { request: { replace: boolean } }).request.replace === false);
+    };
+    await say();
+    const out = all('input[id$="-out"]')[0] as HTMLInputElement;
+    out.value = "elsewhere";
+    out.dispatchEvent(new Event("input", { bubbles: true }));
+    await isAskedAgain();
+    await say();
+    const file = all('select[id$="-file"]')[0] as HTMLSelectElement;
+    file.value = "d7";
+    file.dispatchEvent(new Event("change", { bubbles: true }));
+    await isAskedAgain();
+    await say();
+    history.replaceState(null, "", "#/evaluate?data=d1&by=f1_score");
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    await isAskedAgain();
+    expect(asked(fixture, "start_evaluating")).toEqual([]);
+  });
   it("asks the system for a file in the window alone", async () => {
     const fixture = new Fixture([], STATUS, "window");
     const file = { id: "d9", path: "/home/me/rows.csv", size: 10 };
