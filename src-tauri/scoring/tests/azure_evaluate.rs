@@ -32,7 +32,7 @@ fn done(evaluator: &Evaluator, inputs: &Inputs, quirks: &Quirks) -> Result<Outco
         match evaluation.next() {
             Next::Ask(question) => evaluation.take(stub(evaluator.takes.name, inputs, &question.text)),
             Next::Done(result) => return result,
-            Next::Run(job) => panic!("{job:?}"),
+            other => panic!("{other:?}"),
         }
     }
 }
