@@ -335,9 +335,10 @@ fn a_target_answers_each_row_once_and_its_failures_are_failures_of_rows() {
     let request = |replace: bool| FileRequest {
         data: bench.path("rows.jsonl"),
         out: Some(bench.path("out.json")),
+        usual: Vec::new(),
         target: ["sh", "-c", &script].map(str::to_owned).to_vec(),
         request: EvaluateRequest {
-            evaluators: typed_evaluators(None, &["f1_score".to_owned()], &[]).unwrap(),
+            evaluators: typed_evaluators(None, &["f1_score".to_owned()], &[]).unwrap().0,
             replace,
             ..EvaluateRequest::default()
         },

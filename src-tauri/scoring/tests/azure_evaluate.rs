@@ -160,14 +160,15 @@ fn evaluated(
     let data = Table::read(text, csv, quirks)?;
     let names: Vec<&str> = data.columns.iter().map(String::as_str).collect();
     let said: Vec<&str> = target.iter().flat_map(|target| &target.columns).map(String::as_str).collect();
+    // As in the package, it stands among the evaluators.
+    let (usual, evaluators): (Vec<&Asked>, Vec<&Asked>) = evaluators.iter().partition(|one| one.name == "default");
+    let usual = Mapping::read(usual.into_iter().flat_map(|one| one.mapping).copied())?;
     let mut outputs = Vec::new();
     for Asked { name, kind, options, mapping } in evaluators {
         let options = with(&value(options), &[("kind", kind)]);
         let evaluator = Evaluator::read(name, &options)?;
-        let mut mapping = Mapping::read(mapping.iter().copied())?;
-        if mapping.is_empty() {
-            mapping = mapping.completed(names.iter().copied(), &said);
-        }
+        let own = Mapping::read(mapping.iter().copied())?;
+        let mapping = own.or(&usual, quirks).completed(names.iter().copied(), &said);
         let mut results = Outputs::new(&evaluator, data.rows.len());
         for row in 0..data.rows.len() {
             let inputs = mapping.inputs(|key| data.value(row, key), |key| target?.value(row, key));
@@ -224,8 +225,10 @@ fn files_of_mapped_columns_and_targets_are_those_of_the_package_to_the_byte() {
     let data = || variant("column_mapping.jsonl");
     let mapping = &[("response", "${data.answer}"), ("ground_truth", "${data.expected}")];
     let mapped = TEXTS.map(|asked| Asked { mapping, ..asked });
+    let [f1, bleu, rouge] = TEXTS;
+    let usual = [Asked { mapping, ..asked("default", "") }, f1, bleu, rouge];
     let mut cases =
-        same("column_mapping", data(), &mapped, None) + same("column_mapping_default", data(), &mapped, None);
+        same("column_mapping", data(), &mapped, None) + same("column_mapping_default", data(), &usual, None);
     let echo = |line: &str| {
         let query = value(line).get("query").and_then(Value::text).unwrap().to_owned();
         let (said, extra) = (format!("echo {query}"), query.chars().count().to_string());

@@ -87,7 +87,7 @@ fn went(evaluator: &Evaluator, inputs: &Value, replies: &[String], quirks: &Quir
                 asked.push(question.text);
                 evaluation.take(reply);
             }
-            Next::Run(_) => panic!("no program is run"),
+            Next::Run(_) | Next::Embed(_) => panic!("only models are asked"),
             Next::Done(came) => return Went { asked, came },
         }
     }

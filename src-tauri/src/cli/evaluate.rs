@@ -125,7 +125,7 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
 
 fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
     let target = asked.target.as_deref().map(words).transpose()?.unwrap_or_default();
-    let evaluators = typed_evaluators(asked.config.as_deref(), &asked.evaluators, &asked.column_mapping)?;
+    let (evaluators, usual) = typed_evaluators(asked.config.as_deref(), &asked.evaluators, &asked.column_mapping)?;
     if evaluators.is_empty() {
         return Err(AppError::new(Code::BadRequest, "No evaluator was named.")
             .hint("Name some: --evaluators f1_score,relevance. `touchstone evaluate --list` shows all."));
@@ -139,7 +139,7 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
         max_cost: asked.max_cost,
         ..EvaluateRequest::default()
     };
-    Ok(FileRequest { data: asked.data.clone().unwrap_or_default(), out: asked.out.clone(), target, request })
+    Ok(FileRequest { data: asked.data.clone().unwrap_or_default(), out: asked.out.clone(), target, usual, request })
 }
 
 /// The words of a command, as a shell takes them apart: quotes hold blanks. Nothing else has a meaning, and no shell is started.

@@ -44,17 +44,19 @@ pub struct FileRequest {
     pub out: Option<PathBuf>,
     /// A program with its arguments that is asked about each row; empty asks none.
     pub target: Vec<String>,
+    /// Where inputs come from of which an evaluator itself says nothing.
+    pub usual: Vec<(String, String)>,
     /// Everything else; its `data` and `out` are not looked at.
     pub request: EvaluateRequest,
 }
 
-/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from.
+/// Evaluators as they were typed: of a file, or by their kinds, with what their inputs come from, and those of all.
 pub fn typed_evaluators(
     config: Option<&Path>,
     kinds: &[String],
     mappings: &[String],
-) -> Result<Vec<EvaluatorRequest>, AppError> {
-    let mut all = typed::named(kinds);
+) -> Result<(Vec<EvaluatorRequest>, typed::Pairs), AppError> {
+    let (mut all, mut usual) = (typed::named(kinds), typed::Pairs::new());
     if let Some(path) = config {
         let failed = |why: String| bad(format!("{} cannot be used: {why}", path.display()));
         let found = named(path)?;
@@ -62,10 +64,12 @@ pub fn typed_evaluators(
             return Err(failed(format!("it is larger than the {LARGEST_CONFIG} bytes that are read.")));
         }
         let text = fs_err::read_to_string(path).map_err(|why| failed(format!("{}.", open::reason(&why))))?;
-        all.extend(typed::configured(&text).map_err(failed)?);
+        let (more, of_all) = typed::configured(&text).map_err(failed)?;
+        all.extend(more);
+        usual = of_all;
     }
-    typed::map(&mut all, mappings).map_err(bad)?;
-    Ok(all)
+    typed::map(&mut all, &mut usual, mappings).map_err(bad)?;
+    Ok((all, usual))
 }
 
 /// A request with the places that it means.
@@ -75,6 +79,7 @@ struct Asked {
     shown: Option<String>,
     filter: Option<String>,
     target: Vec<String>,
+    usual: Vec<(String, String)>,
 }
 
 impl App {
@@ -127,11 +132,11 @@ impl App {
         let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
         let filter = Some(format!("path:{}*", filter::typed(&path)));
         let place = Place { dir: open.flow.roots.output_dir.clone(), path };
-        Ok(Asked { found, place: Some(place), shown: Some(shown), filter, target: Vec::new() })
+        Ok(Asked { found, place: Some(place), shown: Some(shown), filter, target: Vec::new(), usual: Vec::new() })
     }
 
     fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
-        let wish = Wish::read(request).map_err(bad)?;
+        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = self.table(&asked.found, &wish.quirks)?;
         let sheet = Sheet::of(&wish, &table, None);
         let (models, _) = self.models(&wish, request)?;
@@ -160,7 +165,7 @@ impl App {
         request: &EvaluateRequest,
         open: Option<Arc<OpenFolder>>,
     ) -> Result<Evaluating, AppError> {
-        let wish = Wish::read(request).map_err(bad)?;
+        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = self.table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
         let (models, setup) = self.models(&wish, request)?;
@@ -367,7 +372,7 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
         None => None,
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
-    Ok(Asked { found, place, shown, filter: None, target: asked.target.clone() })
+    Ok(Asked { found, place, shown, filter: None, target: asked.target.clone(), usual: asked.usual.clone() })
 }
 
 /// The name of a file of results; that of the data when none was given.

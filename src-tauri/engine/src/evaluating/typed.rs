@@ -7,14 +7,18 @@ use touchstone_formats::{json, yaml};
 /// What the package calls the mapping of evaluators that have none of their own.
 const DEFAULT: &str = "default";
 
+/// Inputs with what they come from, in order.
+pub(crate) type Pairs = Vec<(String, String)>;
+
 /// Evaluators by their kinds.
 pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
     let kinds = kinds.iter().map(|kind| kind.trim()).filter(|kind| !kind.is_empty());
     kinds.map(|kind| EvaluatorRequest { kind: kind.to_owned(), ..EvaluatorRequest::default() }).collect()
 }
 
-/// Evaluators of a file, YAML or JSON: `{name: {kind?, threshold?, options?, column_mapping?}}`.
-pub(crate) fn configured(text: &str) -> Result<Vec<EvaluatorRequest>, String> {
+/// Evaluators of a file, YAML or JSON: `{name: {kind?, threshold?, options?, column_mapping?}}`, and the
+/// mapping of all.
+pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
     let value = yaml::read(text).map_err(|why| format!("it is neither YAML nor JSON: {why}"))?;
     let Value::Map(entries) = value.get("evaluators").cloned().unwrap_or(value) else {
         return Err("it has to name evaluators: `relevance: { threshold: 4 }`.".to_owned());
@@ -29,10 +33,7 @@ pub(crate) fn configured(text: &str) -> Result<Vec<EvaluatorRequest>, String> {
         }
         all.push(EvaluatorRequest { mapping, ..one(name, said)? });
     }
-    for (input, from) in &usual {
-        map_all(&mut all, input, from);
-    }
-    Ok(all)
+    Ok((all, usual))
 }
 
 fn one(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
@@ -59,7 +60,7 @@ fn one(name: &str, said: &Value) -> Result<EvaluatorRequest, String> {
     Ok(EvaluatorRequest { kind: kind.to_owned(), name: name.to_owned(), options, ..EvaluatorRequest::default() })
 }
 
-fn mapping(name: &str, value: &Value) -> Result<Vec<(String, String)>, String> {
+fn mapping(name: &str, value: &Value) -> Result<Pairs, String> {
     let pair = |(input, from): &(Value, Value)| Some((input.text()?.to_owned(), from.text()?.to_owned()));
     let pairs: Option<Vec<_>> = value.entries().iter().map(pair).collect();
     pairs.filter(|_| matches!(value, Value::Map(_))).ok_or_else(|| {
@@ -68,7 +69,7 @@ fn mapping(name: &str, value: &Value) -> Result<Vec<(String, String)>, String> {
 }
 
 /// Takes in mappings as they are typed: `query=${data.question}` for all, `relevance.query=…` for one.
-pub(crate) fn map(all: &mut [EvaluatorRequest], typed: &[String]) -> Result<(), String> {
+pub(crate) fn map(all: &mut [EvaluatorRequest], usual: &mut Pairs, typed: &[String]) -> Result<(), String> {
     for typed in typed {
         let wrong = || {
             format!("`{typed}` is no mapping; write query=${{data.question}}, or relevance.query=… for one evaluator.")
@@ -86,37 +87,29 @@ pub(crate) fn map(all: &mut [EvaluatorRequest], typed: &[String]) -> Result<(), 
             None if input.contains('.') || input.is_empty() => {
                 return Err(format!("`{typed}` names no evaluator that was asked for."));
             }
-            None => map_all(all, input, from),
+            None if usual.iter().any(|(known, _)| known == input) => {}
+            None => usual.push((input.to_owned(), from.to_owned())),
         }
     }
     Ok(())
-}
-
-/// Of all that do not say otherwise.
-fn map_all(all: &mut [EvaluatorRequest], input: &str, from: &str) {
-    for one in all {
-        if !one.mapping.iter().any(|(known, _)| known == input) {
-            one.mapping.push((input.to_owned(), from.to_owned()));
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn told(all: &[EvaluatorRequest]) -> String {
-        let one = |one: &EvaluatorRequest| {
-            let mapping: Vec<String> = one.mapping.iter().map(|(input, from)| format!("{input}={from}")).collect();
-            format!("{}:{} {} {}", one.name, one.kind, one.options, mapping.join(" ")).trim_end().to_owned()
-        };
-        all.iter().map(one).collect::<Vec<_>>().join("\n")
+    fn told((all, usual): &(Vec<EvaluatorRequest>, Pairs)) -> String {
+        let pairs =
+            |pairs: &Pairs| pairs.iter().map(|(input, from)| format!("{input}={from}")).collect::<Vec<_>>().join(" ");
+        let one =
+            |one: &EvaluatorRequest| format!("{}:{} {} {}\n", one.name, one.kind, one.options, pairs(&one.mapping));
+        (all.iter().map(one).collect::<String>() + &pairs(usual)).trim_end().to_owned()
     }
 
     #[test]
     fn evaluators_of_a_file_have_names_kinds_options_and_mappings() {
         let yaml = "strict:\n  kind: f1_score\n  threshold: 0.8\n  column_mapping: { response: '${data.a}' }\nrouge_score:\n  threshold: 0.25\n  options: { rouge_type: rouge1 }\ndefault:\n  column_mapping: { response: '${data.b}' }\nfluency:\n";
-        let expected = "strict:f1_score {\"threshold\":0.8} response=${data.a}\nrouge_score:rouge_score {\"rouge_type\":\"rouge1\",\"f1_score_threshold\":0.25} response=${data.b}\nfluency:fluency  response=${data.b}";
+        let expected = "strict:f1_score {\"threshold\":0.8} response=${data.a}\nrouge_score:rouge_score {\"rouge_type\":\"rouge1\",\"f1_score_threshold\":0.25} \nfluency:fluency  \nresponse=${data.b}";
         assert_eq!(told(&configured(yaml).unwrap()), expected);
         let json = r#"{"evaluators": {"f1_score": {}}}"#;
         assert_eq!(told(&configured(json).unwrap()), "f1_score:f1_score");
@@ -134,14 +127,15 @@ mod tests {
 
     #[test]
     fn mappings_are_for_all_or_for_the_one_that_is_named() {
-        let mut all = named(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]);
+        let mut all = (named(&["relevance".to_owned(), " fluency ".to_owned(), String::new()]), Pairs::new());
         let typed = ["relevance.query=${data.q}", "query=${data.question}", "response=${data.a}"].map(str::to_owned);
-        map(&mut all, &typed).unwrap();
-        assert_eq!(
-            told(&all),
-            ":relevance  query=${data.q} response=${data.a}\n:fluency  query=${data.question} response=${data.a}"
+        map(&mut all.0, &mut all.1, &typed).unwrap();
+        assert_eq!(told(&all), ":relevance  query=${data.q}\n:fluency  \nquery=${data.question} response=${data.a}");
+        assert!(map(&mut all.0, &mut all.1, &["query".to_owned()]).unwrap_err().contains("is no mapping"));
+        assert!(
+            map(&mut all.0, &mut all.1, &["other.query=${data.q}".to_owned()])
+                .unwrap_err()
+                .contains("names no evaluator")
         );
-        assert!(map(&mut all, &["query".to_owned()]).unwrap_err().contains("is no mapping"));
-        assert!(map(&mut all, &["other.query=${data.q}".to_owned()]).unwrap_err().contains("names no evaluator"));
     }
 }

@@ -26,8 +26,8 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
-    /// Understands a request.
-    pub(crate) fn read(request: &EvaluateRequest) -> Result<Self, String> {
+    /// Understands a request; `usual` is where inputs come from of which an evaluator itself says nothing.
+    pub(crate) fn read(request: &EvaluateRequest, usual: &[(String, String)]) -> Result<Self, String> {
         let quirks = Quirks::of(request.switches.iter().map(String::as_str))?;
         let rounds = request.rounds.unwrap_or(1);
         if !(1..=MOST_ROUNDS).contains(&rounds) {
@@ -37,9 +37,10 @@ impl Wish {
             let many = request.evaluators.len();
             return Err(format!("Choose 1 to {MOST_EVALUATORS} evaluators; there are {many}."));
         }
+        let usual = mapping(usual)?;
         let mut evaluators: Vec<Configured> = Vec::new();
         for asked in &request.evaluators {
-            let one = configured(asked)?;
+            let one = configured(asked, &usual, &quirks)?;
             if evaluators.iter().any(|other| other.evaluator.name == one.evaluator.name) {
                 return Err(format!("Two evaluators are named `{}`: give each a name.", one.evaluator.name));
             }
@@ -79,7 +80,11 @@ pub(crate) fn mark(row: usize, evaluator: &str, round: u32) -> String {
     format!("{}/{evaluator}/{}", row + 1, round + 1)
 }
 
-fn configured(asked: &EvaluatorRequest) -> Result<Configured, String> {
+fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
+    Mapping::read(pairs.iter().map(|(input, from)| (input.as_str(), from.as_str())))
+}
+
+fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Result<Configured, String> {
     let name = if asked.name.is_empty() { &asked.kind } else { &asked.name };
     let about = |why: String| format!("{name}: {why}");
     let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };
@@ -97,8 +102,7 @@ fn configured(asked: &EvaluatorRequest) -> Result<Configured, String> {
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
     let evaluator = Evaluator::read(name, &Value::Map(entries)).map_err(about)?;
-    let mapping = Mapping::read(asked.mapping.iter().map(|(input, from)| (input.as_str(), from.as_str())))
-        .map_err(|why| format!("{name}: {why}"))?;
+    let mapping = mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
     Ok(Configured { evaluator, mapping })
 }
 

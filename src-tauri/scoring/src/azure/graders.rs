@@ -133,10 +133,11 @@ fn measured(by: Similarity, [input, reference]: &[String; 2]) -> Result<f64, Fai
 /// The cosine of the angle between two vectors. One below 0 is 0: scores of likeness go from 0 to 1.
 fn cosine([one, other]: &Vectors) -> Result<f64, Failure> {
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let cosine = dot(one, other) / (dot(one, one).sqrt() * dot(other, other).sqrt());
-    if one.len() != other.len() || !cosine.is_finite() {
+    let lengths = dot(one, one).sqrt() * dot(other, other).sqrt();
+    let cosine = dot(one, other) / lengths;
+    if one.len() != other.len() || !lengths.is_normal() || !cosine.is_finite() {
         let message =
-            "The two vectors of the model cannot be compared: they differ in length, or one of them is all zeros.";
+            "The two vectors of the model cannot be compared: they differ in kind, or one of them is zero or endless.";
         return Err(Failure { by_input: false, message: message.to_owned() });
     }
     Ok(cosine.clamp(0.0, 1.0))

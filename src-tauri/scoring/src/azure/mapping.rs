@@ -1,12 +1,16 @@
 //! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or of what a target said,
 //! `${target.response}`, also inside of objects: `${data.reply.text}`.
 use super::numbers::is_missing;
-use super::{Evaluator, Inputs};
+use super::{Evaluator, Inputs, Quirks};
 use touchstone_formats::value::Value;
 
 /// Inputs with where they come from, in order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Mapping(Vec<(String, Source)>);
+pub struct Mapping {
+    sources: Vec<(String, Source)>,
+    /// What it does not name is not given, though there is a column for it.
+    only: bool,
+}
 
 /// Where an input comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,28 +33,43 @@ impl Mapping {
             let source = Source::read(reference).ok_or_else(|| format!("{REFERENCES} `{input}` is `{reference}`."))?;
             sources.push((input.to_owned(), source));
         }
-        Ok(Self(sources))
+        Ok(Self { sources, only: false })
     }
 
-    /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
+    /// Together with the mapping of all evaluators, which says what this one does not.
     #[must_use]
-    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&str]) -> Self {
-        for column in data {
-            if !self.0.iter().any(|(known, _)| known == column) {
-                self.0.push((column.to_owned(), Source { target: target.contains(&column), way: column.to_owned() }));
-            }
-        }
-        for column in target {
-            if !self.0.iter().any(|(known, _)| known == column) {
-                self.0.push(((*column).to_owned(), Source { target: true, way: (*column).to_owned() }));
+    pub fn or(mut self, usual: &Self, quirks: &Quirks) -> Self {
+        self.only = quirks.has("own_mapping_only") && !self.sources.is_empty();
+        for (input, source) in usual.sources.iter().filter(|_| !self.only) {
+            if !self.names(input) {
+                self.sources.push((input.clone(), source.clone()));
             }
         }
         self
     }
 
-    /// True when it maps nothing.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    fn names(&self, input: &str) -> bool {
+        self.sources.iter().any(|(known, _)| known == input)
+    }
+
+    /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
+    #[must_use]
+    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&str]) -> Self {
+        if self.only {
+            return self;
+        }
+        for column in data {
+            if !self.names(column) {
+                self.sources
+                    .push((column.to_owned(), Source { target: target.contains(&column), way: column.to_owned() }));
+            }
+        }
+        for column in target {
+            if !self.names(column) {
+                self.sources.push(((*column).to_owned(), Source { target: true, way: (*column).to_owned() }));
+            }
+        }
+        self
     }
 
     /// References to columns that are neither in the data nor in what the target says, as sentences.
@@ -59,7 +78,7 @@ impl Mapping {
             let columns = if source.target { target } else { data };
             prefixes(&source.way).any(|(column, _)| columns.contains(&column))
         };
-        let lost = self.0.iter().filter(|(_, source)| !there(source));
+        let lost = self.sources.iter().filter(|(_, source)| !there(source));
         lost.map(|(input, source)| format!("`{input}` is mapped to `{}`, which is no column.", source.shown()))
             .collect()
     }
@@ -73,7 +92,7 @@ impl Mapping {
         let value = |source: &Source| {
             if source.target { found(&source.way, &target) } else { found(&source.way, &data) }.cloned()
         };
-        Inputs(self.0.iter().filter_map(|(input, source)| Some((input.clone(), value(source)?))).collect())
+        Inputs(self.sources.iter().filter_map(|(input, source)| Some((input.clone(), value(source)?))).collect())
     }
 }
 
@@ -182,6 +201,26 @@ mod tests {
         let shown: Vec<String> =
             inputs.0.iter().map(|(name, value)| format!("{name}={}", json::write(value, false))).collect();
         assert_eq!(shown, ["ground_truth=\"a\"", "query=\"q\"", "response=\"new\"", "extra=1"]);
+    }
+
+    #[test]
+    fn an_evaluator_with_a_mapping_of_its_own_is_given_nothing_else_only_when_the_package_is_followed() {
+        let row = json::read(r#"{"query": "q", "truth": "t", "answer": "a"}"#).unwrap();
+        let usual = Mapping::read([("response", "${data.answer}"), ("ground_truth", "${data.answer}")]).unwrap();
+        let names = |own: &[(&str, &str)], quirks: Quirks| {
+            let mapping = Mapping::read(own.iter().copied()).unwrap().or(&usual, &quirks);
+            let inputs = mapping.completed(["query"], &[]).inputs(|key| row.get(key), |_| None);
+            inputs
+                .0
+                .iter()
+                .map(|(name, value)| format!("{name}={}", value.text().unwrap()))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let own = [("ground_truth", "${data.truth}")];
+        assert_eq!(names(&own, Quirks::default()), "ground_truth=t response=a query=q");
+        assert_eq!(names(&own, Quirks::all()), "ground_truth=t");
+        assert_eq!(names(&[], Quirks::all()), "response=a ground_truth=a query=q");
     }
 
     #[test]

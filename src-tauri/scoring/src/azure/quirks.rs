@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 29] = [
+pub const QUIRKS: [Quirk; 30] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -154,6 +154,11 @@ pub const QUIRKS: [Quirk; 29] = [
         "unread_scores_are_zero",
         "A score model that gives no number has the score 0, held in its range.",
         "There is no score, and the reason says so.",
+    ),
+    quirk(
+        "own_mapping_only",
+        "An evaluator with a mapping of its own is given what that names, and nothing else.",
+        "What it does not name comes from the mapping of all, and from columns of the same name.",
     ),
     quirk("thresholds_averaged", "Thresholds are averaged like scores among the metrics.", "They are no metrics."),
 ];

@@ -10,8 +10,14 @@ const SCORE: &str = r#"{"score": 4}"#;
 const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
 
 /// Switches whose way shows in whole files only.
-const OF_FILES: [&str; 5] =
-    ["pandas_types", "bare_nan", "names_cut_at_dots", "aggregate_over_all_rows", "thresholds_averaged"];
+const OF_FILES: [&str; 6] = [
+    "own_mapping_only",
+    "pandas_types",
+    "bare_nan",
+    "names_cut_at_dots",
+    "aggregate_over_all_rows",
+    "thresholds_averaged",
+];
 
 /// A switch, and an evaluator with options, inputs and a reply by which it shows.
 const SHOWN_BY: [(&str, &str, &str, &str, &str); 24] = [
