@@ -68,8 +68,8 @@ fn every_evaluator_is_read_by_its_name_and_options_that_nobody_knows_are_refused
         ("string_check", r#"{"operation": "same"}"#, "There is no operation `same`; there are eq, ne, like and ilike."),
         (
             "text_similarity",
-            r#"{"evaluation_metric": "cosine"}"#,
-            "`cosine` needs a model that turns texts into vectors, which is not offered here.",
+            r#"{"evaluation_metric": "sine"}"#,
+            "There is no metric `sine`; there are fuzzy_match, bleu, gleu, meteor, rouge_1 to rouge_5, rouge_l and cosine.",
         ),
         ("python", r#"{"source": " "}"#, "`python` needs `source`: a program with a function grade(sample, item)."),
         ("python", r#"{"pass_threshold": 1.5, "source": "x"}"#, "pass_threshold must be between 0.0 and 1.0"),
