@@ -173,7 +173,7 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     }
     let is_empty = |value: &Value| value.text().is_some_and(|text| text.trim().is_empty());
     let answer = text.or_else(|| telling.said.take().map(Value::Text)).filter(|value| !is_empty(value));
-    let from = if response.is_some() { "the response" } else { "the last message of the conversation" };
+    let from = if response.is_some() { "response" } else { "last message of the conversation" };
     let mut run = Run {
         layout: Layout::Evaluation,
         answer: answer.map(|value| Answer { value, source: from.to_owned(), lenient: false }),
