@@ -17,6 +17,9 @@ pub(crate) const LONG: Duration = Duration::from_mins(5);
 /// On the folder of the overview.
 pub(crate) const MATRIX: [&str; 1] = ["overview"];
 
+/// On the folder in which everything was said.
+pub(crate) const SAID: [&str; 1] = ["agreement"];
+
 /// Runs one measurement and prints its lines.
 pub(crate) fn run(name: &str, dir: &Path) {
     match name {
@@ -29,6 +32,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "new-file" => new_files(dir, false),
         "new-file-busy" => new_files(dir, true),
         "overview" => crate::matrix::run(dir),
+        "agreement" => crate::agreement::run(dir),
         _ => println!("no measurement is called {name}"),
     }
     println!("  peak memory {} MB, processor {:.2} s", floor::peak_mb(), floor::cpu_s());
@@ -266,6 +270,14 @@ impl Home {
         home
     }
 
+    /// Its index, as a file.
+    pub(crate) fn index(&self) -> PathBuf {
+        let mut files = floor::list(&self.cache).into_iter().map(|(path, _)| path);
+        files
+            .find(|path| path.ends_with("index.db"))
+            .unwrap_or_else(|| panic!("there is no index below {}", self.cache.display()))
+    }
+
     pub(crate) fn open(&self) -> App {
         let config = AppConfig {
             cache_dir: self.cache.clone(),
@@ -279,7 +291,7 @@ impl Home {
     }
 }
 
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < LONG, "waited in vain until {what}");

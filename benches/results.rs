@@ -8,6 +8,7 @@
     clippy::cast_sign_loss,
     reason = "sizes and times here are far below where a float is coarse"
 )]
+mod agreement;
 mod corpus;
 mod floor;
 mod matrix;
@@ -49,6 +50,11 @@ fn main() {
     for name in measures::MATRIX.iter().filter(|name| wanted(name)) {
         let folder = corpus::matrix::write(&root);
         println!("# 200 tasks × 5 variations × 12 columns × 8 repeats");
+        child(name, &folder.unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display())));
+    }
+    for name in measures::SAID.iter().filter(|name| wanted(name)) {
+        let folder = corpus::said::write(&root);
+        println!("# 100,000 transcripts, each reviewed and judged twice");
         child(name, &folder.unwrap_or_else(|e| panic!("cannot write the corpus below {}: {e}", root.display())));
     }
 }

@@ -1,6 +1,7 @@
 //! A seeded corpus of transcripts: the same bytes for the same seed, with sizes and shapes like those of real benchmark runs.
 //! Sizes are log-normal (median about 21 KB, p95 about 83 KB) with one of 5.6 MB; ten items a transcript on average.
 pub(crate) mod matrix;
+pub(crate) mod said;
 
 use fs_err as fs;
 use std::fmt::Write as _;
