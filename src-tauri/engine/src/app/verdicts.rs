@@ -43,9 +43,9 @@ impl App {
         let open = self.opened()?;
         let Ok((row, subject)) = open.reading.subject(&open.flow, id) else { return Ok(()) };
         let tasks = open.flow.shelf.tasks();
-        let scorers = suite_judges::scorers(&tasks, &row);
+        let known = suite_judges::scorers(&tasks, &row);
         for score in waiting {
-            let of_it = scorers.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
+            let of_it = known.iter().find(|scorer| scorer.name() == score.scorer).and_then(Scorer::judge);
             if let Some(why) = of_it.and_then(|(judge, _, rules)| judge.lacks(&subject, rules)) {
                 score.reason = format!("It cannot be judged. {why}");
             }

@@ -271,8 +271,8 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
     if judge.about().scale.ends().is_some() {
         details.push(detail("mean", told(judge, mean)));
         let scale = judge.about().scale;
-        let least = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
-        details.extend(least.map(|least| detail("passes", scale.reach(least))));
+        let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
+        details.extend(threshold.map(|least| detail("passes", scale.reach(least))));
     }
     Says {
         standing: ScoreStanding::Scored,
