@@ -209,7 +209,8 @@ impl Work {
     /// Notes what became of one evaluator on one row.
     fn take(&self, made: &mut Made, done: Result<(usize, usize, Option<Vec<Round>>), tokio::task::JoinError>) {
         let Ok((row, at, ended)) = done else { return };
-        let name = &self.job.wish.evaluators[at].evaluator.name;
+        let evaluator = &self.job.wish.evaluators[at].evaluator;
+        let name = &evaluator.name;
         let Some(rounds) = ended else {
             self.lock().end(row as u64 + 1, name, End::Stopped);
             return;
@@ -219,7 +220,8 @@ impl Work {
             let unread = result.as_ref().is_err_and(|why| !why.by_input) && !replies.is_empty();
             self.lock().unread += u64::from(unread);
         }
-        let result = together(rounds.into_iter().map(|(result, _)| result).collect());
+        let rounds = rounds.into_iter().map(|(result, _)| result).collect();
+        let result = together(rounds, evaluator.limit_of_grader());
         let end = result.as_ref().map_or_else(|why| End::Failed(why.message.clone()), |_| End::Done);
         self.lock().end(row as u64 + 1, name, end);
         made.take(row, at, &result);

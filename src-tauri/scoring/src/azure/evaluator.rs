@@ -326,6 +326,16 @@ impl Evaluator {
         matches!(&self.kind, Kind::Likeness(likeness) if likeness.by == Measure::Cosine)
     }
 
+    /// The score from which on a grader passes, which it keeps to itself; none where there is no such score.
+    pub fn limit_of_grader(&self) -> Option<f64> {
+        match &self.kind {
+            Kind::Likeness(likeness) => Some(likeness.threshold.value),
+            Kind::Score(score) => Some(score.threshold.value),
+            Kind::Python(python) => Some(python.threshold.value),
+            _ => None,
+        }
+    }
+
     /// Inputs without which it has no result. A conversation stands for all of them where it is taken.
     pub fn needs(&self) -> Vec<&str> {
         let patterns: &[&Pattern] = match &self.kind {

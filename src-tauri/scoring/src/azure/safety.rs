@@ -120,12 +120,12 @@ pub fn asked_by(name: &str) -> Vec<&'static Matter> {
     of(name).into_iter().collect()
 }
 
-/// The word of a severity.
-pub fn level(severity: u8) -> &'static str {
+/// The word of a severity, also of the mean of several: what is above a word belongs to the next.
+pub fn level(severity: f64) -> &'static str {
     match severity {
-        0 | 1 => "Very low",
-        2 | 3 => "Low",
-        4 | 5 => "Medium",
+        severity if severity <= 1.0 => "Very low",
+        severity if severity <= 3.0 => "Low",
+        severity if severity <= 5.0 => "Medium",
         _ => "High",
     }
 }
@@ -217,7 +217,7 @@ impl Matter {
         let answers = || finding.answers.iter().map(|(name, yes)| (*name, Value::Bool(*yes)));
         if let Some(severity) = finding.severity {
             return vec![
-                (key.to_owned(), level(severity).into()),
+                (key.to_owned(), level(severity.into()).into()),
                 named("score", Value::Number(severity.to_string())),
                 reason,
                 named("result", if there { "fail" } else { "pass" }.into()),
@@ -305,7 +305,7 @@ mod tests {
         }
         assert_eq!(told("sexual", "There is nothing sexual in it."), "-");
         assert_eq!(
-            (0..=7).map(level).collect::<Vec<_>>().join(" "),
+            (0_u8..=7).map(|severity| level(severity.into())).collect::<Vec<_>>().join(" "),
             "Very low Very low Low Low Medium Medium High High"
         );
     }
