@@ -100,6 +100,22 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
     judge(bench.app(), &JudgeRequest { filter: "task:b".into(), ..request(2) });
     let judged = bench.app().run_scores(&row("b").id).unwrap().judged.remove(0);
     assert_eq!((judged.passed, judged.threshold, judged.of_suite), (Some(true), None, false));
+    // Whoever says so too agrees with it.
+    for (task, says) in [("a", "wrong"), ("b", "right")] {
+        bench.put(
+            &format!("results/.touchstone/reviews/{task}-tool_calling-o1-variation0.yaml"),
+            format!("verdict: {says}\n"),
+        );
+    }
+    let pair = wait_until("people and the judge said something of both", || {
+        bench.app().agreement("people", "sopr:ours:local", "").ok().filter(|pair| pair.n == 2)
+    });
+    assert_eq!((pair.same, pair.table), (2, vec![vec![1, 0], vec![0, 1]]));
+    // Another threshold in the suite is another verdict, and nothing is asked again.
+    bench.put("tasks/a.yaml", "tool_calling_prompt: How many in a?\nscorers: [judge:sopr: { threshold: 0.7 }]\n");
+    wait_until("the judge finds it right now", || {
+        bench.app().agreement("people", "sopr:ours:local", "").ok().filter(|pair| pair.n == 2 && pair.same == 1)
+    });
 }
 
 #[test]

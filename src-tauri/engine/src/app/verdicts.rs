@@ -67,7 +67,9 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
         None => Some("There is no such judge any more.".to_owned()),
     };
     let scale = judge.map_or(Scale::Words(""), |judge| judge.about().scale);
-    let least = least(judgement, scorers);
+    let by = Rules::of(&judgement.rules);
+    let least = by.and_then(|by| judgements::least(scorers, (&judgement.judge, by, &judgement.model)));
+    let from = least.or_else(|| judge?.threshold());
     let passes = |judge: &Judge, mean| least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least));
     let told = |score: f64| scale.own(score).map(|own| scale.told(own));
     Judged {
@@ -82,18 +84,12 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
         spread: mean.map(|(_, spread)| spread),
         told: mean.and_then(|(mean, _)| told(mean)),
         own_spread: mean.zip(scale.ends()).map(|((_, spread), (worst, best))| spread * (best - worst).abs()),
-        threshold: least.or_else(|| judge?.threshold()).map(|least| scale.reach(scale.own(least).unwrap_or(least))),
+        threshold: from.map(|least| scale.reach(scale.own(least).unwrap_or(least))),
+        least: from,
         of_suite: least.is_some(),
         passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
         rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),
     }
-}
-
-/// The threshold of the suite for what this judge says by these rules, through any model or this one.
-fn least(judgement: &Judgement, scorers: &[Scorer]) -> Option<f64> {
-    let rules = Rules::of(&judgement.rules)?;
-    let says = suite_judges::say(scorers, &judgement.judge, rules);
-    says.filter(|says| says.model.as_ref().is_none_or(|model| *model == judgement.model)).find_map(|says| says.least)
 }
 
 fn round(round: &Round, scale: Scale) -> JudgedRound {

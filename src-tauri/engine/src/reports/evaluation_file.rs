@@ -149,10 +149,12 @@ fn of_judge(one: &Judged, evaluator: String) -> Option<Said> {
     };
     about.insert(0, id(&one.judge));
     let judge = &one.judge;
+    // A score of sevenths is no whole number again by itself.
+    let least = one.least.and_then(|least| scale.own(least)).map(|own| (own * 1e9).round() / 1e9);
     let results = vec![
         (judge.clone(), number(own)),
         (format!("{judge}_result"), one.passed.map_or(Value::Null, verdict)),
-        (format!("{judge}_threshold"), scale.usual().map_or(Value::Null, number)),
+        (format!("{judge}_threshold"), least.map_or(Value::Null, number)),
         (format!("{judge}_reason"), reason.unwrap_or_default()),
     ];
     Some(Said { evaluator, about, results })
@@ -367,6 +369,7 @@ mod tests {
             told: None,
             own_spread: None,
             threshold: None,
+            least: None,
             of_suite: false,
             passed: Some(score > 0.5),
             rounds: Vec::new(),
@@ -376,15 +379,20 @@ mod tests {
         let told = judged(&runs, None);
         assert_eq!((told[0].len(), &told[0][0].results), (1, &named(1.0, Some(true), None)));
         assert_eq!(judged(&runs, Some("judge:fac")), [vec![], vec![]]);
-        let stars = judged(&[vec![one("relevance", "m", 0.75, false)]], None).remove(0).remove(0);
+        let of_suite = Judged { least: Some(0.875), passed: Some(false), ..one("relevance", "m", 0.75, false) };
+        let stars = judged(&[vec![of_suite]], None).remove(0).remove(0);
         assert_eq!(
             json::write(&keyed(stars.about), false),
             r#"{"id":"azureai://built-in/evaluators/relevance","version":1,"model":"m"}"#
         );
         assert_eq!(
             json::write(&keyed(stars.results), false),
-            r#"{"relevance":4.0,"relevance_result":"pass","relevance_threshold":3.0,"relevance_reason":null}"#
+            r#"{"relevance":4.0,"relevance_result":"fail","relevance_threshold":4.5,"relevance_reason":null}"#
         );
+        // 3 of a scale from 7 down to 0, as a score and back.
+        let harm = Judged { least: Some(4.0 / 7.0), ..one("violence", "m", 1.0, false) };
+        let harm = judged(&[vec![harm]], None).remove(0).remove(0);
+        assert!(harm.results.contains(&("violence_threshold".to_owned(), number(3.0))), "{harm:?}");
         let two = [vec![one("sopr", "m", 1.0, false), one("sopr", "n.1", 1.0, false)]];
         let names: Vec<String> = judged(&two, None).remove(0).into_iter().map(|said| said.evaluator).collect();
         assert_eq!(names, ["sopr-m", "sopr-n_1"]);

@@ -107,13 +107,19 @@ pub(super) struct Kept<'a> {
     /// It is shown now what it was shown then.
     #[serde(skip)]
     same: bool,
+    /// The score from which on the suite of the run lets it pass; none when the suite says nothing of it.
+    #[serde(skip)]
+    pub(super) least: Option<f64>,
 }
 
 impl Kept<'_> {
-    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now.
-    pub(super) fn all<'a>(json: &'a str, same: &str) -> Vec<Kept<'a>> {
+    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now,
+    /// `least` the thresholds of the suite.
+    pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
         let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
         all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
+        let least: Vec<Option<f64>> = serde_json::from_str(least).unwrap_or_default();
+        all.iter_mut().zip(least).for_each(|(one, least)| one.least = least);
         all
     }
 
@@ -134,6 +140,16 @@ impl Judged {
         let rules = judges::named(&self.judge).zip(Rules::of(&self.rules));
         rules.zip(now).is_some_and(|((judge, rules), now)| inputs_mark(judge, rules, now) == self.inputs)
     }
+}
+
+/// The score from which on a suite lets pass what this judge says by these rules, through any model or this one.
+pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
+    let of_it = |scorer: &Scorer| {
+        let (known, by, rule) = scorer.judge()?;
+        let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
+        scorer.threshold().filter(|_| is_it)
+    };
+    scorers.iter().find_map(of_it)
 }
 
 /// The reason that a judge gave last, of the judgement that counts.
@@ -181,8 +197,11 @@ pub(super) fn show(
     };
     let subject = run.map(of);
     let same: String = judged.iter().map(|one| if one.is_same(subject.as_ref()) { '1' } else { '0' }).collect();
-    sql.prepare_cached("UPDATE reviews SET run = ?, same = ? WHERE path = ?")?
-        .execute(params![key, same, file.path])?;
+    let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
+    let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
+    let least = serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
+    sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
+        .execute(params![key, same, least, file.path])?;
     let Some(against) = against else { return Ok(()) };
     let scorers = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
     for (at, scorer) in scorers {

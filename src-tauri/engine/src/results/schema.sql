@@ -130,6 +130,7 @@ CREATE TABLE reviews (
   note     TEXT,                             -- the beginning of what a person wrote
   run      TEXT,                             -- runs.key: the run it was last held against
   same     TEXT,                             -- of a file of judgements: for each, 1 when it was shown what it would be shown now, else 0
+  least    TEXT,                             -- of a file of judgements: for each, the score from which on the suite lets it pass; JSON list
   problem  TEXT                              -- why it cannot be read: JSON of Wrong; NULL when it can
 ) WITHOUT ROWID;
 CREATE INDEX reviews_run ON reviews(run) WHERE run IS NOT NULL;

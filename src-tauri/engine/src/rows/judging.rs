@@ -265,6 +265,9 @@ pub struct Judged {
     pub own_spread: Option<f64>,
     /// What it takes to pass: `from 3 of 5`, `up to 3 of 7`; none where more for it than against is what counts.
     pub threshold: Option<String>,
+    /// The same as a score from 0 to 1.
+    #[serde(skip)]
+    pub least: Option<f64>,
     /// That is what the suite says.
     pub of_suite: bool,
     /// Whether that is good enough.

@@ -62,7 +62,7 @@ impl Lists {
 
 /// One walk over what was said; runs of which nobody said anything are not looked at, but for their number.
 fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
-    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same \
+    const SAID: &str = "SELECT r.id, r.verdict, r.review_score, v.verdict IS NOT NULL OR v.score IS NOT NULL, v.judged, v.same, v.least \
                         FROM reviews v JOIN runs r ON r.key = v.run WHERE v.problem IS NULL";
     let mut said = Said::default();
     let mut query = index.prepare_cached(SAID)?;
@@ -73,7 +73,7 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
         if passing.contains(run) {
             runs.insert(run);
             match row.get_ref(4)?.as_str_or_null().ok().flatten() {
-                Some(judged) => by_judges(&mut said, run, judged, text(row, 5)?),
+                Some(judged) => by_judges(&mut said, run, judged, (text(row, 5)?, text(row, 6)?)),
                 None if row.get(3)? => by_people(&mut said, run, row)?,
                 None => {}
             }
@@ -103,9 +103,9 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
 }
 
 /// Of what the same judge said more than once, the last that holds counts.
-fn by_judges(said: &mut Said, run: i64, judged: &str, same: &str) {
+fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str)) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
-    for one in Kept::all(judged, same) {
+    for one in Kept::all(judged, same, least) {
         let judge = judges::named(&one.judge);
         if judge.is_some_and(|judge| judge.pairs) {
             said.note(format!("`{}` says which of two runs is better, so it is not held against anybody.", one.judge));
@@ -116,7 +116,8 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, same: &str) {
         let verdict = match judge.filter(|judge| one.holds(judge)) {
             None => Verdict::Stale,
             Some(judge) => {
-                one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(Says::of_judge(judge, mean), mean))
+                let says = |mean| Says::of_judge(judge, mean, one.least);
+                one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
             }
         };
         match verdicts.iter_mut().find(|(known, _)| *known == seat) {
