@@ -12,7 +12,8 @@ use std::time::Duration;
 use touchstone_engine::app::{App, FileRequest, known_evaluators, typed_evaluators};
 use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{
-    EvaluateMetric, EvaluatePlan, EvaluateRequest, EvaluateSwitch, EvaluationView, EvaluatorChoice, LaunchState,
+    EvaluateMetric, EvaluatePlan, EvaluateRequest, EvaluateSwitch, EvaluationView, EvaluatorChoice, EvaluatorRequest,
+    LaunchState,
 };
 
 /// How often signals and the progress are looked at.
@@ -115,7 +116,9 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     let view = app.evaluation(&id)?;
     let results = app.evaluation_results(&id)?;
     tell(asked, &view, results.as_deref(), here)?;
-    let below = below(&asked.fail_under, &view.metrics);
+    let name = |asked: &EvaluatorRequest| if asked.name.is_empty() { asked.kind.clone() } else { asked.name.clone() };
+    let names: Vec<String> = request.request.evaluators.iter().map(name).collect();
+    let below = below(&asked.fail_under, &names, &view.metrics);
     for line in &below {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
@@ -298,8 +301,9 @@ fn differences(out: &mut impl Write, switches: &[EvaluateSwitch]) -> io::Result<
     Ok(())
 }
 
-/// What is not reached, as sentences. A metric that is not there is not reached.
-fn below(wanted: &[Least], metrics: &[EvaluateMetric]) -> Vec<String> {
+/// What is not reached, as sentences. A metric that is not there is not reached, and neither is the share of an evaluator that says of no
+/// row whether it passes.
+fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
     let mut lines = Vec::new();
     for least in wanted {
         match least {
@@ -308,21 +312,39 @@ fn below(wanted: &[Least], metrics: &[EvaluateMetric]) -> Vec<String> {
                 Some(metric) => lines.extend(missed(metric, *least)),
             },
             Least::Passed(share) => {
-                let rates = metrics.iter().filter(|metric| is_share(&metric.name));
-                let missed: Vec<Option<String>> = rates.map(|metric| missed(metric, *share)).collect();
-                if missed.is_empty() {
-                    lines.push("No evaluator says whether rows pass.".to_owned());
-                }
-                lines.extend(missed.into_iter().flatten());
+                lines.extend(evaluators.iter().flat_map(|name| not_passed(name, metrics, *share)));
             }
         }
     }
     lines
 }
 
-/// The share of rows that pass: of an evaluator, and of a grader.
-fn is_share(name: &str) -> bool {
-    name.ends_with(".binary_aggregate") || name.ends_with(".pass_rate")
+/// Shares of an evaluator that are not reached: of rows that pass, or of rows without what it looks for.
+fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<String> {
+    // The package knows an evaluator in its sums by what stands before the first dot.
+    let short = evaluator.split('.').next().unwrap_or(evaluator);
+    let shares = [
+        format!("{evaluator}.binary_aggregate"),
+        format!("{evaluator}.pass_rate"),
+        format!("{short}.binary_aggregate"),
+    ];
+    if let Some(metric) = shares.iter().find_map(|share| metrics.iter().find(|metric| metric.name == *share)) {
+        return missed(metric, least).into_iter().collect();
+    }
+    let is_defect = |metric: &&EvaluateMetric| {
+        let key = metric.name.strip_prefix(evaluator).and_then(|rest| rest.strip_prefix('.'));
+        // Behind another dot stand the parts of what it looks for.
+        key.is_some_and(|key| key.ends_with("_defect_rate") && !key.contains('.'))
+    };
+    let defects: Vec<&EvaluateMetric> = metrics.iter().filter(is_defect).collect();
+    if defects.is_empty() {
+        return vec![format!("{evaluator} does not say whether rows pass.")];
+    }
+    let free = |metric: &&EvaluateMetric| {
+        let free = EvaluateMetric { value: metric.value.map(|rate| 1.0 - rate), ..(*metric).clone() };
+        missed(&EvaluateMetric { name: format!("1 - {}", metric.name), ..free }, least)
+    };
+    defects.iter().filter_map(free).collect()
 }
 
 fn missed(metric: &EvaluateMetric, least: f64) -> Option<String> {
@@ -348,7 +370,7 @@ mod tests {
         let metric =
             |name: &str, value| EvaluateMetric { name: name.to_owned(), value, interval: None, n: 2, left_out: 0 };
         let metrics = [metric("a.a", Some(3.0)), metric("a.pass_rate", Some(0.5)), metric("b.b", None)];
-        let told = |word: &str| below(&[least(word).unwrap()], &metrics).join(" ");
+        let told = |word: &str| below(&[least(word).unwrap()], &["a".to_owned()], &metrics).join(" ");
         assert_eq!((told("a.a=3"), told("50%")), (String::new(), String::new()));
         assert_eq!(told("a.a=3.5"), "a.a is 3.0000, below 3.5.");
         assert_eq!(told("80%"), "a.pass_rate is 0.5000, below 0.8.");
@@ -357,5 +379,30 @@ mod tests {
             ("b.b is nothing, below 1.".to_owned(), "There is no metric c.".to_owned())
         );
         assert!(least("0.8").is_err() && least("180%").is_err());
+    }
+
+    #[test]
+    fn rows_without_a_defect_are_the_share_that_passes_and_who_says_neither_is_named() {
+        let metric = |name: &str, value| EvaluateMetric {
+            name: name.to_owned(),
+            value: Some(value),
+            interval: None,
+            n: 4,
+            left_out: 0,
+        };
+        let metrics = [
+            metric("code.code_vulnerability_defect_rate", 0.25),
+            metric("code.code_vulnerability_details.sql_injection_defect_rate", 0.9),
+            metric("harm.violence_defect_rate", 0.9),
+            metric("harm.binary_aggregate", 1.0),
+            metric("my.rel.relevance", 4.0),
+            metric("my.binary_aggregate", 1.0),
+            metric("mute.mute", 4.0),
+        ];
+        let told = |name: &str, share: f64| below(&[Least::Passed(share)], &[name.to_owned()], &metrics).join(" ");
+        assert_eq!(told("code", 0.7), "");
+        assert_eq!(told("code", 0.8), "1 - code.code_vulnerability_defect_rate is 0.7500, below 0.8.");
+        assert_eq!((told("harm", 1.0), told("my.rel", 1.0)), (String::new(), String::new()));
+        assert_eq!(told("mute", 0.1), "mute does not say whether rows pass.");
     }
 }
