@@ -1,6 +1,6 @@
 //! Ends that are not alone: beside another program on the same folder, with a model's program at work, and politely by Ctrl-C.
 use crate::conversation::{Conversation, Wire};
-use crate::lives::{Chance, DEADLINE, exit_of, until};
+use crate::lives::{Chance, DEADLINE, exit_of, kill_after, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Scripted};
 use crate::stage::{AT_ONCE, Stage};
@@ -10,7 +10,7 @@ use serde_json::json;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 #[test]
 fn two_at_once_on_one_folder_share_the_work_though_both_are_killed() {
@@ -21,11 +21,7 @@ fn two_at_once_on_one_folder_share_the_work_though_both_are_killed() {
         let mut both = [folder.stage.begin(None), folder.stage.begin(None)];
         // In the last round nobody is killed: what one is at, the other leaves alone.
         for child in both.iter_mut().take(3 - round) {
-            let (begun, at) = (Instant::now(), took.mul_f64(chance.part() / 2.0));
-            while begun.elapsed() < at && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            let _ = child.kill();
+            kill_after(child, took.mul_f64(chance.part() / 2.0));
         }
         for child in &mut both {
             let status = exit_of(child);

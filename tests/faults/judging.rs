@@ -1,6 +1,6 @@
 //! Judging, killed: at every named place that it passes, and at random instants. What was said is there once in the end, and no reply
 //! that was kept is bought again.
-use crate::lives::{Chance, exit_of};
+use crate::lives::{Chance, exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted, Seen};
 use serde_json::json;
@@ -45,8 +45,6 @@ impl Court {
         let log = Arc::clone(&heard);
         let server = Scripted::start(move |seen: &Seen| {
             let question = seen.json()["messages"].to_string();
-            // A provider takes its time, and so there is always something under way.
-            std::thread::sleep(Duration::from_millis(3));
             let mut log = log.lock().unwrap();
             log.push(question.clone());
             says(log.len(), if question.contains("odd") { "unsure" } else { "solved" })
@@ -92,12 +90,8 @@ impl Court {
 
     /// One life of so long; true when it was killed before its end.
     fn killed_after(&mut self, at: Duration) -> bool {
-        let begun = Instant::now();
         let mut child = self.begin(None);
-        while begun.elapsed() < at && child.try_wait().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let _ = child.kill();
+        kill_after(&mut child, at);
         let killed = exit_of(&mut child).code().is_none();
         self.kills += usize::from(killed);
         killed

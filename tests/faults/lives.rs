@@ -21,14 +21,9 @@ pub(crate) enum Life {
 impl Life {
     /// Lives it; true when it was ended by the signal.
     pub(crate) fn live(&self, stage: &Stage) -> bool {
-        let begun = Instant::now();
         let mut child = stage.begin(if let Life::At(place) = self { Some(place) } else { None });
         if let Life::Until(at) = self {
-            while begun.elapsed() < *at && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(GLANCE);
-            }
-            // One that has ended meanwhile is not there to be killed.
-            let _ = child.kill();
+            kill_after(&mut child, *at);
         }
         let status = exit_of(&mut child);
         let killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
@@ -37,6 +32,16 @@ impl Life {
         assert!(!(killed && matches!(self, Life::Whole)));
         killed
     }
+}
+
+/// Kills it so long after now, unless it has ended before.
+pub(crate) fn kill_after(child: &mut Child, time: Duration) {
+    let begun = Instant::now();
+    while begun.elapsed() < time && child.try_wait().unwrap().is_none() {
+        std::thread::sleep(GLANCE);
+    }
+    // One that has ended meanwhile is not there to be killed.
+    let _ = child.kill();
 }
 
 /// How it ended; a program that does not end fails the test and is ended.

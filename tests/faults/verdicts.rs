@@ -1,13 +1,13 @@
 //! What judges say is paid for: however the program is killed while they are asked, about rows of a data file or about runs, no reply that
 //! was kept is bought again, and the end is the same as if nothing had happened.
-use crate::lives::{Chance, exit_of};
+use crate::lives::{Chance, exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Rows, or runs.
 const MANY: usize = 6;
@@ -153,12 +153,8 @@ fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
         let took = begun.elapsed();
         let court = Court::new(&format!("faults-{name}-chance"), command);
         for _ in 0..KILLS {
-            let (begun, at) = (Instant::now(), took.mul_f64(chance.part()));
             let mut child = court.sandbox.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            while begun.elapsed() < at && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-            let _ = child.kill();
+            kill_after(&mut child, took.mul_f64(chance.part()));
             exit_of(&mut child);
         }
         // One question at a time is under way, so a kill loses one reply at most.
