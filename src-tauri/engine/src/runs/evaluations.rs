@@ -54,15 +54,16 @@ impl Place {
 
     /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there stays unless it may be replaced.
     pub fn write(&self, bytes: &[u8], replace: bool) -> Result<(), DiskError> {
-        if !replace && self.exists()? {
-            return Err(DiskError {
-                kind: disk::DiskErrorKind::InTheWay,
-                path: self.path.clone(),
-                why: "there is such a file already. Choose another name, or replace it.".to_owned(),
-            });
-        }
         fault::point!("evaluation.before");
-        publish::replace(&self.dir, &self.path, bytes)
+        if replace {
+            return publish::replace(&self.dir, &self.path, bytes);
+        }
+        // Looked at and written in one step: another may have been faster, also since it was asked for.
+        publish::add(&self.dir, &self.path, bytes)?.then_some(()).ok_or_else(|| DiskError {
+            kind: disk::DiskErrorKind::InTheWay,
+            path: self.path.clone(),
+            why: "there is such a file already. Choose another name, or replace it.".to_owned(),
+        })
     }
 
     fn folder(&self) -> Result<Option<(Folder, &str)>, DiskError> {

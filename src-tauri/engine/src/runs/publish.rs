@@ -26,6 +26,23 @@ pub fn replace(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<(), DiskEr
     Ok(())
 }
 
+/// The same where nothing may be yet; false when something is, which stays.
+pub fn add(output_dir: &Path, path: &str, bytes: &[u8]) -> Result<bool, DiskError> {
+    fault::point!("publish.before");
+    let (folders, name) = split(path)?;
+    let folder = Folder::make(output_dir, &folders, PUBLIC)?;
+    let (temp, fd) = temporary(&folder, name, FRESH)?;
+    let moved = fill(&fd, bytes, None).and_then(|()| folder.move_to(&temp, &folder, name));
+    if !matches!(moved, Ok(true)) {
+        // A temporary file that stays is swept later.
+        let _ = folder.remove(&temp);
+        return moved.map_err(|error| folder.error(name, error));
+    }
+    folder.sync()?;
+    fault::point!("publish.after");
+    Ok(true)
+}
+
 /// The same in an open folder. A file that is there keeps its mode.
 pub(super) fn put(folder: &Folder, name: &str, bytes: &[u8], fresh: Mode) -> Result<(), DiskError> {
     let kept = folder.plain_file(name)?.map(|stat| Mode::from_raw_mode(stat.st_mode & 0o777));

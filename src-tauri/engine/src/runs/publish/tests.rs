@@ -33,6 +33,14 @@ fn a_file_is_replaced_whole_and_nothing_else_stays() {
 }
 
 #[test]
+fn what_is_added_never_takes_the_place_of_another() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(add(dir.path(), RUN, b"first"), Ok(true));
+    assert_eq!(add(dir.path(), RUN, b"second"), Ok(false));
+    assert_eq!((fs::read(dir.path().join(RUN)).unwrap(), below(dir.path())), (b"first".to_vec(), vec![RUN.to_owned()]));
+}
+
+#[test]
 fn a_file_keeps_its_mode() {
     let dir = tempfile::tempdir().unwrap();
     replace(dir.path(), "r.yaml", b"1").unwrap();
