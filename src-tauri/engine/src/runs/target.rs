@@ -11,8 +11,10 @@ use tokio_util::sync::CancellationToken;
 const WALL: Duration = Duration::from_mins(5);
 /// A longer answer is none.
 const LONGEST: u64 = 16 << 20;
-/// Bytes of standard error that are told.
+/// Letters of standard error that are told.
 const TOLD: usize = 400;
+/// Bytes of standard error that are kept.
+const PIECE: usize = 16 << 10;
 
 /// Why there is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,17 +67,28 @@ async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
             let _ = stdin.write_all(input).await;
         }
     };
-    let ((), said, errors) = tokio::join!(give, all(stdout), all(stderr));
-    let (said, errors) = (said?, errors?);
+    let ((), said, errors) = tokio::join!(give, all(stdout), tail(stderr));
+    let said = said?;
     let status = child.wait().await.map_err(|why| format!("The target could not be waited for: {why}."))?;
     if status.success() {
         return Ok(said);
     }
-    let errors = String::from_utf8_lossy(&errors);
+    let errors = String::from_utf8_lossy(errors.trim_ascii());
     let lines: Vec<&str> = errors.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let last: String = lines.last().map_or_else(String::new, |line| line.chars().take(TOLD).collect());
     let last = if last.is_empty() { last } else { format!(" It said: {last}") };
     Err(format!("The target ended with {status}.{last}"))
+}
+
+/// The end of what it says beside its answer; how much that is, and whether it can be read, says nothing against the answer.
+async fn tail(from: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
+    let (mut kept, mut piece) = (Vec::new(), vec![0; PIECE]);
+    let Some(mut from) = from else { return kept };
+    while let Ok(read @ 1..) = from.read(&mut piece).await {
+        kept.extend_from_slice(piece.get(..read).unwrap_or_default());
+        kept.drain(..kept.len().saturating_sub(PIECE));
+    }
+    kept
 }
 
 async fn all(from: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, String> {
