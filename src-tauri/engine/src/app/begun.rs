@@ -1,8 +1,15 @@
 //! Work that was begun since the program began and goes on while people look elsewhere: the list of it, newest first. What the work
 //! is belongs to whoever began it.
 use crate::error::{AppError, Code};
+use futures_util::FutureExt as _;
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+/// What work comes to; a sentence when a mistake of ours ended it, so that it is counted as failed and not looked for for ever.
+pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String> {
+    AssertUnwindSafe(work).catch_unwind().await.map_err(|_| "A mistake in Touchstone ended this.".to_owned())
+}
 
 /// Something that goes on for a while and can be stopped.
 pub(super) trait Lasting {
@@ -77,5 +84,17 @@ impl<W: Lasting> Begun<W> {
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<W>>> {
         self.list.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_mistake_of_ours_is_what_work_comes_to_and_does_not_end_everything() {
+        assert_eq!(caught(async { 1 }).await, Ok(1));
+        let broken: Result<u8, String> = caught(async { [1, 2].get(7).copied().expect("no such thing") }).await;
+        assert_eq!(broken.unwrap_err(), "A mistake in Touchstone ended this.");
     }
 }

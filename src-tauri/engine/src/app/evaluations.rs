@@ -2,7 +2,7 @@
 //! are written when all of them are there. Owns the order of these; who is asked is in `asking`.
 mod asking;
 
-use super::begun::{Begun, Lasting};
+use super::begun::{Begun, Lasting, caught};
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
 use crate::clock;
@@ -153,22 +153,28 @@ impl Work {
     /// Evaluates all rows, so many things at a time, and writes what came of it.
     pub(super) async fn run(self: Arc<Self>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
         self.poster.post(Stale::Evaluations);
-        let seats = Arc::new(Semaphore::new(seats.max(1)));
-        let said = self.ask_target(&seats).await;
-        let sheet = Arc::new(Sheet::of(&self.job.wish, &self.job.table, said));
-        let made = self.evaluate(&seats, &sheet, &mut events).await;
-        if made.is_whole() {
-            let work = Arc::clone(&self);
-            let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
-            if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
-                self.lock().why = Some(format!("The results could not be written: {why}"));
-            }
+        if let Err(why) = caught(self.go(seats, &mut events)).await {
+            self.lock().why = Some(why);
         }
         // Given back before anybody hears that it is over: whoever waited may begin again at once.
         drop(self.bench.lock().unwrap_or_else(PoisonError::into_inner).take());
         self.lock().over = true;
         self.over.notify_all();
         self.poster.post(Stale::Evaluations);
+    }
+
+    async fn go(self: &Arc<Self>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
+        let seats = Arc::new(Semaphore::new(seats.max(1)));
+        let said = self.ask_target(&seats).await;
+        let sheet = Arc::new(Sheet::of(&self.job.wish, &self.job.table, said));
+        let made = self.evaluate(&seats, &sheet, events).await;
+        if made.is_whole() {
+            let work = Arc::clone(self);
+            let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
+            if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
+                self.lock().why = Some(format!("The results could not be written: {why}"));
+            }
+        }
     }
 
     /// Every evaluator on every row, rows in order.
@@ -189,7 +195,8 @@ impl Work {
             let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
             let (row, at) = (unit / evaluators, unit % evaluators);
             running.spawn(async move {
-                let ended = work.unit(&sheet, row, at).await;
+                let failed = |message| Some(vec![(Err(Failure { by_input: true, message }), Vec::new())]);
+                let ended = caught(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
                 drop(seat);
                 (row, at, ended)
             });

@@ -1,6 +1,6 @@
 //! Judging that is under way: runs are judged a few at a time, each round is kept before the next is asked for, and all of it can be
 //! stopped. Owns the order of these.
-use super::begun::{Begun, Lasting};
+use super::begun::{Begun, Lasting, caught};
 use super::judging::{Look, look_with};
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
@@ -105,7 +105,7 @@ impl Work {
             let Ok(seat) = Arc::clone(&seats).acquire_owned().await else { break };
             let work = Arc::clone(&self);
             running.spawn(async move {
-                let end = work.judge(&target).await;
+                let end = caught(work.judge(&target)).await.unwrap_or_else(End::Failed);
                 drop(seat);
                 work.lock().end(&target, end);
                 work.poster.post(Stale::Judgings);
