@@ -31,8 +31,21 @@ pub struct Kept(Vec<Record>);
 impl Kept {
     /// The latest usable reply to a request.
     pub fn find(&self, hash: &str) -> Option<&Attempt> {
-        find(&self.0, hash, None)
+        find(self.0.get(line_after(&self.0, is_anew)..)?, hash, None)
     }
+}
+
+fn is_anew(record: &Record) -> bool {
+    matches!(record, Record::Anew)
+}
+
+fn is_end(record: &Record) -> bool {
+    matches!(record, Record::Anew | Record::Written)
+}
+
+/// The line after the last of this kind; the first where there is none.
+fn line_after(records: &[Record], kind: fn(&Record) -> bool) -> usize {
+    records.iter().rposition(kind).map_or(0, |at| at + 1)
 }
 
 /// Reads a journal without taking it; nothing where there is none.
@@ -59,6 +72,10 @@ struct Inner {
     /// Bytes that are known to be whole.
     length: u64,
     records: Vec<Record>,
+    /// From which line on replies count.
+    anew: usize,
+    /// From which line on what came of calls counts.
+    fresh: usize,
     /// True when the system could not say that what was written is on the disk. Asking again would get a wrong yes.
     doubtful: bool,
 }
@@ -88,7 +105,8 @@ impl Journal {
                 .map_err(|error| folder.error(name, error))?;
         }
         let (name, length) = (name.to_owned(), length as u64);
-        let inner = Inner { folder, name, fd, length, records, doubtful: false };
+        let (anew, fresh) = (line_after(&records, is_anew), line_after(&records, is_end));
+        let inner = Inner { folder, name, fd, length, records, anew, fresh, doubtful: false };
         Ok(Self { inner: Arc::new(Mutex::new(inner)) })
     }
 
@@ -121,14 +139,14 @@ impl Journal {
     /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         let inner = lock(&self.inner);
-        find(inner.records.get(from..)?, hash, turn).cloned()
+        find(inner.records.get(from.max(inner.anew)..)?, hash, turn).cloned()
     }
 
     /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.
     pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         let hash = call_hash(call);
         let inner = lock(&self.inner);
-        inner.records.iter().rev().find_map(|record| match record {
+        inner.records.get(inner.fresh..)?.iter().rev().find_map(|record| match record {
             Record::Tool(ran) if ran.turn == turn && ran.id == call.id && ran.hash == hash => {
                 Some((ran.outcome()?, ran.ms))
             }
@@ -143,7 +161,8 @@ impl Journal {
             Record::Reply(attempt) if attempt.is_of(hash, turn) => Some((line, attempt.clone())),
             _ => None,
         };
-        lock(&self.inner).records.iter().enumerate().skip(from).filter_map(attempt).collect()
+        let inner = lock(&self.inner);
+        inner.records.iter().enumerate().skip(from.max(inner.anew)).filter_map(attempt).collect()
     }
 
     fn other(&self, why: String) -> DiskError {
@@ -166,7 +185,10 @@ impl Inner {
             self.add(&line, durable)?;
         }
         self.length += line.len() as u64;
+        let (is_anew, is_end) = (is_anew(&record), is_end(&record));
         self.records.push(record);
+        self.anew = if is_anew { self.records.len() } else { self.anew };
+        self.fresh = if is_end { self.records.len() } else { self.fresh };
         Ok(())
     }
 

@@ -16,6 +16,10 @@ pub enum Record {
     Reply(Attempt),
     /// A tool that was run.
     Tool(Ran),
+    /// Results were made of what is above: what is asked from here on may answer otherwise, except models, which are paid.
+    Written,
+    /// Everything is asked anew: nothing above counts any more.
+    Anew,
     /// A line of a later version: whole, but nothing to us.
     #[serde(other)]
     Unknown,

@@ -87,6 +87,32 @@ fn a_tool_that_was_run_is_not_run_again_unless_the_call_was_edited() {
 }
 
 #[test]
+fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
+    let ran = || Record::Tool(Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2));
+    let counts = |journal: &Journal| {
+        let kept = look(dir.path(), RUN).unwrap().find("a").is_some();
+        let reply = journal.find("a", 0, None).is_some();
+        assert_eq!((kept, journal.attempts_at("a", 0, None).len() == 1), (reply, reply));
+        (reply, journal.find_outcome(1, &call).is_some())
+    };
+    for (record, reply, outcome) in [
+        (reply("a", 200, "first"), true, false),
+        (ran(), true, true),
+        (Record::Written, true, false),
+        (ran(), true, true),
+        (Record::Anew, false, false),
+        (ran(), false, true),
+    ] {
+        journal.append_now(record).unwrap();
+        assert_eq!(counts(&journal), (reply, outcome));
+        assert_eq!(counts(&Journal::open(dir.path(), RUN).unwrap()), (reply, outcome));
+    }
+}
+
+#[test]
 fn a_torn_end_is_moved_beside_the_journal_and_appending_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
