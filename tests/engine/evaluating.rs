@@ -5,19 +5,19 @@ use super::running::stage::{refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
-use touchstone_engine::app::{App, FileRequest, typed_evaluators};
+use touchstone_engine::app::{App, FileRequest};
 use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{
     DataFile, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
 
-const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
+pub(super) const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "ground_truth": "At seven."}
 {"query": "Where?", "response": "Over there.", "ground_truth": "Here."}
 {"query": "Who?", "response": "Nobody.", "ground_truth": "Nobody at all."}
 "#;
 const OUT: &str = "results/evaluations/rows.json";
 
-fn scored(score: u32) -> Reply {
+pub(super) fn scored(score: u32) -> Reply {
     says(&format!(r#"{{"explanation": "So it is.", "score": {score}}}"#))
 }
 
@@ -48,7 +48,7 @@ fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
     }
 }
 
-fn ended(app: &App, id: &str) -> EvaluationView {
+pub(super) fn ended(app: &App, id: &str) -> EvaluationView {
     assert!(app.wait_evaluation(id, DEADLINE).unwrap(), "the evaluation did not end");
     app.evaluation(id).unwrap()
 }
@@ -149,6 +149,25 @@ fn a_file_of_results_is_the_same_from_the_page_and_from_the_command_line() {
     let view = ended(bench.app(), &id);
     assert_eq!((view.state, view.done, view.calls, server.seen().len()), (LaunchState::Done, 3, 1, 3), "{view:?}");
     assert_eq!(bench.app().plan_evaluating(&page).unwrap().kept, 3);
+}
+
+#[test]
+fn a_row_that_is_put_in_is_the_only_one_that_is_asked_about() {
+    let server = Scripted::always(scored(3));
+    let bench = bench(&server);
+    let usual = request(&bench, &["relevance"]);
+    let same = "{\"query\": \"When?\", \"response\": \"At seven.\", \"ground_truth\": \"At seven.\"}\n";
+    // The same row twice is two rows, whose replies may differ.
+    for (rows, bought) in [
+        (ROWS.to_owned(), 3),
+        (format!("{{\"query\": \"New?\", \"response\": \"Yes.\"}}\n{ROWS}"), 4),
+        (format!("{same}{ROWS}"), 5),
+        (ROWS.lines().skip(1).map(|line| format!("{line}\n")).collect(), 5),
+    ] {
+        bench.write("tasks/rows.jsonl", rows);
+        let view = evaluate(&bench, &EvaluateRequest { replace: true, ..usual.clone() });
+        assert_eq!((view.state, server.seen().len()), (LaunchState::Done, bought), "{view:?}");
+    }
 }
 
 #[test]
@@ -322,38 +341,6 @@ fn a_program_of_a_person_grades_rows_in_the_sandbox() {
     let written = results(&bench);
     assert_eq!(written["rows"][0]["outputs.python.score"], 1.0, "{written}");
     assert!(server.seen().is_empty());
-}
-
-#[test]
-fn a_target_answers_each_row_once_and_its_failures_are_failures_of_rows() {
-    let bench = Bench::new().file("rows.jsonl", ROWS).file(
-        "answer.sh",
-        "read row\necho x >> asked\ncase \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\", \"extra\": 1}'\n",
-    );
-    let app = bench.another_app();
-    let script = format!("cd '{}' && . ./answer.sh", bench.path("").display());
-    let request = |replace: bool| FileRequest {
-        data: bench.path("rows.jsonl"),
-        out: Some(bench.path("out.json")),
-        usual: Vec::new(),
-        target: ["sh", "-c", &script].map(str::to_owned).to_vec(),
-        request: EvaluateRequest {
-            evaluators: typed_evaluators(None, &["f1_score".to_owned()], &[]).unwrap().0,
-            replace,
-            ..EvaluateRequest::default()
-        },
-    };
-    for replace in [false, true] {
-        let id = app.start_evaluating_file(&request(replace)).unwrap().evaluation;
-        let view = ended(&app, &id);
-        assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{view:?}");
-        assert!(view.troubles[0].why.contains("It said: lost"), "{view:?}");
-        let written: Value = serde_json::from_str(&app.evaluation_results(&id).unwrap().unwrap()).unwrap();
-        let row = &written["rows"][0];
-        assert_eq!((&row["outputs.response"], &row["outputs.f1_score.f1_score"]), (&"At seven.".into(), &1.0.into()));
-    }
-    // The one that failed was asked again, the others were not.
-    assert_eq!(fs::read_to_string(bench.path("asked")).unwrap().lines().count(), 4);
 }
 
 /// A model that gives embeddings, beside those that answer.

@@ -14,6 +14,7 @@ mod evaluator_judges;
 
 mod evaluations;
 
+mod evaluate_target;
 mod evaluating;
 mod filter;
 mod folders;

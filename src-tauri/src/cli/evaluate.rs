@@ -62,6 +62,9 @@ pub(super) struct Evaluate {
     /// Replace a file of results that is there
     #[arg(long)]
     replace: bool,
+    /// Ask target and model everything anew, also what was paid for before
+    #[arg(long)]
+    again: bool,
     /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an evaluator pass: `80%`
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Vec<Least>,
@@ -142,7 +145,8 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
         max_cost: asked.max_cost,
         ..EvaluateRequest::default()
     };
-    Ok(FileRequest { data: asked.data.clone().unwrap_or_default(), out: asked.out.clone(), target, usual, request })
+    let (data, out) = (asked.data.clone().unwrap_or_default(), asked.out.clone());
+    Ok(FileRequest { data, out, target, usual, again: asked.again, request })
 }
 
 /// The words of a command, as a shell takes them apart: quotes hold blanks. Nothing else has a meaning, and no shell is started.
@@ -181,7 +185,11 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
         }
         if io::stderr().is_terminal() {
             let EvaluationView { total, done, failed, calls, .. } = app.evaluation(id)?;
-            let _ = write!(io::stderr(), "\r{} of {total} results, {calls} replies", done + failed);
+            let asked = match app.evaluation_asked(id)? {
+                0 => String::new(),
+                asked => format!(", {asked} rows answered"),
+            };
+            let _ = write!(io::stderr(), "\r{} of {total} results, {calls} replies{asked}", done + failed);
         }
     }
     if io::stderr().is_terminal() {
@@ -199,7 +207,7 @@ fn tell(asked: &Evaluate, view: &EvaluationView, results: Option<&str>, here: &S
         numbers(&view.metrics, Paint(here.colour))?;
     }
     let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-    for line in summary(view) {
+    for line in summary(view, asked.again) {
         writeln!(says, "{line}")?;
     }
     says.flush()
@@ -217,7 +225,7 @@ fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {
     columns.write(&mut io::stdout(), "", paint, &|_, text| text.to_owned())
 }
 
-fn summary(view: &EvaluationView) -> Vec<String> {
+fn summary(view: &EvaluationView, again: bool) -> Vec<String> {
     let EvaluationView { total, done, failed, unread, calls, tokens, cost, .. } = view;
     let mut lines = vec![format!("{done} of {total} results, {failed} without one")];
     if *unread > 0 {
@@ -231,7 +239,9 @@ fn summary(view: &EvaluationView) -> Vec<String> {
         lines.push(format!("row {}, {}: {}", trouble.row, one_line(&trouble.evaluator), one_line(&trouble.why)));
     }
     if view.state == LaunchState::Stopped {
-        lines.push("No results were written. Begin again with the same --out: what was paid for is kept.".to_owned());
+        let but = if again { " and without --again" } else { "" };
+        lines
+            .push(format!("No results were written. Begin again with the same --out{but}: what was paid for is kept."));
     }
     lines.extend(view.why.as_deref().map(|why| one_line(why).into_owned()));
     lines.extend(view.file.as_deref().map(|file| format!("written: {}", one_line(file))));

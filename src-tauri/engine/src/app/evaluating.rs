@@ -20,6 +20,8 @@ use crate::rows::{
 use crate::runs::drive;
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
 use crate::runs::journal::Kept;
+use crate::runs::http::redact::Redactor;
+use crate::runs::journal::Record;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
@@ -46,6 +48,8 @@ pub struct FileRequest {
     pub target: Vec<String>,
     /// Where inputs come from of which an evaluator itself says nothing.
     pub usual: Vec<(String, String)>,
+    /// Asks target and model everything anew, also what was paid for before.
+    pub again: bool,
     /// Everything else; its `data` and `out` are not looked at.
     pub request: EvaluateRequest,
 }
@@ -80,6 +84,7 @@ struct Asked {
     filter: Option<String>,
     target: Vec<String>,
     usual: Vec<(String, String)>,
+    again: bool,
 }
 
 impl App {
@@ -132,15 +137,23 @@ impl App {
         let shown = open.flow.roots.shown(&FileId::new(Root::Output, path.as_str()));
         let filter = Some(format!("path:{}*", filter::typed(&path)));
         let place = Place { dir: open.flow.roots.output_dir.clone(), path };
-        Ok(Asked { found, place: Some(place), shown: Some(shown), filter, target: Vec::new(), usual: Vec::new() })
+        Ok(Asked {
+            found,
+            place: Some(place),
+            shown: Some(shown),
+            filter,
+            target: Vec::new(),
+            usual: Vec::new(),
+            again: false,
+        })
     }
 
     fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = self.table(&asked.found, &wish.quirks)?;
-        let sheet = Sheet::of(&wish, &table, None);
+        let sheet = Sheet::of(&wish, &table, None).counted(&wish);
         let (models, _) = self.models(&wish, request)?;
-        let kept = asked.place.as_ref().filter(|_| wish.pays()).map(Place::kept).transpose().map_err(disk)?;
+        let kept = asked.place.as_ref().filter(|_| wish.pays() && !asked.again).map(Place::kept).transpose().map_err(disk)?;
         let (asks, embeds, known) = owed(&wish, &sheet, table.rows.len(), &models, kept.as_ref());
         let cost = cost(&models, asks, embeds);
         let sum = asks.and(embeds);
@@ -155,7 +168,7 @@ impl App {
             cost_most: cost.map(|(_, most)| most),
             out: asked.shown.clone().unwrap_or_default(),
             exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
-            lacks: if asked.target.is_empty() { sheet.lacks(&wish) } else { Vec::new() },
+            lacks: if asked.target.is_empty() { sheet.lacks(&wish) } else { sheet.lost(&wish, true) },
         })
     }
 
@@ -181,11 +194,8 @@ impl App {
         }
         let runtime = self.inner.launches.runtime()?;
         let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
-        let bench = place
-            .filter(|_| wish.pays() || !asked.target.is_empty())
-            .map(Bench::take)
-            .transpose()
-            .map_err(|why| bad(taken(&why)))?;
+        let bench = bench(&asked, &wish)?;
+        let redactor = self.redactor_for(&asked.target, setup.as_ref());
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
         let crew = match (&open, setup) {
@@ -202,6 +212,7 @@ impl App {
             filter: asked.filter,
             replace: request.replace,
             target: asked.target,
+            redactor,
             max_cost: rules.max_cost,
         };
         let id = self.inner.launches.next_id();
@@ -238,6 +249,12 @@ impl App {
         let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
         Ok((Models { judge, embedder }, Some(setup)))
+    }
+
+    /// Takes secrets out of what a target says: it has the person's environment.
+    fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
+        let known = setup.filter(|_| !target.is_empty()).map(|setup| self.known_secrets(setup).redactor());
+        known.unwrap_or_else(|| Redactor::new([]))
     }
 
     async fn sandbox(&self) -> Result<PythonTool, AppError> {
@@ -292,7 +309,7 @@ fn owed(wish: &Wish, sheet: &Sheet, rows: usize, models: &Models, kept: Option<&
         for row in 0..rows {
             let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
             for round in 0..wish.rounds_of(at) {
-                let mark = mark(row, &one.evaluator.name, round);
+                let mark = mark(sheet.nth(at, row), &one.evaluator.name, round);
                 let evaluation = Evaluation::new(&one.evaluator, &inputs, &wish.quirks);
                 if let Next::Embed(texts) = evaluation.next() {
                     let found = kept
@@ -372,7 +389,8 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
         None => None,
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
-    Ok(Asked { found, place, shown, filter: None, target: asked.target.clone(), usual: asked.usual.clone() })
+    let (target, usual) = (asked.target.clone(), asked.usual.clone());
+    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.again })
 }
 
 /// The name of a file of results; that of the data when none was given.
@@ -400,6 +418,16 @@ fn free(place: Option<&Place>, replace: bool) -> Result<(), AppError> {
     Ok(())
 }
 
+/// Takes the file of results where there is something to keep for it, and forgets what is kept where that was asked for.
+fn bench(asked: &Asked, wish: &Wish) -> Result<Option<Bench>, AppError> {
+    let place = asked.place.as_ref().filter(|_| wish.pays() || !asked.target.is_empty());
+    let bench = place.map(Bench::take).transpose().map_err(|why| bad(taken(&why)))?;
+    if let Some(bench) = bench.as_ref().filter(|_| asked.again) {
+        bench.journal.note(Record::Anew).map_err(disk)?;
+    }
+    Ok(bench)
+}
+
 /// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the means.
 fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError> {
     let shown = &asked.found.file.path;
@@ -410,7 +438,7 @@ fn usable(asked: &Asked, table: &Arc<Table>, wish: &Wish) -> Result<(), AppError
     if table.rows.is_empty() {
         return Err(bad(format!("{shown} has no rows to evaluate.")));
     }
-    let lost = if asked.target.is_empty() { Sheet::of(wish, table, None).lost(wish) } else { Vec::new() };
+    let lost = Sheet::of(wish, table, None).lost(wish, !asked.target.is_empty());
     lost.into_iter()
         .next()
         .map_or(Ok(()), |why| Err(bad(why).hint(format!("Columns of {shown}: {}.", table.columns.join(", ")))))

@@ -17,7 +17,8 @@ use crate::rows::{EvaluationView, LaunchState, Stale};
 use crate::runs::drive::{Crew, Unheard};
 use crate::runs::evaluations::{Bench, Place};
 use crate::runs::event::{RunEvent, What};
-use crate::runs::journal::Journal;
+use crate::runs::http::redact::Redactor;
+use crate::runs::journal::{Journal, Record};
 use crate::runs::launch::Stops;
 use crate::runs::spec::Model;
 use crate::runs::tools::python::PythonTool;
@@ -48,6 +49,8 @@ pub(super) struct Job {
     pub(super) replace: bool,
     /// A program with its arguments that is asked about each row; empty asks none.
     pub(super) target: Vec<String>,
+    /// Takes secrets out of what it says.
+    pub(super) redactor: Redactor,
     pub(super) max_cost: Option<f64>,
 }
 
@@ -101,6 +104,11 @@ impl App {
     /// How an evaluation stands.
     pub fn evaluation(&self, id: &str) -> Result<EvaluationView, AppError> {
         Ok(self.inner.evaluations.find(id)?.view())
+    }
+
+    /// How many rows the target of an evaluation was asked about so far.
+    pub fn evaluation_asked(&self, id: &str) -> Result<u64, AppError> {
+        Ok(self.inner.evaluations.find(id)?.lock().asked)
     }
 
     /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what is in flight.
@@ -166,9 +174,18 @@ impl Work {
     async fn go(self: &Arc<Self>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
         let seats = Arc::new(Semaphore::new(seats.max(1)));
         let said = self.ask_target(&seats).await;
-        let sheet = Arc::new(Sheet::of(&self.job.wish, &self.job.table, said));
-        let made = self.evaluate(&seats, &sheet, events).await;
-        if made.is_whole() {
+        let wish = &self.job.wish;
+        let sheet = Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &self.job.table, said).counted(wish)));
+        let unanswered = sheet.unanswered(wish).filter(|_| !self.stops.soft.is_cancelled());
+        let made = match unanswered {
+            // No model is paid for what cannot come to anything.
+            Some(why) => {
+                self.lock().why = Some(why);
+                None
+            }
+            None => Some(self.evaluate(&seats, &sheet, events).await),
+        };
+        if let Some(made) = made.filter(Made::is_whole) {
             let work = Arc::clone(self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
             if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
@@ -258,15 +275,15 @@ impl Work {
             if self.stops.soft.is_cancelled() {
                 return None;
             }
-            rounds.push(self.round(&inputs, row, at, round).await?);
+            rounds.push(self.round(&inputs, sheet.nth(at, row), at, round).await?);
         }
         Some(rounds)
     }
 
-    async fn round(&self, inputs: &Inputs, row: usize, at: usize, round: u32) -> Option<Round> {
+    async fn round(&self, inputs: &Inputs, nth: u32, at: usize, round: u32) -> Option<Round> {
         let wish = &self.job.wish;
         let evaluator = &wish.evaluators[at].evaluator;
-        let mark = mark(row, &evaluator.name, round);
+        let mark = mark(nth, &evaluator.name, round);
         let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
         let mut replies = Vec::new();
         loop {
@@ -310,6 +327,9 @@ impl Work {
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
             self.lock().written = true;
+            if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.note(Record::Written)) {
+                tracing::debug!(%error, "what the target said counts once more");
+            }
         }
         self.lock().metrics = metrics;
         *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);

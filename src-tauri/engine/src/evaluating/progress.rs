@@ -19,6 +19,8 @@ pub(crate) enum End {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Progress {
     pub(crate) total: u64,
+    /// Rows that the target was asked about.
+    pub(crate) asked: u64,
     pub(crate) done: u64,
     pub(crate) failed: u64,
     pub(crate) stopped: u64,

@@ -1,10 +1,12 @@
 //! **Pure.** Rows with what a target said of them, and what evaluators are given of each.
 use super::wish::Wish;
 use crate::runs::talk::Call;
+use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Inputs, Mapping, Table, lacking};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// What a target said of a row: columns with values; why not, as a sentence.
 pub(crate) type Said = Result<Vec<(String, Value)>, String>;
@@ -18,6 +20,21 @@ pub(crate) struct Sheet {
     /// Columns of what the target said, in the order in which they come first.
     pub(crate) columns: Vec<String>,
     mappings: Vec<Mapping>,
+    /// By evaluator and row: the how manieth row it is of those that give the evaluator the same, from 1.
+    nths: Vec<Vec<u32>>,
+}
+
+/// Counts what comes again.
+#[derive(Default)]
+pub(crate) struct Again(HashMap<u128, u32>);
+
+impl Again {
+    /// The how manieth time it is that this comes, from 1.
+    pub(crate) fn nth(&mut self, text: &str) -> u32 {
+        let count = self.0.entry(xxh3_128(text.as_bytes())).or_default();
+        *count += 1;
+        *count
+    }
 }
 
 impl Sheet {
@@ -31,7 +48,23 @@ impl Sheet {
         let target: Vec<&str> = columns.iter().map(String::as_str).collect();
         let data = || table.columns.iter().map(String::as_str);
         let mappings = wish.evaluators.iter().map(|one| one.mapping.clone().completed(data(), &target)).collect();
-        Self { table: Arc::clone(table), said, columns, mappings }
+        Self { table: Arc::clone(table), said, columns, mappings, nths: Vec::new() }
+    }
+
+    /// With rows counted that give an evaluator the same.
+    pub(crate) fn counted(mut self, wish: &Wish) -> Self {
+        let nths = |at: usize| {
+            let mut again = Again::default();
+            let nth = |row: usize| self.inputs(wish, at, row).map_or(1, |inputs| again.nth(&written(inputs)));
+            (0..self.table.rows.len()).map(nth).collect()
+        };
+        self.nths = (0..wish.evaluators.len()).map(nths).collect();
+        self
+    }
+
+    /// The how manieth row it is of those that give the evaluator the same, from 1.
+    pub(crate) fn nth(&self, at: usize, row: usize) -> u32 {
+        self.nths.get(at).and_then(|nths| nths.get(row)).copied().unwrap_or(1)
     }
 
     /// What an evaluator is given of a row; why it cannot be, when the target said nothing of it.
@@ -49,7 +82,7 @@ impl Sheet {
     /// What rows lack for their evaluators, and references that lead nowhere, as sentences.
     pub(crate) fn lacks(&self, wish: &Wish) -> Vec<String> {
         let rows = self.table.rows.len();
-        let mut lacks = self.lost(wish);
+        let mut lacks = self.lost(wish, false);
         for (at, one) in wish.evaluators.iter().enumerate() {
             let inputs = (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
             let name = &one.evaluator.name;
@@ -59,16 +92,29 @@ impl Sheet {
         lacks
     }
 
-    /// References that lead nowhere, as sentences.
-    pub(crate) fn lost(&self, wish: &Wish) -> Vec<String> {
+    /// References that lead nowhere, as sentences; those to what the target says only when it was asked already.
+    pub(crate) fn lost(&self, wish: &Wish, is_asked_later: bool) -> Vec<String> {
         let data: Vec<&str> = self.table.columns.iter().map(String::as_str).collect();
-        let target: Vec<&str> = self.columns.iter().map(String::as_str).collect();
+        let target: Option<Vec<&str>> = (!is_asked_later).then(|| self.columns.iter().map(String::as_str).collect());
         let of = |one: &super::wish::Configured| {
             let name = one.evaluator.name.clone();
-            one.mapping.unknown(&data, &target).into_iter().map(move |why| format!("{name}: {why}"))
+            one.mapping.unknown(&data, target.as_deref()).into_iter().map(move |why| format!("{name}: {why}"))
         };
         wish.evaluators.iter().flat_map(of).collect()
     }
+
+    /// Why no evaluator can be asked, after the target was: what is mapped to is in none of its answers. Where it answered nothing, each
+    /// row says why.
+    pub(crate) fn unanswered(&self, wish: &Wish) -> Option<String> {
+        let said = self.said.as_ref()?;
+        let why = self.lost(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
+        Some(format!("{why} The target gives {}. Mend the mapping, and begin again.", self.columns.join(", ")))
+    }
+}
+
+fn written(inputs: Inputs) -> String {
+    let entries = inputs.0.into_iter().map(|(name, value)| (Value::Text(name), value));
+    json::write(&Value::Map(entries.collect()), false)
 }
 
 /// A row as a target is given it: an object of its columns.
@@ -77,10 +123,10 @@ pub(crate) fn asked(table: &Table, row: usize) -> String {
     json::write(&Value::Map(table.columns.iter().filter_map(cell).collect()), false)
 }
 
-/// What a row is found again by among what the target said before. Rooms of runs know it as the call of a tool.
-pub(crate) fn call(target: &[String], asked: &str, row: usize) -> Call {
+/// What a row is found again by among what the target said before: `nth` of the same rows. Rooms of runs know it as the call of a tool.
+pub(crate) fn call(target: &[String], asked: &str, nth: u32) -> Call {
     let words = target.iter().map(|word| Value::from(word.as_str())).chain([Value::from(asked)]).collect();
-    Call { id: (row + 1).to_string(), name: "target".to_owned(), params: Value::List(words), outcome: None }
+    Call { id: nth.to_string(), name: "target".to_owned(), params: Value::List(words), outcome: None }
 }
 
 /// What a target said, as JSON.

@@ -75,9 +75,10 @@ impl Wish {
     }
 }
 
-/// What tells the questions of one row, evaluator and round apart from the same ones of others.
-pub(crate) fn mark(row: usize, evaluator: &str, round: u32) -> String {
-    format!("{}/{evaluator}/{}", row + 1, round + 1)
+/// What tells the questions of one row, evaluator and round apart from the same ones of others. Of rows that give an evaluator the same,
+/// `nth` is which one it is, from 1: rows that are put in or taken out elsewhere change nothing.
+pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
+    format!("{nth}/{evaluator}/{}", round + 1)
 }
 
 fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {

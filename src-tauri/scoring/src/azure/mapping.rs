@@ -72,11 +72,12 @@ impl Mapping {
         self
     }
 
-    /// References to columns that are neither in the data nor in what the target says, as sentences.
-    pub fn unknown(&self, data: &[&str], target: &[&str]) -> Vec<String> {
+    /// References to columns that are neither in the data nor in what the target says, as sentences. Of a target that is not asked yet
+    /// nobody knows its columns.
+    pub fn unknown(&self, data: &[&str], target: Option<&[&str]>) -> Vec<String> {
         let there = |source: &Source| {
-            let columns = if source.target { target } else { data };
-            prefixes(&source.way).any(|(column, _)| columns.contains(&column))
+            let columns = if source.target { target } else { Some(data) };
+            columns.is_none_or(|columns| prefixes(&source.way).any(|(column, _)| columns.contains(&column)))
         };
         let lost = self.sources.iter().filter(|(_, source)| !there(source));
         lost.map(|(input, source)| format!("`{input}` is mapped to `{}`, which is no column.", source.shown()))
@@ -193,9 +194,12 @@ mod tests {
         let said = json::read(r#"{"response": "new", "extra": 1}"#).unwrap();
         let mapping = Mapping::read([("ground_truth", "${data.answer}")]).unwrap();
         assert_eq!(
-            mapping.unknown(&["query"], &[]),
+            mapping.unknown(&["query"], Some(&[])),
             ["`ground_truth` is mapped to `${data.answer}`, which is no column."]
         );
+        let later = Mapping::read([("a", "${target.a}"), ("b", "${data.b}")]).unwrap();
+        assert_eq!(later.unknown(&["query"], None), ["`b` is mapped to `${data.b}`, which is no column."]);
+        assert_eq!(later.unknown(&["b"], Some(&["c"])), ["`a` is mapped to `${target.a}`, which is no column."]);
         let mapping = mapping.completed(["query", "response"], &["response", "extra"]);
         let inputs = mapping.inputs(|key| row.get(key), |key| said.get(key));
         let shown: Vec<String> =

@@ -1,14 +1,15 @@
 //! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was paid for is kept before it is used.
 use super::{Asking, Job, Work};
+use crate::app::begun::caught;
 use crate::app::judgings::turns;
 use crate::clock;
-use crate::evaluating::sheet::{self, Said};
+use crate::evaluating::sheet::{self, Again, Said};
 use crate::judging::python::{grade, graded};
 use crate::rows::Stale;
 use crate::runs::drive::{Errand, Heard, Paid, Unheard};
 use crate::runs::journal::{Ran, Record};
 use crate::runs::spec::Model;
-use crate::runs::talk::Outcome;
+use crate::runs::talk::{Call, Outcome};
 use crate::runs::target::{self, NoAnswer};
 use crate::runs::tools::python::PythonLimits;
 use std::sync::Arc;
@@ -17,13 +18,18 @@ use tokio::task::JoinSet;
 use touchstone_scoring::azure;
 use touchstone_scoring::judges::Question;
 
+/// A target is asked once about each row.
+const TURN: u32 = 1;
+
 impl Work {
     /// What the target says of each row, when there is one.
     pub(super) async fn ask_target(self: &Arc<Self>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
         if self.job.target.is_empty() {
             return None;
         }
-        let rows = self.job.table.rows.len();
+        let Job { table, target, .. } = &self.job;
+        let rows = table.rows.len();
+        let mut again = Again::default();
         let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
         let mut running = JoinSet::new();
         for row in 0..rows {
@@ -32,9 +38,14 @@ impl Work {
                 break;
             }
             let work = Arc::clone(self);
+            let asked = sheet::asked(table, row);
+            let call = sheet::call(target, &asked, again.nth(&asked));
             running.spawn(async move {
-                let answer = work.ask_target_of(row).await;
+                let answer = caught(work.ask_target_of(&asked, &call)).await.unwrap_or_else(|why| Some(Err(why)));
+                let answer = answer.map(|answer| answer.map_err(|why| work.job.redactor.clean(&why).into_owned()));
                 drop(seat);
+                work.lock().asked += 1;
+                work.poster.post(Stale::Evaluations);
                 (row, answer)
             });
         }
@@ -47,29 +58,30 @@ impl Work {
     }
 
     /// The same of one row; what it said before stays said. None when it was stopped.
-    async fn ask_target_of(&self, row: usize) -> Option<Said> {
-        let Job { table, target, .. } = &self.job;
-        let asked = sheet::asked(table, row);
-        let call = sheet::call(target, &asked, row);
-        let turn = u32::try_from(row).unwrap_or(u32::MAX);
-        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(turn, &call));
+    async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
+        let Job { target, redactor, .. } = &self.job;
+        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(TURN, call));
         if let Some((Outcome::Result(value), _)) = kept {
             return Some(sheet::columns(value));
         }
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
-            Ok(answer) => sheet::said(&answer),
+            Ok(answer) => sheet::said(&answer).and_then(|value| {
+                let value = redactor.known_value(value);
+                Ok((sheet::columns(value.clone())?, value))
+            }),
             Err(NoAnswer::Failed(why)) => return Some(Err(why)),
             Err(NoAnswer::Stopped) => return None,
         };
-        if let (Some(journal), Ok(value)) = (&self.journal, &answer) {
+        // Only what can be used is kept: everything else is asked again.
+        if let (Some(journal), Ok((_, value))) = (&self.journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
-            let ran = Ran::new(turn, &call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            let ran = Ran::new(TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
             if let Err(error) = journal.append(Record::Tool(ran)).await {
                 return Some(Err(format!("What the target said could not be kept: {error}")));
             }
         }
-        Some(answer.and_then(sheet::columns))
+        Some(answer.map(|(columns, _)| columns))
     }
 
     /// Asks the model, unless its reply is there already.
