@@ -1,5 +1,6 @@
 //! The journal of a run: everything that was paid for, durable before anything acts on it. One line for each reply and each tool
-//! that was run, appended and never changed. Owns the file; `record` owns what a line says.
+//! that was run, appended and never changed. Owns the file; `record` owns what a line says, `held` how it is found again.
+mod held;
 mod record;
 
 pub use record::{Attempt, Body, Ran, Record, call_hash};
@@ -7,6 +8,7 @@ pub use record::{Attempt, Body, Ran, Record, call_hash};
 use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, write_all};
 use super::talk::{Call, Outcome};
 use super::{fault, publish};
+use held::Held;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -26,26 +28,13 @@ pub struct Journal {
 
 /// Replies of a journal that nobody holds now.
 #[derive(Debug, Default)]
-pub struct Kept(Vec<Record>);
+pub struct Kept(Held);
 
 impl Kept {
     /// The latest usable reply to a request.
     pub fn find(&self, hash: &str) -> Option<&Attempt> {
-        find(self.0.get(line_after(&self.0, is_anew)..)?, hash, None)
+        self.0.find(hash, 0, None)
     }
-}
-
-fn is_anew(record: &Record) -> bool {
-    matches!(record, Record::Anew)
-}
-
-fn is_end(record: &Record) -> bool {
-    matches!(record, Record::Anew | Record::Written)
-}
-
-/// The line after the last of this kind; the first where there is none.
-fn line_after(records: &[Record], kind: fn(&Record) -> bool) -> usize {
-    records.iter().rposition(kind).map_or(0, |at| at + 1)
 }
 
 /// Reads a journal without taking it; nothing where there is none.
@@ -54,15 +43,7 @@ pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
     let bytes = folder.map(|folder| folder.read(name, MOST)).transpose()?.flatten();
-    Ok(Kept(record::recover(&bytes.unwrap_or_default()).0))
-}
-
-/// The latest usable reply to a request among these.
-fn find<'a>(records: &'a [Record], hash: &str, turn: Option<u32>) -> Option<&'a Attempt> {
-    records.iter().rev().find_map(|record| match record {
-        Record::Reply(attempt) if attempt.is_of(hash, turn) && attempt.is_usable() => Some(attempt),
-        _ => None,
-    })
+    Ok(Kept(Held::of(record::recover(&bytes.unwrap_or_default()).0)))
 }
 
 struct Inner {
@@ -71,11 +52,7 @@ struct Inner {
     fd: OwnedFd,
     /// Bytes that are known to be whole.
     length: u64,
-    records: Vec<Record>,
-    /// From which line on replies count.
-    anew: usize,
-    /// From which line on what came of calls counts.
-    fresh: usize,
+    held: Held,
     /// True when the system could not say that what was written is on the disk. Asking again would get a wrong yes.
     doubtful: bool,
 }
@@ -105,8 +82,7 @@ impl Journal {
                 .map_err(|error| folder.error(name, error))?;
         }
         let (name, length) = (name.to_owned(), length as u64);
-        let (anew, fresh) = (line_after(&records, is_anew), line_after(&records, is_end));
-        let inner = Inner { folder, name, fd, length, records, anew, fresh, doubtful: false };
+        let inner = Inner { folder, name, fd, length, held: Held::of(records), doubtful: false };
         Ok(Self { inner: Arc::new(Mutex::new(inner)) })
     }
 
@@ -133,36 +109,26 @@ impl Journal {
     /// How many lines there are. A run that ends in an error notes it, so that going on from there does not take the reply that
     /// led to the error for new.
     pub fn lines(&self) -> usize {
-        lock(&self.inner).records.len()
+        lock(&self.inner).held.records().len()
     }
 
     /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
-        let inner = lock(&self.inner);
-        find(inner.records.get(from.max(inner.anew)..)?, hash, turn).cloned()
+        lock(&self.inner).held.find(hash, from, turn).cloned()
     }
 
     /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.
     pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        let hash = call_hash(call);
         let inner = lock(&self.inner);
-        inner.records.get(inner.fresh..)?.iter().rev().find_map(|record| match record {
-            Record::Tool(ran) if ran.turn == turn && ran.id == call.id && ran.hash == hash => {
-                Some((ran.outcome()?, ran.ms))
-            }
-            _ => None,
-        })
+        let mut ran = inner.held.ran(turn, &call_hash(call)).filter(|ran| ran.id == call.id);
+        ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
     }
 
     /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,
     /// when one is given.
     pub fn attempts_at(&self, hash: &str, from: usize, turn: Option<u32>) -> Vec<(usize, Attempt)> {
-        let attempt = |(line, record): (usize, &Record)| match record {
-            Record::Reply(attempt) if attempt.is_of(hash, turn) => Some((line, attempt.clone())),
-            _ => None,
-        };
         let inner = lock(&self.inner);
-        inner.records.iter().enumerate().skip(from.max(inner.anew)).filter_map(attempt).collect()
+        inner.held.attempts_at(hash, from, turn).map(|(line, attempt)| (line, attempt.clone())).collect()
     }
 
     fn other(&self, why: String) -> DiskError {
@@ -185,10 +151,7 @@ impl Inner {
             self.add(&line, durable)?;
         }
         self.length += line.len() as u64;
-        let (is_anew, is_end) = (is_anew(&record), is_end(&record));
-        self.records.push(record);
-        self.anew = if is_anew { self.records.len() } else { self.anew };
-        self.fresh = if is_end { self.records.len() } else { self.fresh };
+        self.held.push(record);
         Ok(())
     }
 
@@ -216,7 +179,7 @@ impl Inner {
     /// Writes everything that is in memory to a new file: what the old one holds is not known any more.
     fn renew(&mut self, line: &[u8]) -> Result<(), DiskError> {
         let mut bytes = Vec::new();
-        for record in &self.records {
+        for record in self.held.records() {
             bytes.extend(record::line(record).unwrap_or_default());
         }
         self.length = bytes.len() as u64;

@@ -31,7 +31,7 @@ fn bodies(journal: &Journal) -> Vec<String> {
         Record::Reply(attempt) => Some(String::from_utf8(attempt.body.bytes()).unwrap()),
         _ => None,
     };
-    lock(&journal.inner).records.iter().filter_map(body).collect()
+    lock(&journal.inner).held.records().iter().filter_map(body).collect()
 }
 
 #[test]
