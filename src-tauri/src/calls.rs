@@ -289,7 +289,7 @@ fn pick_folder() -> Result<bool, AppError> {
 /// The same for files of rows: those of the folder that is served are in its list.
 fn pick_file() -> Result<Option<DataFile>, AppError> {
     let error = AppError::new(Code::NotAllowed, "A served page cannot pick a file of the machine that serves it.");
-    Err(error.hint("Choose one of the folder, or evaluate it there: touchstone evaluate FILE"))
+    Err(error.hint("Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE"))
 }
 
 /// A page keeps what it makes where its browser puts downloads.

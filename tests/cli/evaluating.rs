@@ -77,7 +77,12 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
         ),
         (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--out", "no/such/out.json"], "There is no folder for"),
         (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "a 'b"], "is no command"),
-        (&["--data", "rows.jsonl", "--evaluators", "relevance"], "no model is known"),
+        (&["--data", "rows.jsonl", "--evaluators", "relevance"], "--judge-model MODEL"),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "relevance", "--folder", "."],
+            "touchstone.yaml: --judge-model MODEL",
+        ),
+        (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--folder", "no/such"], "no/such"),
         (&["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"], "There is no model named `x`."),
         (&["--data", "rows.jsonl", "--config", "no.yaml"], "no.yaml cannot be read"),
     ] {

@@ -15,14 +15,14 @@ pub(super) const ROWS: &str = r#"{"query": "When?", "response": "At seven.", "gr
 {"query": "Where?", "response": "Over there.", "ground_truth": "Here."}
 {"query": "Who?", "response": "Nobody.", "ground_truth": "Nobody at all."}
 "#;
-const OUT: &str = "results/evaluations/rows.json";
+pub(super) const OUT: &str = "results/evaluations/rows.json";
 
 pub(super) fn scored(score: u32) -> Reply {
     says(&format!(r#"{{"explanation": "So it is.", "score": {score}}}"#))
 }
 
 /// A folder with three rows and a judge.
-fn bench(server: &Scripted) -> Bench {
+pub(super) fn bench(server: &Scripted) -> Bench {
     Bench::new().file("touchstone.yaml", workspace(server, "")).file("tasks/rows.jsonl", ROWS).open()
 }
 
@@ -38,7 +38,7 @@ fn offered(bench: &Bench, name: &str) -> DataFile {
     found.unwrap_or_else(|| panic!("{name} is not offered"))
 }
 
-fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
+pub(super) fn request(bench: &Bench, kinds: &[&str]) -> EvaluateRequest {
     let evaluator = |kind: &&str| EvaluatorRequest { kind: (*kind).to_owned(), ..EvaluatorRequest::default() };
     EvaluateRequest {
         data: offered(bench, "rows.jsonl").id,
@@ -53,12 +53,12 @@ pub(super) fn ended(app: &App, id: &str) -> EvaluationView {
     app.evaluation(id).unwrap()
 }
 
-fn evaluate(bench: &Bench, request: &EvaluateRequest) -> EvaluationView {
+pub(super) fn evaluate(bench: &Bench, request: &EvaluateRequest) -> EvaluationView {
     let id = bench.app().start_evaluating(request).unwrap().evaluation;
     ended(bench.app(), &id)
 }
 
-fn refused(bench: &Bench, request: &EvaluateRequest) -> AppError {
+pub(super) fn refused(bench: &Bench, request: &EvaluateRequest) -> AppError {
     bench.app().start_evaluating(request).unwrap_err()
 }
 

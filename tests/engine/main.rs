@@ -39,6 +39,7 @@ mod query_scores;
 mod raw_answers;
 mod readme;
 mod real_folders;
+mod replacing;
 mod reviewing;
 mod running;
 mod sandbox;

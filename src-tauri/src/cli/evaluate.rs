@@ -59,7 +59,7 @@ pub(super) struct Evaluate {
     /// The file of results
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Replace a file of results that is there
+    /// Replace a file of results that is there; a copy of it stays in `.touchstone/replaced/`
     #[arg(long)]
     replace: bool,
     /// Ask target and model everything anew, also what was paid for before
@@ -146,7 +146,8 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
         ..EvaluateRequest::default()
     };
     let (data, out) = (asked.data.clone().unwrap_or_default(), asked.out.clone());
-    Ok(FileRequest { data, out, target, usual, again: asked.again, request })
+    let config = asked.config.clone();
+    Ok(FileRequest { data, config, out, target, usual, again: asked.again, request })
 }
 
 /// The words of a command, as a shell takes them apart: quotes hold blanks. Nothing else has a meaning, and no shell is started.

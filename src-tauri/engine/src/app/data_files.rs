@@ -38,6 +38,16 @@ pub(super) struct Found {
     at: At,
 }
 
+impl Found {
+    /// Where a person said that it is.
+    pub(super) fn named_at(&self) -> Option<&Path> {
+        match &self.at {
+            At::Named(path) => Some(path),
+            At::Below(_) => None,
+        }
+    }
+}
+
 enum At {
     /// Below the folder: never through a link.
     Below(FileId),

@@ -42,6 +42,8 @@ const LONGEST_NAME: usize = 120;
 pub struct FileRequest {
     /// The data file.
     pub data: PathBuf,
+    /// The file that evaluators came from, when there was one: it is not written over.
+    pub config: Option<PathBuf>,
     /// The file of results; none keeps nothing.
     pub out: Option<PathBuf>,
     /// A program with its arguments that is asked about each row; empty asks none.
@@ -85,6 +87,7 @@ struct Asked {
     target: Vec<String>,
     usual: Vec<(String, String)>,
     again: bool,
+    config: Option<PathBuf>,
 }
 
 impl App {
@@ -145,6 +148,7 @@ impl App {
             target: Vec::new(),
             usual: Vec::new(),
             again: false,
+            config: None,
         })
     }
 
@@ -186,7 +190,7 @@ impl App {
         if let Some(why) = keys.find_map(|key| self.no_key(key)) {
             return Err(bad(why));
         }
-        free(asked.place.as_ref(), request.replace)?;
+        free(&asked, request.replace)?;
         let place = asked.place.as_ref();
         if wish.pays() && place.is_none() {
             return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
@@ -243,8 +247,13 @@ impl App {
             return Ok((Models::default(), setup));
         }
         let Some(setup) = setup else {
+            let named = if wish.asks() {
+                "--judge-model MODEL, and --folder FOLDER where it is not here"
+            } else {
+                "--folder FOLDER"
+            };
             return Err(AppError::new(Code::NoFolder, "No folder is open, so no model is known that could be asked.")
-                .hint("On the command line: --folder FOLDER"));
+                .hint(format!("On the command line: {named}")));
         };
         let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
@@ -276,9 +285,8 @@ fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model,
             .filter(|one| one.evaluator.takes.model)
             .map(|one| one.evaluator.name.as_str())
             .collect();
-        return Err(
-            bad(format!("{} ask a model: say which one.", names.join(", "))).hint("It is named as in touchstone.yaml.")
-        );
+        return Err(bad(format!("{} ask a model: say which one.", names.join(", ")))
+            .hint("Name one of touchstone.yaml: --judge-model MODEL"));
     }
     let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();
     if let Some(why) = cannot_judge(&model) {
@@ -389,8 +397,8 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
         None => None,
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
-    let (target, usual) = (asked.target.clone(), asked.usual.clone());
-    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.again })
+    let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
+    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.again, config })
 }
 
 /// The name of a file of results; that of the data when none was given.
@@ -408,9 +416,13 @@ fn name_of(out: &str, data: &str) -> Result<String, String> {
     Ok(format!("{name}.json"))
 }
 
-/// Refuses what would be written over.
-fn free(place: Option<&Place>, replace: bool) -> Result<(), AppError> {
-    let Some(place) = place else { return Ok(()) };
+/// Refuses what would be written over: what is read is not, even where a file of results may be.
+fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
+    let Some(place) = &asked.place else { return Ok(()) };
+    if let Some(path) = asked.found.named_at().into_iter().chain(asked.config.as_deref()).find(|path| place.is(path)) {
+        let message = format!("The results would be written over {}, which they are made of.", path.display());
+        return Err(bad(message).hint("Choose another name for the results."));
+    }
     if !replace && place.exists().map_err(disk)? {
         let message = format!("There is a file {} already.", place.path);
         return Err(bad(message).hint("Choose another name, or replace it: what was paid for is not asked again."));

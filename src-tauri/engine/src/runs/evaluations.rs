@@ -5,11 +5,14 @@ use super::journal::{self, Journal, Kept};
 use super::lock::{LockError, RunLock};
 use super::{disk, fault, publish};
 use rustix::fs::Mode;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::beside;
 
 /// A name that no run has, because nothing hidden is a run.
 const HIDDEN: &str = ".evaluations";
+/// Where replies are kept among what was replaced.
+const REPLIES: &str = "evaluations";
 /// A longer file is none that we wrote.
 const MOST: u64 = 1 << 30;
 /// As far as the umask lets it, like transcripts.
@@ -52,10 +55,20 @@ impl Place {
         disk::read(&self.dir, &self.path, MOST)
     }
 
-    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there stays unless it may be replaced.
+    /// Whether a file that a person named is this one, also by another name of it.
+    pub fn is(&self, path: &Path) -> bool {
+        let which = |path: &Path| fs_err::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
+        which(&self.dir.join(&self.path)).is_some_and(|here| which(path) == Some(here))
+    }
+
+    /// Puts the results in their place: whoever looks sees nothing, or all of them. What is there stays unless it may be replaced, and
+    /// then a copy of it is kept.
     pub fn write(&self, bytes: &[u8], replace: bool) -> Result<(), DiskError> {
         fault::point!("evaluation.before");
         if replace {
+            if let Some((folder, name)) = self.folder()? {
+                spare(&folder.path, (&folder, name), &[], bytes)?;
+            }
             return publish::replace(&self.dir, &self.path, bytes);
         }
         // Looked at and written in one step: another may have been faster, also since it was asked for.
@@ -84,6 +97,8 @@ fn hidden(name: &str) -> String {
 pub struct Bench {
     /// Replies, durable before anything is made of them.
     pub journal: Journal,
+    /// Where the results go.
+    home: PathBuf,
     folder: Folder,
     name: String,
     _lock: RunLock,
@@ -104,12 +119,21 @@ impl Bench {
         // What a process that died left half written.
         publish::clear(&folder, &beside)?;
         publish::clear(&home, name)?;
-        Ok(Self { journal, folder, name: beside, _lock: lock })
+        Ok(Self { journal, home: home.path, folder, name: beside, _lock: lock })
     }
 
-    /// Keeps raw replies beside the results.
+    /// Keeps raw replies beside the results; those of the results that are replaced are kept with them.
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
+        spare(&self.home, (&self.folder, &self.name), &[REPLIES], text.as_bytes())?;
         publish::put(&self.folder, &self.name, text.as_bytes(), FRESH)
+    }
+}
+
+/// Keeps a copy of a file that something else is about to be written over, among what was replaced below `home`.
+fn spare(home: &Path, (folder, name): (&Folder, &str), to: &[&str], by: &[u8]) -> Result<(), DiskError> {
+    match folder.read(name, MOST)? {
+        Some(old) if old != by => publish::keep(home, to, name, &old),
+        _ => Ok(()),
     }
 }
 
