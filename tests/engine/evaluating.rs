@@ -261,13 +261,16 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     let server = Scripted::always(scored(3));
     let bench = bench(&server);
     bench.write("tasks/deep/down/more.csv", "a,b\n1,\n");
+    bench.write("top.csv", "a\n1\n");
+    bench.write("elsewhere/of-nobody.csv", "a\n1\n");
     bench.write("tasks/.hidden/secret.jsonl", "{}\n");
     bench.write("tasks/.secret.jsonl", "{}\n");
     bench.write("tasks/broken.jsonl", "{\"a\": 1}\nno\n");
     let options = bench.app().evaluate_options(true).unwrap();
     let mut names: Vec<&str> = options.files.iter().map(|file| file.path.as_str()).collect();
     names.sort_unstable();
-    assert_eq!(names, ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl"]);
+    assert_eq!(names, ["tasks/broken.jsonl", "tasks/deep/down/more.csv", "tasks/rows.jsonl", "top.csv"]);
+    assert_eq!((options.unlisted, bench.app().look_at_data(&offered(&bench, "top.csv").id).unwrap().rows), (None, 1));
     assert!(options.evaluators.iter().any(|one| one.name == "relevance" && one.model));
     assert!(options.models.iter().any(|model| model.name == "old" && model.why_not.is_some()));
     let looks = bench.app().evaluate_options(false).unwrap();
@@ -284,6 +287,14 @@ fn data_files_are_named_by_ids_and_nothing_hidden_is_among_them() {
     for id in ["/etc/passwd", "../rows.jsonl", "tasks/rows.jsonl"] {
         assert_eq!(bench.app().look_at_data(id).unwrap_err().code, Code::NotFound);
     }
+    // What was listed is found without another walk, as it is now, and is gone when it is gone.
+    let top = offered(&bench, "top.csv").id;
+    bench.write("top.csv", "a\n1\n2\n");
+    bench.write("tasks/later.csv", "a\n1\n");
+    let look = bench.app().look_at_data(&top).unwrap();
+    assert_eq!((look.rows, look.file.size), (2, 6));
+    fs::remove_file(bench.path("top.csv")).unwrap();
+    assert_eq!(bench.app().look_at_data(&top).unwrap_err().code, Code::NotFound);
     // A file from elsewhere is there once a dialog handed it in.
     let elsewhere = bench.path("../elsewhere.jsonl");
     fs::write(&elsewhere, ROWS).unwrap();

@@ -22,6 +22,7 @@ export const CHOICES: EvaluateOptions = {
   models: [{ name: "local", detail: "OpenAI wire", why_not: null }],
   switches: [{ name: "nan", theirs: "Writes NaN, which is no JSON.", ours: "Writes null." }],
   files: [{ id: "d1", path: "data/answers.jsonl", size: 2_048 }],
+  unlisted: null,
   folder: "results",
   why_not: null,
 };

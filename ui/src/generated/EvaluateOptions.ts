@@ -26,6 +26,10 @@ switches: Array<EvaluateSwitch>,
  */
 files: Array<DataFile>, 
 /**
+ * Why there may be data files that are not listed, and what to do about it; none when all are.
+ */
+unlisted: string | null, 
+/**
  * Where results are written, as it is shown; none where nothing can be written.
  */
 folder: string | null, 

@@ -100,11 +100,13 @@ impl App {
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
         let folder = may_run.then(|| open.flow.roots.shown(&FileId::new(Root::Output, FOLDER)));
+        let (files, unlisted) = self.data_files();
         Ok(EvaluateOptions {
             evaluators: evaluators(),
             models: if may_run { self.judges_of(&setup) } else { Vec::new() },
             switches: switches(&QUIRKS),
-            files: self.data_files().into_iter().map(|found| found.file).collect(),
+            files,
+            unlisted,
             folder,
             why_not,
         })

@@ -15,6 +15,8 @@ pub struct EvaluateOptions {
     pub switches: Vec<EvaluateSwitch>,
     /// Data files of the open folder.
     pub files: Vec<DataFile>,
+    /// Why there may be data files that are not listed, and what to do about it; none when all are.
+    pub unlisted: Option<String>,
     /// Where results are written, as it is shown; none where nothing can be written.
     pub folder: Option<String>,
     /// Why nothing can be evaluated here.

@@ -53,6 +53,13 @@ describe("evaluating a data file", () => {
     all('[data-testid="evaluate-estimate"] input')[0]?.click();
     await until(() => !(id("evaluate-start") as HTMLButtonElement).disabled);
   });
+  it("says when the folder may hold data files that are not listed", async () => {
+    const fixture = new Fixture();
+    fixture.replies.evaluate_options = () => ({ ...CHOICES, unlisted: "The folder holds more than is looked through." });
+    await open(fixture, "#/evaluate");
+    await until(() => id("unlisted") !== undefined);
+    expect(text()).toContain("The folder holds more than is looked through.");
+  });
   it("asks again before it replaces another file of results", async () => {
     const fixture = new Fixture();
     fixture.replies.evaluate_options = () => ({ ...CHOICES, files: [...CHOICES.files, { id: "d7", path: "tasks/other.jsonl", size: 10 }] });
