@@ -97,6 +97,11 @@ fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.calls, server.seen().len()), (6, 0, 3));
     assert_eq!(results(&bench), written);
+    // What the file holds is held nowhere else.
+    let kept = || bench.app().evaluation_results(&view.id).unwrap();
+    assert_eq!(kept(), Some(fs::read_to_string(bench.path(OUT)).unwrap()));
+    fs::remove_file(bench.path(OUT)).unwrap();
+    assert_eq!(kept(), None);
 }
 
 #[test]

@@ -211,7 +211,7 @@ impl App {
         let asking = crew.map(|crew| Asking { crew: Arc::new(crew), models });
         let job = Job {
             data: asked.found.file.path,
-            table,
+            rows: table.rows.len(),
             wish,
             place: asked.place,
             shown: asked.shown,
@@ -233,7 +233,7 @@ impl App {
             }
             self.inner.evaluations.add(Arc::clone(&work));
         }
-        runtime.spawn(work.run(rules.concurrency as usize, events));
+        runtime.spawn(work.run(table, rules.concurrency as usize, events));
         Ok(Evaluating { evaluation: id })
     }
 

@@ -6,7 +6,7 @@ use super::begun::{Begun, Lasting, caught};
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
 use crate::clock;
-use crate::error::AppError;
+use crate::error::{AppError, Code};
 use crate::evaluating::progress::{End, Progress};
 use crate::evaluating::results::{self, Made};
 use crate::evaluating::rounds::together;
@@ -39,7 +39,8 @@ const PROGRAMS: usize = 2;
 pub(super) struct Job {
     /// The data file, as it is shown.
     pub(super) data: String,
-    pub(super) table: Arc<Table>,
+    /// How many rows there are. These themselves are held as long as it goes on.
+    pub(super) rows: usize,
     pub(super) wish: Wish,
     /// Where the results go; nowhere when none was named.
     pub(super) place: Option<Place>,
@@ -78,14 +79,12 @@ pub(super) struct Work {
     programs: Option<PythonTool>,
     program_seats: Semaphore,
     stops: Stops,
-    /// Where replies and what the target said are kept.
-    journal: Option<Journal>,
-    /// Held as long as it goes on.
+    /// Held as long as it goes on, with the journal of what models and the target said.
     bench: Mutex<Option<Bench>>,
     began_ms: i64,
     poster: Poster,
     progress: Mutex<Progress>,
-    /// The results, once they are there.
+    /// The results, once they are there, where no file holds them.
     made: Mutex<Option<String>>,
     over: Condvar,
 }
@@ -125,8 +124,12 @@ impl App {
     /// The file of results as it was written, or would have been; none as long as there are no results.
     pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
         let work = self.inner.evaluations.find(id)?;
-        let made = work.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(made)
+        let Some(place) = work.job.place.as_ref().filter(|_| work.lock().written) else {
+            return Ok(work.made.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        };
+        let failed = |why: String| AppError::new(Code::Failed, format!("The results cannot be read again: {why}"));
+        let bytes = place.read().map_err(|why| failed(why.to_string()))?;
+        bytes.map(|bytes| String::from_utf8(bytes).map_err(|why| failed(format!("{why}.")))).transpose()
     }
 }
 
@@ -139,7 +142,7 @@ impl Work {
         poster: Poster,
     ) -> Self {
         let stops = asking.as_ref().map_or_else(Stops::default, |asking| asking.crew.stops.clone());
-        let progress = Mutex::new(Progress::of(job.table.rows.len() * job.wish.evaluators.len()));
+        let progress = Mutex::new(Progress::of(job.rows * job.wish.evaluators.len()));
         Self {
             id,
             open,
@@ -148,7 +151,6 @@ impl Work {
             programs,
             program_seats: Semaphore::new(PROGRAMS),
             stops,
-            journal: bench.as_ref().map(|bench| bench.journal.clone()),
             bench: Mutex::new(bench),
             began_ms: clock::now_ms(),
             poster,
@@ -159,9 +161,9 @@ impl Work {
     }
 
     /// Evaluates all rows, so many things at a time, and writes what came of it.
-    pub(super) async fn run(self: Arc<Self>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
+    pub(super) async fn run(self: Arc<Self>, table: Arc<Table>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
         self.poster.post(Stale::Evaluations);
-        if let Err(why) = caught(self.go(seats, &mut events)).await {
+        if let Err(why) = caught(self.go(table, seats, &mut events)).await {
             self.lock().why = Some(why);
         }
         // Given back before anybody hears that it is over: whoever waited may begin again at once.
@@ -171,11 +173,12 @@ impl Work {
         self.poster.post(Stale::Evaluations);
     }
 
-    async fn go(self: &Arc<Self>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
+    async fn go(self: &Arc<Self>, table: Arc<Table>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
         let seats = Arc::new(Semaphore::new(seats.max(1)));
-        let said = self.ask_target(&seats).await;
+        let said = self.ask_target(&table, &seats).await;
         let wish = &self.job.wish;
-        let sheet = Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &self.job.table, said).counted(wish)));
+        let sheet = Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
+        drop(table);
         let unanswered = sheet.unanswered(wish).filter(|_| !self.stops.soft.is_cancelled());
         let made = match unanswered {
             // No model is paid for what cannot come to anything.
@@ -201,7 +204,7 @@ impl Work {
         sheet: &Arc<Sheet>,
         events: &mut UnboundedReceiver<RunEvent>,
     ) -> Made {
-        let (rows, evaluators) = (self.job.table.rows.len(), self.job.wish.evaluators.len());
+        let (rows, evaluators) = (self.job.rows, self.job.wish.evaluators.len());
         let mut made = Made::of(&self.job.wish, rows);
         let mut running = JoinSet::new();
         for unit in 0..rows * evaluators {
@@ -327,13 +330,20 @@ impl Work {
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
             self.lock().written = true;
-            if let Some(Err(error)) = self.journal.as_ref().map(|journal| journal.note(Record::Written)) {
+            if let Some(Err(error)) = self.journal().map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
             }
         }
         self.lock().metrics = metrics;
-        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        if self.job.place.is_none() {
+            *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        }
         Ok(())
+    }
+
+    /// Where replies and what the target said are kept; none once it is over.
+    fn journal(&self) -> Option<Journal> {
+        self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|bench| bench.journal.clone())
     }
 
     fn view(&self) -> EvaluationView {

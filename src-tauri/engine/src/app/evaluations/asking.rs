@@ -7,7 +7,7 @@ use crate::evaluating::sheet::{self, Again, Said};
 use crate::judging::python::{grade, graded};
 use crate::rows::Stale;
 use crate::runs::drive::{Errand, Heard, Paid, Unheard};
-use crate::runs::journal::{Ran, Record};
+use crate::runs::journal::{Journal, Ran, Record};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Call, Outcome};
 use crate::runs::target::{self, NoAnswer};
@@ -15,7 +15,7 @@ use crate::runs::tools::python::PythonLimits;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use touchstone_scoring::azure;
+use touchstone_scoring::azure::{self, Table};
 use touchstone_scoring::judges::Question;
 
 /// A target is asked once about each row.
@@ -23,12 +23,12 @@ const TURN: u32 = 1;
 
 impl Work {
     /// What the target says of each row, when there is one.
-    pub(super) async fn ask_target(self: &Arc<Self>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
+    pub(super) async fn ask_target(self: &Arc<Self>, table: &Arc<Table>, seats: &Arc<Semaphore>) -> Option<Vec<Said>> {
         if self.job.target.is_empty() {
             return None;
         }
-        let Job { table, target, .. } = &self.job;
-        let rows = table.rows.len();
+        let target = &self.job.target;
+        let rows = self.job.rows;
         let mut again = Again::default();
         let mut said: Vec<Said> = vec![Err("The target was not asked.".to_owned()); rows];
         let mut running = JoinSet::new();
@@ -60,7 +60,8 @@ impl Work {
     /// The same of one row; what it said before stays said. None when it was stopped.
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
         let Job { target, redactor, .. } = &self.job;
-        let kept = self.journal.as_ref().and_then(|journal| journal.find_outcome(TURN, call));
+        let journal = self.journal();
+        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(TURN, call));
         if let Some((Outcome::Result(value), _)) = kept {
             return Some(sheet::columns(value));
         }
@@ -74,7 +75,7 @@ impl Work {
             Err(NoAnswer::Stopped) => return None,
         };
         // Only what can be used is kept: everything else is asked again.
-        if let (Some(journal), Ok((_, value))) = (&self.journal, &answer) {
+        if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
             let ran = Ran::new(TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
             if let Err(error) = journal.append(Record::Tool(ran)).await {
@@ -86,7 +87,8 @@ impl Work {
 
     /// Asks the model, unless its reply is there already.
     pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
-        let errand = self.errand(self.judge(), mark)?;
+        let journal = self.journal();
+        let errand = self.errand(journal.as_ref(), self.judge(), mark)?;
         let Heard { text, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
         self.paid(paid);
         Ok(text)
@@ -95,15 +97,21 @@ impl Work {
     /// Has texts turned into vectors, unless these are there already.
     pub(super) async fn embed(&self, texts: &[String; 2], mark: &str) -> Result<azure::Vectors, Unheard> {
         let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
-        let (vectors, paid) = self.errand(model, mark)?.embed(texts).await?;
+        let journal = self.journal();
+        let (vectors, paid) = self.errand(journal.as_ref(), model, mark)?.embed(texts).await?;
         self.paid(paid);
         Ok(vectors)
     }
 
-    fn errand<'a>(&'a self, model: Option<&'a Model>, mark: &'a str) -> Result<Errand<'a>, Unheard> {
+    fn errand<'a>(
+        &'a self,
+        journal: Option<&'a Journal>,
+        model: Option<&'a Model>,
+        mark: &'a str,
+    ) -> Result<Errand<'a>, Unheard> {
         let none = || Unheard::Failed("There is no model to ask.".to_owned());
         let Asking { crew, .. } = self.asking.as_ref().ok_or_else(none)?;
-        let journal = self.journal.as_ref().ok_or_else(none)?;
+        let journal = journal.ok_or_else(none)?;
         let path = self.job.shown.as_deref().unwrap_or_default();
         Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
     }
