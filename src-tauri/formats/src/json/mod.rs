@@ -27,6 +27,8 @@ pub(crate) enum Mode {
     Embedded,
     /// Trailing commas, comments, single quotes, `NaN`, Python's constants: what models write.
     Lenient,
+    /// The same without comments: what they hide would be read by nobody.
+    Uncommented,
 }
 
 /// Reads a JSON text.
@@ -48,6 +50,11 @@ pub fn read_python(text: &str) -> Result<Value, ReadError> {
 /// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`.
 pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)
+}
+
+/// Reads what models reply: leniently, and without comments.
+pub fn read_reply(text: &str) -> Result<Value, ReadError> {
+    read_as(text, Mode::Uncommented)
 }
 
 /// The list or object that a text holds, when it holds nothing else.

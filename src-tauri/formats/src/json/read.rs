@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
     }
 
     fn lenient(&self) -> bool {
-        self.mode == Mode::Lenient
+        matches!(self.mode, Mode::Lenient | Mode::Uncommented)
     }
 
     /// Passes over blanks, and over comments where those are accepted.
@@ -109,7 +109,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
             }
             let rest = &self.text[self.at..];
-            if !self.lenient() {
+            if self.mode != Mode::Lenient {
                 return Ok(());
             }
             if rest.starts_with("//") || rest.starts_with('#') {

@@ -27,9 +27,11 @@ pub(super) enum Unread {
     NotObject,
     /// This stands where the score should be, or nothing.
     Score { found: Option<Value>, reason: Value },
+    /// The score has no reason beside it, though one was asked for.
+    NoReason,
     /// No score between its tags; the reason may be there.
     NoTag { reason: Value },
-    /// No digit, or more numbers than one.
+    /// No number, or more than one.
     NoDigit,
 }
 
@@ -44,6 +46,7 @@ impl Unread {
                 let found: String = json::write(found, false).chars().take(80).collect();
                 format!("its `{score}` is {found}, and not a number from 1 to 5")
             }
+            (Unread::NoReason, Form::Object { reason, .. }) => format!("it has no `{reason}`"),
             (Unread::NoTag { .. }, _) => "there is not one number from 1 to 5 between `<S2>` and `</S2>`".to_owned(),
             _ => "it is not one number from 1 to 5".to_owned(),
         }
@@ -94,10 +97,13 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
         entries.iter().find(|(known, _)| same(known)).map(|(_, value)| value.clone())
     };
     let found = of(keys.0);
-    let reason = of(keys.1).unwrap_or_else(|| "".into());
+    let said = of(keys.1);
+    let has_reason = said.is_some() || strict;
+    let reason = said.unwrap_or_else(|| "".into());
     let score = found.as_ref().and_then(|value| number(value, quirks)).filter(|score| !score.is_nan());
     let anything = !judge.way.bounded && quirks.has("unbounded_scores");
     match score.filter(|score| anything || bounded(*score)) {
+        Some(_) if !has_reason => Err(Unread::NoReason),
         Some(score) => {
             let details = of("details").unwrap_or_else(|| Value::Map(Vec::new()));
             Ok(Said { score, reason, details })
@@ -124,49 +130,76 @@ fn first_reason(reply: &str) -> Value {
 
 /// The first score between tags, as the package finds it: the first digit behind a tag, if it is one from 1 to 5 and an end follows.
 fn first_score(reply: &str) -> Option<f64> {
-    reply.match_indices("<S2>").find_map(|(at, tag)| {
-        let rest = reply.get(at + tag.len()..)?;
-        let (at, c) = rest.char_indices().find(|(_, c)| digit(*c).is_some())?;
-        let score = c.to_digit(10).filter(|score| (1..=5).contains(score))?;
-        rest.get(at + 1..)?.contains("</S2>").then(|| f64::from(score))
-    })
+    let (last_end, mut from) = (reply.rfind("</S2>")?, 0);
+    while let Some(at) = reply.get(from..)?.find("<S2>") {
+        let behind = from + at + "<S2>".len();
+        let (at, c) = reply.get(behind..)?.char_indices().find(|(_, c)| digit(*c).is_some())?;
+        let score = c.to_digit(10).filter(|score| (1..=5).contains(score));
+        if let Some(score) = score.filter(|_| last_end > behind + at) {
+            return Some(f64::from(score));
+        }
+        // Tags before that digit lead to it too.
+        from = behind + at + c.len_utf8();
+    }
+    None
 }
 
-/// The score and the reason between tags, our way: one score, and it is the whole number that stands there.
+/// The score and the reason between tags, our way: what follows the reason is one score, the whole number that stands there. Tags
+/// that are quoted in thoughts and reasons are none, and what has no end is not read.
 fn tags(reply: &str) -> Result<Said, Unread> {
     let small = reply.to_ascii_lowercase();
-    let between = |tag: &str| -> Vec<&str> {
-        let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-        let piece = |(at, _): (usize, &str)| {
-            let from = at + start.len();
-            let length = small.get(from..)?.find(&end)?;
-            reply.get(from..from + length)
-        };
-        small.match_indices(&start).filter_map(piece).collect()
-    };
-    let reason = between("s1").first().map_or("", |reason| reason.trim()).into();
-    let mut scores = between("s2");
-    scores.dedup();
-    let score = match scores.as_slice() {
-        [one] => only_number(one).filter(|score| bounded(*score)),
-        _ => None,
-    };
-    match score {
+    let last_end = |from: usize, tag: &str| small.get(from..)?.rfind(tag).map(|at| from + at);
+    let thought = last_end(0, "</s0>").map(|at| at + 5);
+    let cut_off = thought.is_none() && small.contains("<s0>");
+    let from = thought.unwrap_or(0);
+    let explained = last_end(from, "</s1>");
+    let cut_off = cut_off || (explained.is_none() && small.get(from..).is_some_and(|rest| rest.contains("<s1>")));
+    let start = small.get(from..).and_then(|rest| rest.find("<s1>")).map(|at| from + at).or_else(|| small.find("<s1>"));
+    let reason = start.zip(explained).and_then(|(start, end)| reply.get(start + 4..end)).unwrap_or_default();
+    let reason: Value = reason.trim().into();
+    let body = explained.map_or(from, |at| at + 5);
+    let scored = small.get(body..).filter(|_| !cut_off).and_then(only_score);
+    match scored.filter(|score| bounded(*score)) {
         Some(score) => Ok(Said { score, reason, details: Value::Null }),
         None => Err(Unread::NoTag { reason }),
     }
 }
 
-/// The only number of a text; `3/5` and `3 out of 5` are 3.
+/// The score of what begins with it; it may stand there twice, as the same.
+fn only_score(body: &str) -> Option<f64> {
+    let mut rest = body.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '`'));
+    let mut found = None;
+    if !rest.starts_with("<s2>") {
+        return None;
+    }
+    while let Some((_, behind)) = rest.split_once("<s2>") {
+        let (one, after) = behind.split_once("</s2>")?;
+        let score = only_number(one)?;
+        if found.replace(score).is_some_and(|before| before.to_bits() != score.to_bits()) {
+            return None;
+        }
+        rest = after;
+    }
+    found
+}
+
+/// The number that is all of a text, but for markup, `score:`, `stars` and `/5` or `out of 5`.
 fn only_number(text: &str) -> Option<f64> {
-    let text = text.trim();
-    let text = ["/5", "/ 5", "out of 5"].iter().find_map(|end| text.strip_suffix(end)).unwrap_or(text);
-    let plain: String = text.chars().map(|c| digit(c).map_or(c, |digit| char::from(b'0' + digit))).collect();
-    let part = |c: char| c.is_ascii_digit() || c == '.' || c == '-';
-    let mut numbers = plain
-        .split(|c| !part(c))
-        .map(|piece| piece.trim_end_matches(['.', '-']))
-        .filter(|piece| piece.contains(|c: char| c.is_ascii_digit()));
-    let one = numbers.next()?.parse().ok()?;
-    numbers.next().is_none().then_some(one)
+    let digits = |c: char| digit(c).map_or(c, |digit| char::from(b'0' + digit));
+    let plain: String = text.trim().chars().take(100).map(digits).collect::<String>().to_ascii_lowercase();
+    let bare = |text: &str| -> String {
+        let text = text.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#([:=".contains(c));
+        text.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"')].".contains(c)).to_owned()
+    };
+    let mut text = bare(&plain);
+    for word in ["score", "stars", "rating"] {
+        text = bare(text.strip_prefix(word).unwrap_or(&text));
+    }
+    for end in ["stars", "star", "/5", "/ 5", "out of 5"] {
+        text = bare(text.strip_suffix(end).unwrap_or(&text));
+    }
+    let figures = text.strip_prefix('-').unwrap_or(&text);
+    let number = figures.starts_with(|c: char| c.is_ascii_digit())
+        && !figures.contains(|c: char| !c.is_ascii_digit() && c != '.');
+    number.then(|| text.parse().ok()).flatten()
 }

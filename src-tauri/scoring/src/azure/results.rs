@@ -81,6 +81,8 @@ fn kept(judge: &Judge, limit: &Limit, unread: Unread, quirks: &Quirks) -> Result
             Nothing::ScoreOnly => Ok(vec![(judge.name.to_owned(), number(f64::NAN))]),
             Nothing::Error => Err(failure("Tool call accuracy evaluator returned invalid output.".to_owned())),
         },
+        // The package never asks for one.
+        Unread::NoReason => Ok(nan(None, "unknown")),
         Unread::NotJson => Err(failure("The reply of the judge is no JSON.".to_owned())),
         Unread::NoDigit => Err(failure("The reply of the judge has no digit.".to_owned())),
         Unread::NoTag { reason } => match judge.way.nan {

@@ -253,7 +253,7 @@ fn the_order_of_two_answers_does_not_decide_who_is_meant() {
     let with = |rival| Subject { rival, ..subject("two", Finish::Last) };
     for (seed, word, wanted) in [(0, "first", "lose 0"), (1, "first", "win 1"), (1, "second", "lose 0")] {
         let pair = with(rival("one", Side::Unknown, seed));
-        let (asked, next) = played("sowr", &pair, Rules::Ours, &[&format!(r#"{{"verdict": "{word}"}}"#)]);
+        let (asked, next) = played("sowr", &pair, Rules::Ours, &[&format!(r#"{{"verdict": "{word}", "reason": ""}}"#)]);
         let (one, two) = (asked[0].find("| one").unwrap(), asked[0].find("| two").unwrap());
         assert_eq!((one < two, ruled(next).as_str()), (seed == 0, wanted));
     }
