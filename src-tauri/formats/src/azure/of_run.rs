@@ -82,9 +82,17 @@ impl Telling {
     fn call(&mut self, step: &Step, name: &str) {
         self.calls += 1;
         let id = step.call_id.clone().unwrap_or_else(|| format!("call_{}", self.calls));
-        let is_result = |part: &&Part| matches!(part.label.as_str(), "result" | "error" | "output");
-        let (came, given): (Vec<&Part>, Vec<&Part>) = step.parts.iter().partition(is_result);
-        let arguments = given.iter().map(|part| (Value::from(part.label.as_str()), part.value.clone()));
+        // Parameters may be called like results: of a tool only what comes last is one.
+        let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
+        let last = step.parts.iter().rposition(is_result);
+        let is_program = step.kind == StepKind::Program;
+        let came = |at: usize, part: &Part| {
+            if is_program { is_result(part) || part.label == "output" } else { Some(at) == last }
+        };
+        let (came, given): (Vec<_>, Vec<_>) = step.parts.iter().enumerate().partition(|(at, part)| came(*at, part));
+        let came: Vec<&Part> = came.into_iter().map(|(_, part)| part).collect();
+        let given = given.into_iter().map(|(_, part)| part);
+        let arguments = given.map(|part| (Value::from(part.label.as_str()), part.value.clone()));
         self.model(step.turn, call(Some(&id), name, Value::Map(arguments.collect())));
         let result = match came[..] {
             [] => return,

@@ -176,3 +176,33 @@ proptest! {
         let _ = read(&text.as_bytes()[..cut.index(text.len())]);
     }
 }
+
+#[test]
+fn parameters_that_are_called_like_results_are_given_and_no_results() {
+    let part =
+        |label: &str, value: &str| run::Part { label: label.to_owned(), value: value.into(), ..run::Part::default() };
+    let step = |kind, parts| Step { kind, turn: 1, title: Some("f".to_owned()), parts, ..Step::default() };
+    let messages = |step: Step| {
+        let messages = of_run(&Run { steps: vec![step], ..Run::default() }).messages;
+        messages.iter().map(|message| json::write(&Value::List(message.content.clone()), false)).collect::<Vec<_>>()
+    };
+    let called = step(
+        StepKind::ToolCall,
+        vec![part("output", "a"), part("error", "b"), part("result", "c"), part("result", "d")],
+    );
+    assert_eq!(
+        messages(called),
+        [
+            r#"[{"type":"tool_call","tool_call_id":"call_1","name":"f","arguments":{"output":"a","error":"b","result":"c"}}]"#,
+            r#"[{"type":"tool_result","tool_result":"d"}]"#
+        ]
+    );
+    let ran = step(StepKind::Program, vec![part("code", "a"), part("output", "b")]);
+    assert_eq!(
+        messages(ran),
+        [
+            r#"[{"type":"tool_call","tool_call_id":"call_1","name":"f","arguments":{"code":"a"}}]"#,
+            r#"[{"type":"tool_result","tool_result":"b"}]"#
+        ]
+    );
+}
