@@ -280,7 +280,14 @@ fn tools(case: &Value, inputs: &Value) {
     match tool_inputs(&inputs, &Quirks::all()) {
         Ok((calls, definitions)) => {
             assert_eq!(wanted.get("tool_calls"), Some(&Value::List(calls)), "{case:?}");
-            assert_eq!(wanted.get("tool_definitions"), Some(&Value::List(definitions)), "{case:?}");
+            // Theirs repeats a definition for each call; the judge is shown each once.
+            let mut once: Vec<Value> = Vec::new();
+            for tool in wanted.get("tool_definitions").unwrap().items() {
+                if !once.contains(tool) {
+                    once.push(tool.clone());
+                }
+            }
+            assert_eq!(once, definitions, "{case:?}");
         }
         Err(why) => assert_eq!(text(wanted, "error_message"), why, "{case:?}"),
     }

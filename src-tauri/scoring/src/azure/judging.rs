@@ -49,14 +49,8 @@ pub(super) fn judged(
         return match tools::tool_inputs(given, quirks) {
             Err(why) => Ok(results::not_applicable(judge, limit, why, quirks)),
             Ok((calls, definitions)) => {
-                let mut tools: Vec<Value> = Vec::new();
-                for tool in definitions {
-                    if !tools.contains(&tool) {
-                        tools.push(tool);
-                    }
-                }
                 let hidden = quirks.has("hidden_tool_definitions");
-                let tools = if hidden { "".into() } else { Value::List(tools) };
+                let tools = if hidden { "".into() } else { Value::List(definitions) };
                 let query = given.get("query").cloned().unwrap_or_default();
                 let shown = [("query", query), ("tool_calls", Value::List(calls)), ("tool_definitions", tools)];
                 let shown = Inputs(shown.map(|(name, value)| (name.to_owned(), value)).to_vec());

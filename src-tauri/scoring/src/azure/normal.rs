@@ -9,8 +9,21 @@ pub(super) fn messages(value: &Value, quirks: &Quirks) -> Value {
     let one = matches!(value, Value::Map(_)) && value.get("role").is_some();
     match value {
         Value::List(items) => Value::List(items.iter().map(|item| message(item, quirks)).collect()),
+        // Tables hold them as text.
+        Value::Text(text) if !quirks.has("contents_unread") => match json::embedded(text).filter(are_messages) {
+            Some(inside) => messages(&inside, quirks),
+            None => value.clone(),
+        },
         _ if one && !quirks.has("contents_unread") => Value::List(vec![message(value, quirks)]),
         other => other.clone(),
+    }
+}
+
+fn are_messages(value: &Value) -> bool {
+    let is_message = |value: &Value| matches!(value, Value::Map(_)) && value.get("role").is_some();
+    match value {
+        Value::List(items) => !items.is_empty() && items.iter().all(is_message),
+        other => is_message(other),
     }
 }
 
@@ -27,6 +40,9 @@ fn message(value: &Value, quirks: &Quirks) -> Value {
         (Value::Text(text), "tool") if plain => {
             vec![map([("type", "tool_result".into()), ("tool_result", Value::Text(text))])]
         }
+        (Value::List(items), "tool") if plain && !items.is_empty() && items.iter().all(is_text) => {
+            vec![map([("type", "tool_result".into()), ("tool_result", Value::Text(texts(&items)))])]
+        }
         (Value::Text(text), "user" | "assistant") if plain => {
             vec![map([("type", "text".into()), ("text", Value::Text(text))])]
         }
@@ -39,6 +55,11 @@ fn message(value: &Value, quirks: &Quirks) -> Value {
         parts.extend(value.get("tool_calls").map(Value::items).unwrap_or_default().iter().map(call));
     }
     with(entries, "content", Value::List(parts))
+}
+
+fn is_text(part: &Value) -> bool {
+    let typed = || part.get("type").is_none_or(|kind| kind.text() == Some("text"));
+    part.text().is_some() || (typed() && part.get("text").is_some_and(|text| text.text().is_some()))
 }
 
 /// The texts of a list of parts, one below the other.

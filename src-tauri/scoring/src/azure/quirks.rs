@@ -86,8 +86,8 @@ pub const QUIRKS: [Quirk; 30] = [
     ),
     quirk(
         "messages_run_together",
-        "Messages of one side that follow each other are shown in one line.",
-        "Each begins on a line of its own.",
+        "Messages of one side that follow each other are shown in one line, and lines of a text may look like turns or calls.",
+        "Each begins on a line of its own; further lines of a text are indented, and calls and results are one line each.",
     ),
     quirk(
         "python_repr",

@@ -3,6 +3,8 @@
 use super::inputs::shown;
 use super::{Quirks, normal};
 use crate::text::python::is_space;
+use std::collections::HashMap;
+use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
@@ -43,7 +45,7 @@ pub fn conversation_history(query: &Value, system: bool, quirks: &Quirks) -> Opt
     }
     let told = match instructions {
         None | Some(Value::Null) => String::new(),
-        Some(text) => format!("SYSTEM_PROMPT:\n  {}\n\n", text.text()?),
+        Some(text) => format!("SYSTEM_PROMPT:\n  {}\n\n", indented(text.text()?, "    ", quirks)),
     };
     let asked = turns.iter().filter(|(person, _)| *person).count();
     if quirks.has("odd_histories_unread") {
@@ -73,9 +75,39 @@ fn in_order(turns: &[(bool, Said)], quirks: &Quirks) -> String {
 }
 
 fn turn(who: &str, number: usize, said: &Said, quirks: &Quirks) -> String {
-    let messages: Vec<String> = said.iter().map(|texts| format!("  {}", texts.join("\n  "))).collect();
+    let one = |texts: &Vec<String>| {
+        let texts: Vec<String> = texts.iter().map(|text| indented(text, "    ", quirks)).collect();
+        format!("  {}", texts.join("\n  "))
+    };
+    let messages: Vec<String> = said.iter().map(one).collect();
     let between = if quirks.has("messages_run_together") { "" } else { "\n" };
     format!("{who} turn {number}:\n{}\n\n", messages.join(between))
+}
+
+/// Whatever ends a line anywhere.
+const ENDS: [char; 7] = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
+
+/// A text whose further lines are indented: none of them looks like a turn or a call.
+fn indented(text: &str, by: &str, quirks: &Quirks) -> String {
+    if quirks.has("messages_run_together") {
+        return text.to_owned();
+    }
+    text.replace("\r\n", "\n").split(ENDS).collect::<Vec<_>>().join(&format!("\n{by}"))
+}
+
+/// What the assistant said: where it begins like a call or a result, it is marked as words.
+fn spoken(text: &str, quirks: &Quirks) -> String {
+    let text = indented(text, "  ", quirks);
+    let forged = text.trim_start().get(..6).is_some_and(|head| head.eq_ignore_ascii_case("[TOOL_"));
+    if forged && !quirks.has("messages_run_together") { format!("(said) {text}") } else { text }
+}
+
+/// A call or a result is one line.
+fn one_line(line: String, quirks: &Quirks) -> String {
+    if quirks.has("messages_run_together") || !line.contains(ENDS) {
+        return line;
+    }
+    line.chars().map(|c| if ENDS.contains(&c) { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
 
 /// The role of a message, if it has one; the error is that it is no message.
@@ -116,12 +148,12 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
         Value::List(messages) => messages,
         _ => return None,
     };
-    let results = if tools { results(messages, quirks)? } else { Vec::new() };
+    let results = if tools { results(messages, quirks)? } else { HashMap::new() };
     let mut lines = Vec::new();
     for message in messages {
         let assistant = role(message).ok()?.is_some_and(|role| role.text() == Some("assistant"));
         let Some(content) = message.get("content").filter(|_| assistant) else { continue };
-        lines.extend(texts(content)?);
+        lines.extend(texts(content)?.iter().map(|text| spoken(text, quirks)));
         if tools {
             lines.extend(calls(content, &results, quirks)?);
         }
@@ -130,8 +162,8 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
 }
 
 /// What tools returned, by the id of the call; the last of several is that of the call.
-fn results<'a>(messages: &'a [Value], quirks: &Quirks) -> Option<Vec<(&'a Value, String)>> {
-    let mut results = Vec::new();
+fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<String, String>> {
+    let mut results = HashMap::new();
     for message in messages {
         let Value::Map(_) = message else { return None };
         let (Some("tool"), Some(id)) = (message.get("role").and_then(Value::text), message.get("tool_call_id")) else {
@@ -140,7 +172,8 @@ fn results<'a>(messages: &'a [Value], quirks: &Quirks) -> Option<Vec<(&'a Value,
         for part in parts(message.get("content"))? {
             if part.get("type").and_then(Value::text) == Some("tool_result") {
                 let result = part.get("tool_result").unwrap_or(&Value::Null);
-                results.insert(0, (id, format!("[TOOL_RESULT] {}", bare(result, quirks))));
+                let line = one_line(format!("[TOOL_RESULT] {}", bare(result, quirks)), quirks);
+                results.insert(json::write(id, false), line);
             }
         }
     }
@@ -158,7 +191,7 @@ fn parts(content: Option<&Value>) -> Option<&[Value]> {
     }
 }
 
-fn calls(content: &Value, results: &[(&Value, String)], quirks: &Quirks) -> Option<Vec<String>> {
+fn calls(content: &Value, results: &HashMap<String, String>, quirks: &Quirks) -> Option<Vec<String>> {
     let mut lines = Vec::new();
     for part in parts(Some(content))? {
         if part.get("type").and_then(Value::text) != Some("tool_call") {
@@ -178,9 +211,8 @@ fn calls(content: &Value, results: &[(&Value, String)], quirks: &Quirks) -> Opti
             }
             Some(_) => return None,
         };
-        lines.push(format!("[TOOL_CALL] {name}({arguments})"));
-        let result = results.iter().find(|(of, _)| *of == id.unwrap_or(&Value::Null));
-        lines.extend(result.map(|(_, line)| line.clone()));
+        lines.push(one_line(format!("[TOOL_CALL] {name}({arguments})"), quirks));
+        lines.extend(results.get(&json::write(id.unwrap_or(&Value::Null), false)).cloned());
     }
     Some(lines)
 }

@@ -1,16 +1,17 @@
 //! **Pure.** What the judge of tool calls is shown: the calls that were made, with what they returned, and the tools of their names.
 use super::normal::with;
 use super::{Inputs, Quirks, inputs, normal};
+use std::collections::{HashMap, HashSet};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
-/// Calls and the definitions of their tools, one for each call.
+/// Calls and the definitions of their tools, each once.
 pub type ToolInputs = (Vec<Value>, Vec<Value>);
 
 /// The calls of an answer, each with what it returned when that is known. What is no list of messages has none.
 pub fn calls_of(response: &Value, quirks: &Quirks) -> Vec<Value> {
     let response = normal::messages(response, quirks);
-    let (mut calls, mut results) = (Vec::new(), Vec::new());
+    let (mut calls, mut results) = (Vec::new(), HashMap::new());
     let typed = |value: &Value, kind: &str| value.get("type").and_then(Value::text) == Some(kind);
     for message in response.items() {
         let parts = message.get("content").map(Value::items).unwrap_or_default();
@@ -19,15 +20,16 @@ pub fn calls_of(response: &Value, quirks: &Quirks) -> Vec<Value> {
             Some("tool") => {
                 let id = message.get("tool_call_id").filter(|id| inputs::truthy(id));
                 let result = parts.first().filter(|part| typed(part, "tool_result"));
-                results.extend(id.zip(result.map(|part| part.get("tool_result").unwrap_or(&Value::Null))));
+                let result = result.map(|part| part.get("tool_result").unwrap_or(&Value::Null));
+                results.extend(id.map(|id| json::write(id, false)).zip(result));
             }
             _ => {}
         }
     }
     let complete = |call: Value| {
         let id = call.get("tool_call_id").filter(|id| inputs::truthy(id));
-        match id.and_then(|id| results.iter().rev().find(|(known, _)| *known == id)) {
-            Some((_, result)) => with(call.entries(), "tool_result", (*result).clone()),
+        match id.and_then(|id| results.get(&json::write(id, false))) {
+            Some(result) => with(call.entries(), "tool_result", (*result).clone()),
             None => call,
         }
     };
@@ -50,17 +52,20 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, &'stat
     if definitions.is_empty() {
         return Err("Tool definitions must be provided.");
     }
-    let mut needed = Vec::new();
-    for call in calls.iter().filter(|call| call.get("type").and_then(Value::text) == Some("tool_call")) {
-        let is_of = |tool: &&Value| {
-            let kind = tool.get("type").map_or(Some("function"), Value::text);
-            kind == Some("function") && tool.get("name").is_some() && tool.get("name") == call.get("name")
-        };
-        let of: Vec<&Value> = definitions.iter().filter(is_of).collect();
-        if of.is_empty() {
-            return Err(UNKNOWN);
+    let mut known: HashMap<String, Vec<&Value>> = HashMap::new();
+    for tool in &definitions {
+        let kind = tool.get("type").map_or(Some("function"), Value::text);
+        if let Some(name) = tool.get("name").filter(|_| kind == Some("function")) {
+            known.entry(json::write(name, false)).or_default().push(tool);
         }
-        needed.extend(of.into_iter().cloned());
+    }
+    let (mut names, mut seen, mut needed) = (HashSet::new(), HashSet::new(), Vec::new());
+    for call in calls.iter().filter(|call| call.get("type").and_then(Value::text) == Some("tool_call")) {
+        let name = json::write(call.get("name").ok_or(UNKNOWN)?, false);
+        let of = known.get(&name).ok_or(UNKNOWN)?;
+        if names.insert(name) {
+            needed.extend(of.iter().filter(|tool| seen.insert(json::write(tool, false))).map(|tool| (*tool).clone()));
+        }
     }
     if needed.is_empty() { Err(UNKNOWN) } else { Ok((calls, needed)) }
 }

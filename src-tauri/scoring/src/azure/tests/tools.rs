@@ -35,7 +35,7 @@ fn prepared(inputs: &str, quirks: &Quirks) -> String {
 fn calls_need_definitions_of_their_names() {
     for (calls, tools, theirs, ours) in [
         (format!("[{CALL}]"), format!("[{BUS}]"), "bus / bus", "bus / bus"),
-        (format!("[{CALL}, {CALL}]"), format!("[{BUS}]"), "bus bus / bus bus", "bus bus / bus bus"),
+        (format!("[{CALL}, {CALL}]"), format!("[{BUS}]"), "bus bus / bus", "bus bus / bus"),
         (CALL.to_owned(), BUS.to_owned(), "bus / bus", "bus / bus"),
         (format!("[{CALL}]"), r#"[{"name": "bus"}]"#.to_owned(), "bus / bus", "bus / bus"),
         (format!("[{CALL}]"), r#"[{"name": "bus", "type": "file_search"}]"#.to_owned(), UNKNOWN, UNKNOWN),
@@ -121,4 +121,23 @@ fn the_judge_is_shown_each_tool_once_and_none_the_way_of_the_package() {
     let inputs = given(&format!(r#"{{"tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
     assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::default()).0[0], "query").unwrap(), "(none was given)");
     assert_eq!(block(&went(&judge, &inputs, &[reply], &Quirks::all()).0[0], "query").unwrap(), "None");
+}
+
+#[test]
+fn very_many_calls_and_definitions_of_one_name_are_each_taken_once() {
+    let call = value(CALL);
+    let tools: Vec<Value> = (0..5_000).map(|n| value(&format!(r#"{{"name": "bus", "description": "{n}"}}"#))).collect();
+    let inputs = crate::azure::Inputs(vec![
+        ("tool_calls".to_owned(), Value::List(vec![call; 5_000])),
+        ("tool_definitions".to_owned(), Value::List(tools)),
+    ]);
+    let (calls, definitions) = tool_inputs(&inputs, &Quirks::default()).unwrap();
+    assert_eq!((calls.len(), definitions.len()), (5_000, 5_000));
+}
+
+#[test]
+fn calls_in_a_text_with_messages_are_found() {
+    let messages = format!(r#"[{{"role": "assistant", "content": [{CALL}]}}]"#);
+    let text = Value::Text(messages);
+    assert_eq!((calls_of(&text, &Quirks::default()).len(), calls_of(&text, &Quirks::all()).len()), (1, 0));
 }
