@@ -167,7 +167,7 @@ fn message(step: &Step) -> Option<String> {
     Some(text.join("\n\n")).filter(|text| !text.trim().is_empty())
 }
 
-fn shown(value: Value) -> String {
+pub(super) fn shown(value: Value) -> String {
     match value {
         Value::Text(text) => text,
         other => json::write(&other, false),

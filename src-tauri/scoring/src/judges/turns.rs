@@ -1,6 +1,6 @@
 //! **Pure.** A run as the evaluators of azure-ai-evaluation take it: what was said up to the last request, and what was done after it,
 //! as lists of messages. Long pieces are shortened until all of it fits, and say so.
-use super::subject::{MOST, PIECES, cut, is_finish, length};
+use super::subject::{MOST, PIECES, cut, is_finish, length, shown};
 use touchstone_formats::azure::{Choice, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
@@ -29,12 +29,12 @@ impl Turns {
         if row.query.iter().all(|message| role(message).as_deref() != Some("user")) && !query.is_empty() {
             row.query.push(says("user", query));
         }
-        // Of an answer that is the last message and something that stands elsewhere, the latter is added.
-        let said: Vec<String> = row.response.iter().flat_map(texts).collect();
-        let known = |text: &str| said.iter().any(|said| said.contains(text.trim()));
-        let more = said.last().and_then(|last| answer.strip_prefix(last.as_str())).unwrap_or(answer).trim();
-        if !more.is_empty() && !known(more) {
-            row.response.push(says("assistant", more));
+        // Of an answer that is the last message and something that stands elsewhere, the latter is added. What was shortened is still
+        // what was said.
+        let last = last_said(&run.steps);
+        let more = answer.trim().strip_prefix(last.trim()).unwrap_or(answer).trim();
+        if !more.is_empty() && !holds(&last, more) {
+            row.response.push(says("assistant", &shown(cut(&more.into(), PIECES[0]))));
         }
         let returned = row.query.iter().chain(&row.response).flat_map(results).collect();
         Self { query: row.query, response: row.response, tool_definitions: row.tool_definitions, returned }
@@ -59,10 +59,28 @@ fn is(part: &Value, kind: &str) -> bool {
     part.get("type").and_then(Value::text) == Some(kind)
 }
 
-fn texts(message: &Value) -> Vec<String> {
-    let assistant = message.get("role").and_then(Value::text) == Some("assistant");
-    let text = |part: &Value| part.get("text").and_then(Value::text).map(str::to_owned);
-    parts(message).iter().filter(|_| assistant).filter_map(text).collect()
+/// What the agent said last after the last request, at its full length.
+fn last_said(steps: &[Step]) -> String {
+    let said = steps.iter().rev().take_while(|step| step.kind != StepKind::User);
+    let step = said
+        .filter(|step| matches!(step.kind, StepKind::Assistant | StepKind::Artifact))
+        .find(|step| step.parts.iter().any(|part| part.label != "thinking"));
+    let parts = step.map(|step| step.parts.as_slice()).unwrap_or_default().iter();
+    parts.filter(|part| part.label != "thinking").map(|part| shown(part.value.clone())).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a text is said in another as a whole: as all of it, between tags of an answer, or as lines of its own.
+fn holds(text: &str, answer: &str) -> bool {
+    let tagged = text.split("<answer>").skip(1).filter_map(|rest| rest.split_once("</answer>"));
+    let mut tagged = tagged.map(|(inside, _)| inside.trim());
+    let lines = || {
+        text.match_indices(answer).any(|(at, _)| {
+            let before = text[..at].lines().next_back().filter(|_| !text[..at].ends_with('\n')).unwrap_or_default();
+            let after = text[at + answer.len()..].lines().next().unwrap_or_default();
+            before.trim().is_empty() && after.trim().is_empty()
+        })
+    };
+    tagged.any(|inside| inside == answer) || lines()
 }
 
 fn results(message: &Value) -> Vec<Value> {
@@ -141,6 +159,36 @@ mod tests {
         assert!(told.contains("See below.") && told.matches("Four.").count() == 1, "{told}");
         let said = of("conversation:\n- user_message: How many?\n- assistant_message: \"It is <answer>4</answer>\"\n");
         assert_eq!(said.turns.response.len(), 1, "{}", lines(&said.turns.response));
+    }
+
+    #[test]
+    fn an_answer_is_left_out_only_where_it_is_said_as_a_whole() {
+        let added = |said: &str, answer: &str| {
+            let text = format!(
+                "answer: {answer}\nconversation:\n- user_message: How many?\n- assistant_message: {}\n",
+                json::write(&said.into(), false)
+            );
+            of(&text).turns.response.len() == 2
+        };
+        assert!(added("Now I look at it.", "No"));
+        assert!(added("I know of No, and more.", "No"));
+        assert!(!added("I looked.\n No \n", "No"));
+        assert!(!added("It is <answer> No </answer>, I think.", "No"));
+        assert!(!added("No", "No"));
+    }
+
+    #[test]
+    fn a_long_answer_is_shown_once_and_one_that_stands_elsewhere_is_shortened() {
+        let long = "x".repeat(30_000);
+        let once =
+            of(&format!("answer: {long}\nconversation:\n- user_message: How many?\n- assistant_message: {long}\n"));
+        assert_eq!(once.turns.response.len(), 1);
+        let beside = of(&format!(
+            "answer: {}\nconversation:\n- user_message: How many?\n- assistant_message: See below.\n",
+            "y".repeat(300_000)
+        ));
+        let told = lines(&beside.turns.response);
+        assert!(told.len() < 25_000 && told.contains("(280000 more characters are left out)"), "{}", told.len());
     }
 
     #[test]
