@@ -32,7 +32,11 @@ impl Turns {
         // Of an answer that is the last message and something that stands elsewhere, the latter is added. What was shortened is still
         // what was said.
         let last = last_said(&run.steps);
-        let more = answer.trim().strip_prefix(last.trim()).unwrap_or(answer).trim();
+        let after_last = answer
+            .trim()
+            .strip_prefix(last.trim())
+            .filter(|more| more.trim_start_matches(' ').starts_with(['\n', '\r']));
+        let more = after_last.unwrap_or(answer).trim();
         if !more.is_empty() && !holds(&last, more) {
             row.response.push(says("assistant", &shown(cut(&more.into(), PIECES[0]))));
         }
@@ -171,7 +175,7 @@ mod tests {
             of(&text).turns.response.len() == 2
         };
         assert!(added("Now I look at it.", "No"));
-        assert!(added("I know of No, and more.", "No"));
+        assert!(added("I know of No, and more.", "No") && added("No", "Nothing"));
         assert!(!added("I looked.\n No \n", "No"));
         assert!(!added("It is <answer> No </answer>, I think.", "No"));
         assert!(!added("No", "No"));
