@@ -1,5 +1,5 @@
 //! **Pure.** The ten judges of the package: what each is shown and asked, in which form it replies, and which keys its result has.
-use super::Quirks;
+use super::{Label, Quirks, Score, safety};
 use crate::judges::prompt::Prompt;
 use std::sync::LazyLock;
 
@@ -217,13 +217,19 @@ pub fn judge_named(name: &str) -> Option<&'static Judge> {
     JUDGES.iter().find(|judge| judge.name == name)
 }
 
-/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing when it has none of these.
+/// Version of the words of an evaluator: it grows with every change of any of its prompts. Nothing when it asks no model.
 pub fn prompts_version(name: &str) -> Option<u32> {
-    if name == "qa" {
-        return QA.iter().map(|name| prompts_version(name)).sum();
+    match name {
+        "qa" => return QA.iter().map(|name| prompts_version(name)).sum(),
+        "label_model" => return Some(Label::version()),
+        "score_model" => return Some(Score::version()),
+        _ => {}
     }
-    let judge = judge_named(name)?;
-    Some(judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version))
+    if let Some(judge) = judge_named(name) {
+        return Some(judge.prompt.version + judge.with_query.as_ref().map_or(0, |prompt| prompt.version));
+    }
+    let matters = safety::asked_by(name);
+    (!matters.is_empty()).then(|| matters.iter().map(|matter| matter.version()).sum())
 }
 
 impl Judge {
@@ -261,7 +267,15 @@ mod tests {
         }
         assert_eq!(prompts_version("groundedness"), Some(2));
         assert!(prompts_version("qa") > prompts_version("groundedness"));
-        assert_eq!(prompts_version("f1_score"), None);
+    }
+
+    #[test]
+    fn whatever_asks_a_model_has_a_version_of_its_words_and_nothing_else_has() {
+        for takes in all() {
+            assert_eq!(prompts_version(takes.name).is_some_and(|version| version > 0), takes.model, "{}", takes.name);
+        }
+        assert!(prompts_version("content_safety") > prompts_version("violence"));
+        assert_eq!(prompts_version("nothing"), None);
     }
 
     #[test]

@@ -21,8 +21,7 @@ const RULES: u32 = 1;
 
 /// Version of everything that it asks with and reads by.
 pub(super) fn version(name: &str) -> u32 {
-    let matters = || safety::asked_by(name).iter().map(|matter| matter.version()).sum();
-    RULES + azure::prompts_version(name).unwrap_or_else(matters)
+    RULES + azure::prompts_version(name).unwrap_or_default()
 }
 
 fn quirks(rules: Rules) -> &'static Quirks {
