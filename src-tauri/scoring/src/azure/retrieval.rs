@@ -244,11 +244,17 @@ fn field<'a>(item: &'a Value, name: &str) -> Option<&'a Value> {
     item.get(name).filter(|value| **value != Value::Null)
 }
 
-/// What Python takes for the same key is the same: 1 and 1.0, but not "1".
+/// What Python takes for the same key is the same: 1 and 1.0, but not "1". Whole numbers keep all of their digits.
 fn key(id: &Value) -> String {
     match id {
-        Value::Number(written) => written.parse().map_or_else(|_| written.clone(), |number: f64| format!("{number:?}")),
-        Value::Bool(flag) => format!("{:?}", f64::from(u8::from(*flag))),
+        Value::Number(written) if numbers::is_whole(written) => written.clone(),
+        Value::Number(written) => match written.parse::<f64>() {
+            // Adding 0 leaves no minus before a 0.
+            Ok(number) if number.fract() == 0.0 => format!("{:.0}", number + 0.0),
+            Ok(number) => format!("{number:?}"),
+            Err(_) => written.clone(),
+        },
+        Value::Bool(flag) => u8::from(*flag).to_string(),
         other => json::write(other, false),
     }
 }
@@ -288,4 +294,26 @@ fn float(label: i64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "documents of a row are few")]
 fn ratio(part: usize, all: usize) -> f64 {
     part as f64 / all as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_are_the_same_when_python_takes_their_ids_for_the_same() {
+        let keyed = |id: &str| key(&json::read(id).unwrap());
+        for (one, other, same) in [
+            ("1", "1.0", true),
+            ("1", "true", true),
+            ("1", "\"1\"", false),
+            ("1", "1.5", false),
+            ("0", "-0.0", true),
+            ("9007199254740992", "9007199254740993", false),
+            ("9007199254740992", "9007199254740992.0", true),
+            ("123456789012345678901234567890", "123456789012345678901234567891", false),
+        ] {
+            assert_eq!(keyed(one) == keyed(other), same, "{one} {other}");
+        }
+    }
 }
