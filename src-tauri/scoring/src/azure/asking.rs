@@ -35,12 +35,12 @@ pub(super) fn safe(
         let turn = Inputs(turn.0.iter().filter(|(name, _)| left(name)).cloned().collect());
         let mut out = Outcome::new();
         for matter in safety::asked_by(takes.name) {
-            let finding = asked(matter.question(&turn)?, heard, quirks, |reply| matter.read(reply))?;
+            let finding = asked(matter.question(&turn, quirks)?, heard, quirks, |reply| matter.read(reply))?;
             out.extend(matter.outcome(&finding, &options.threshold));
         }
         Ok(out)
     };
-    each_turn(takes, given, quirks, one, safety::over_turns)
+    each_turn(takes, given, quirks, one, |turns| safety::over_turns(turns, quirks))
 }
 
 /// A model gives a label.

@@ -2,6 +2,7 @@
 use super::sitting::{Heard, Stop};
 use super::{Evaluator, Failure, Inputs, Kind, Outcome, Quirks, asking, judging, plain};
 use crate::judges::Question;
+use std::borrow::Cow;
 use touchstone_formats::value::Value;
 
 /// What comes next.
@@ -60,7 +61,13 @@ impl<'a> Evaluation<'a> {
     }
 
     fn course(&self, heard: &mut Heard<'_>) -> Result<Outcome, Stop> {
-        let Self { evaluator, inputs, quirks, .. } = self;
+        let Self { evaluator, quirks, .. } = self;
+        let inputs: Cow<'_, Inputs> = match &evaluator.kind {
+            // A program sees the row as it is.
+            Kind::Python(_) => Cow::Borrowed(self.inputs),
+            _ => self.inputs.without_missing(quirks),
+        };
+        let inputs = inputs.as_ref();
         let (takes, name) = (&evaluator.takes, &evaluator.name);
         match &evaluator.kind {
             Kind::Judge { threshold } => judging::judged(takes, threshold, inputs, heard, quirks),

@@ -1,6 +1,8 @@
 //! **Pure.** What an evaluator is given: named values, and whether they are enough.
+use super::numbers::is_missing;
 use super::python_number::written;
 use super::{Failure, Quirks};
+use std::borrow::Cow;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
@@ -18,6 +20,15 @@ impl Inputs {
     /// The same, and `null` is as good as nothing.
     pub(super) fn there(&self, name: &str) -> Option<&Value> {
         self.get(name).filter(|value| **value != Value::Null)
+    }
+
+    /// The same without what is `NaN`, which is how Python writes that nothing is there.
+    pub(super) fn without_missing(&self, quirks: &Quirks) -> Cow<'_, Self> {
+        let is_nan = |value: &Value| *value != Value::Null && is_missing(Some(value));
+        if quirks.has("pandas_types") || !self.0.iter().any(|(_, value)| is_nan(value)) {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(Self(self.0.iter().filter(|(_, value)| !is_nan(value)).cloned().collect()))
     }
 
     /// The conversation, when that is what is given; nothing when single values are, and enough of them.

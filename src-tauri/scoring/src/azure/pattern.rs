@@ -1,4 +1,5 @@
 //! **Pure.** Texts with places for columns of the row, as graders have them: `{{item.response}}`. What is put in is never read again.
+use super::numbers::is_missing;
 use super::{Failure, Inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -95,7 +96,7 @@ fn found<'a>(inputs: &'a Inputs, way: &str) -> Option<&'a Value> {
     inputs.get(way).or_else(|| {
         let mut steps = way.split('.');
         let column = inputs.get(steps.next()?)?;
-        steps.try_fold(column, |value, step| value.get(step))
+        steps.try_fold(column, |value, step| value.get(step)).filter(|value| !is_missing(Some(*value)))
     })
 }
 

@@ -1,7 +1,8 @@
 //! How a row goes on: questions in order, once more when a reply cannot be read, and the same from what was heard alone.
 use super::{block, evaluator, given, told, went};
-use crate::azure::{Evaluation, Next, Quirks, all};
+use crate::azure::{Evaluation, Inputs, Next, Quirks, all};
 use proptest::prelude::*;
+use touchstone_formats::json;
 
 const ROW: &str = r#"{"query": "Capital?", "response": "It is Berlin.", "context": "Berlin is the capital.", "ground_truth": "Berlin"}"#;
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
@@ -207,4 +208,36 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_no_number_is_missing_and_nobody_is_asked_about_it() {
+    let nan = |text: &str| {
+        let row = json::read_python(text).unwrap();
+        Inputs(row.entries().iter().map(|(name, value)| (name.text().unwrap().to_owned(), value.clone())).collect())
+    };
+    let came = |kind: &str, options: &str, row: &str| {
+        let (asked, came) = went(&evaluator(kind, options), &nan(row), &[""], &Quirks::default());
+        assert!(asked.is_empty(), "{kind}");
+        came
+    };
+    assert_eq!(
+        came("fluency", "{}", r#"{"response": NaN}"#),
+        "input: FluencyEvaluator: Either 'conversation' or individual inputs must be provided. There is no `response`."
+    );
+    assert_eq!(
+        came("string_check", "{}", r#"{"response": NaN, "ground_truth": "nan"}"#),
+        "input: The row has no `response`."
+    );
+    assert_eq!(
+        came("string_check", r#"{"input": "{{item.a.b}}"}"#, r#"{"a": {"b": NaN}, "ground_truth": "nan"}"#),
+        "input: The row has no `a.b`."
+    );
+    let safe = came("violence", "{}", r#"{"response": NaN}"#);
+    assert!(safe.starts_with("input: ViolenceEvaluator: "), "{safe}");
+    let ungrounded = came("protected_material", "{}", r#"{"response": NaN, "conversation": NaN}"#);
+    assert!(ungrounded.starts_with("input: ProtectedMaterialEvaluator: "), "{ungrounded}");
+    // The package asks about `nan`.
+    let (asked, _) = went(&evaluator("fluency", "{}"), &nan(r#"{"response": NaN}"#), &[""], &Quirks::all());
+    assert!(!asked.is_empty());
 }
