@@ -1,6 +1,6 @@
 //! **Pure.** Conversations of several turns: what an evaluator is given of each, and what the results of all come to.
 use super::inputs::{shown, truthy};
-use super::numbers::number;
+use super::numbers::{is_missing, number};
 use super::python_number::written;
 use super::{Failure, Inputs, Limit, Outcome, Quirks, normal};
 use touchstone_formats::json;
@@ -18,30 +18,52 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
     if messages.iter().any(shows_pictures) {
         return Err(fault("Only text conversation inputs are supported."));
     }
-    let pairs = if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages) };
+    let pairs = if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages, quirks) };
     if pairs.is_empty() && !quirks.has("empty_conversations") {
         return Err(fault("The conversation has no message of a person that an assistant answers."));
     }
-    let content = |side: &[&Value]| match side {
-        [one] if quirks.has("contents_unread") => one.get("content").cloned().unwrap_or_else(|| "".into()),
-        [one] => one.get("content").map_or_else(|| "".into(), normal::text_of),
-        several => {
-            let texts =
-                several.iter().filter_map(|one| Some(shown(Some(&normal::text_of(one.get("content")?)), quirks)));
-            Value::Text(texts.collect::<Vec<_>>().join("\n"))
-        }
-    };
-    let inputs = |(person, agent): &(Vec<&Value>, Vec<&Value>)| {
+    let inputs = |(person, agent): &Pair<'_>| {
         let known = [
-            ("query", content(person)),
-            ("response", content(agent)),
-            ("ground_truth", field(agent, "ground_truth").cloned().unwrap_or_else(|| "".into())),
+            ("query", content(person, quirks)),
+            ("response", content(agent, quirks)),
+            ("ground_truth", ground_truth(agent, quirks)),
             ("context", context(takes, conversation, person, agent, quirks)),
         ];
         let wanted = known.into_iter().filter(|(name, _)| takes.contains(name));
-        Inputs(wanted.map(|(name, value)| (name.to_owned(), value)).collect())
+        Inputs(wanted.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
     };
     Ok(pairs.iter().map(inputs).collect())
+}
+
+/// What the messages of a side say, one below the other; nothing when none of them says anything, as those that only call tools.
+fn content(side: &[&Value], quirks: &Quirks) -> Option<Value> {
+    if let ([one], true) = (side, quirks.has("turns_zipped")) {
+        let raw = one.get("content").cloned().unwrap_or_else(|| "".into());
+        return Some(if quirks.has("contents_unread") { raw } else { normal::text_of(&raw) });
+    }
+    let raw = side.iter().filter_map(|message| message.get("content"));
+    let read = raw.map(|raw| if quirks.has("contents_unread") { raw.clone() } else { normal::text_of(raw) });
+    let said: Vec<Value> = read.filter(is_said).collect();
+    match said.as_slice() {
+        [] => None,
+        [one] => Some(one.clone()),
+        several => {
+            let texts: Vec<String> = several.iter().map(|one| shown(Some(one), quirks)).collect();
+            Some(Value::Text(texts.join("\n")))
+        }
+    }
+}
+
+/// It is there, and no empty text.
+fn is_said(value: &Value) -> bool {
+    !is_missing(Some(value)) && value.text().is_none_or(|text| !text.trim().is_empty())
+}
+
+/// The last ground truth that is there.
+fn ground_truth(agent: &[&Value], quirks: &Quirks) -> Option<Value> {
+    let all = || agent.iter().rev().filter_map(|message| message.get("ground_truth"));
+    let known = all().find(|value| is_said(value)).cloned();
+    known.or_else(|| quirks.has("turns_filled_up").then(|| all().next().cloned().unwrap_or_else(|| "".into())))
 }
 
 fn shows_pictures(message: &Value) -> bool {
@@ -64,8 +86,8 @@ fn zipped(messages: &[Value]) -> Vec<Pair<'_>> {
     of("user").zip(of("assistant")).map(|(person, agent)| (vec![person], vec![agent])).collect()
 }
 
-/// What the person said up to an answer, and the answer.
-fn spoken(messages: &[Value]) -> Vec<Pair<'_>> {
+/// What the person said up to an answer, and the answer. What says nothing is no answer.
+fn spoken<'a>(messages: &'a [Value], quirks: &Quirks) -> Vec<Pair<'a>> {
     let mut pairs: Vec<Pair<'_>> = Vec::new();
     for message in messages {
         match pairs.last_mut() {
@@ -77,26 +99,32 @@ fn spoken(messages: &[Value]) -> Vec<Pair<'_>> {
             None => {}
         }
     }
-    pairs.retain(|(_, agent)| !agent.is_empty());
+    pairs.retain(|(_, agent)| content(agent, quirks).is_some());
     pairs
 }
 
-/// The last value of a field that says something.
-fn field<'a>(side: &[&'a Value], name: &str) -> Option<&'a Value> {
-    side.iter().rev().find_map(|message| message.get(name))
-}
-
 /// What was known besides: of the whole conversation, with the question, with the answer.
-fn context(takes: &[&str], conversation: &Value, person: &[&Value], agent: &[&Value], quirks: &Quirks) -> Value {
-    let of = |side, input| field(side, "context").filter(|_| takes.contains(&input));
+fn context(
+    takes: &[&str],
+    conversation: &Value,
+    person: &[&Value],
+    agent: &[&Value],
+    quirks: &Quirks,
+) -> Option<Value> {
+    let of = |side: &[&Value], input| {
+        let there = side.iter().filter_map(|message| message.get("context")).filter(|value| truthy(value));
+        let mut known: Vec<Value> = there.filter(|_| takes.contains(&input)).cloned().collect();
+        known.dedup();
+        if known.len() > 1 { Some(Value::List(known)) } else { known.pop() }
+    };
     let all = [
-        ("global_context", conversation.get("context")),
+        ("global_context", conversation.get("context").filter(|value| truthy(value)).cloned()),
         ("query_context", of(person, "query")),
         ("response_context", of(agent, "response")),
     ];
-    let known =
-        all.into_iter().filter_map(|(name, value)| Some((name.into(), value.filter(|value| truthy(value))?.clone())));
-    Value::Text(shown(Some(&Value::Map(known.collect())), quirks))
+    let known: Vec<(Value, Value)> = all.into_iter().filter_map(|(name, value)| Some((name.into(), value?))).collect();
+    let there = !known.is_empty() || quirks.has("turns_filled_up");
+    there.then(|| Value::Text(shown(Some(&Value::Map(known)), quirks)))
 }
 
 /// What the results of the turns come to together. `main` is the score that the result is about, with the threshold that it is held

@@ -30,6 +30,14 @@ pub(super) fn each_turn(
         Some(talk) => {
             let wanted: Vec<&str> = takes.needs.iter().chain(takes.may_have).copied().collect();
             let turns = conversation::turns(&wanted, talk, quirks)?;
+            // Before anything is asked and paid for.
+            for (at, turn) in turns.iter().enumerate().filter(|_| !quirks.has("turns_filled_up")) {
+                if let Some(lost) = takes.needs.iter().find(|name| turn.there(name).is_none()) {
+                    let message =
+                        format!("{}: Turn {} of the conversation has no `{lost}`.", class(takes.name), at + 1);
+                    return Err(Failure { by_input: true, message }.into());
+                }
+            }
             let outcomes: Result<Vec<Outcome>, Stop> = turns.iter().map(one).collect();
             Ok(together(outcomes?))
         }

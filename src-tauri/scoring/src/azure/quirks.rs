@@ -109,6 +109,11 @@ pub const QUIRKS: [Quirk; 30] = [
         "A conversation without any turn has an empty result.",
         "It is an error of the input.",
     ),
+    quirk(
+        "turns_filled_up",
+        "A turn of a conversation without a ground truth is held against an empty text, and one without context against `{}`.",
+        "It is an error of the input, as it is in a single row.",
+    ),
     quirk("vague_errors", "An error about missing inputs does not say which.", "It names them."),
     quirk(
         "qa_f1_always_passes",

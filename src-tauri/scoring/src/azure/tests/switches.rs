@@ -20,7 +20,7 @@ const OF_FILES: [&str; 6] = [
 ];
 
 /// A switch, and an evaluator with options, inputs and a reply by which it shows.
-const SHOWN_BY: [(&str, &str, &str, &str, &str); 24] = [
+const SHOWN_BY: [(&str, &str, &str, &str, &str); 25] = [
     ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
     ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
     ("not_applicable_passes", "tool_call_accuracy", "{}", r#"{"query": "q"}"#, ""),
@@ -63,6 +63,7 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 24] = [
     ("turns_zipped", "coherence", "{}", TALK, TAGS),
     ("turns_without_result", "fluency", "{}", TALK, TAGS),
     ("empty_conversations", "fluency", "{}", r#"{"conversation": {"messages": []}}"#, TAGS),
+    ("turns_filled_up", "groundedness", "{}", TALK, TAGS),
     ("vague_errors", "fluency", "{}", "{}", TAGS),
     ("qa_f1_always_passes", "qa", "{}", r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#, ""),
     (

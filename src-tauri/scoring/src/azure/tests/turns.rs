@@ -32,7 +32,53 @@ fn a_turn_is_what_was_asked_with_its_answer_and_not_the_next_of_each() {
         ["One? | Welcome.", "Two? | Uno.", "In Latin. | [{'type': 'text', 'text': 'Duo.'}]"]
     );
     assert_eq!(asked("fluency", TALK, &["response"], &Quirks::default()), ["Uno.", "Duo."]);
-    assert_eq!(asked("response_completeness", TALK, &["ground_truth"], &Quirks::default()), ["uno", ""]);
+    let filled = Quirks::of(["turns_filled_up"]).unwrap();
+    assert_eq!(asked("response_completeness", TALK, &["ground_truth"], &filled), ["uno", ""]);
+}
+
+#[test]
+fn a_turn_without_what_is_needed_is_an_error_of_the_input_before_anything_is_asked() {
+    let talk = r#"{"conversation": {"messages": [
+        {"role": "user", "content": "Q", "context": "c"}, {"role": "assistant", "content": "red", "ground_truth": "red"},
+        {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue"}]}}"#;
+    for (kind, class, lost) in [
+        ("groundedness", "Groundedness", "context"),
+        ("retrieval", "Retrieval", "context"),
+        ("similarity", "Similarity", "ground_truth"),
+        ("f1_score", "F1Score", "ground_truth"),
+    ] {
+        let (questions, came) = went(&evaluator(kind, "{}"), &given(talk), &["4"], &Quirks::default());
+        let wanted = format!("input: {class}Evaluator: Turn 2 of the conversation has no `{lost}`.");
+        assert_eq!((questions.len(), came), (0, wanted));
+    }
+    let (_, filled) = went(&evaluator("f1_score", "{}"), &given(talk), &[], &Quirks::of(["turns_filled_up"]).unwrap());
+    assert!(filled.starts_with(r#"{"f1_score":0.5,"#), "{filled}");
+}
+
+#[test]
+fn calls_of_tools_are_no_words_and_an_answer_without_words_is_no_turn() {
+    let talk = r#"{"conversation": {"messages": [
+        {"role": "user", "content": "Q", "context": "early"},
+        {"role": "user", "content": null, "context": "late"},
+        {"role": "assistant", "content": null, "tool_calls": [], "ground_truth": "A", "context": "found"},
+        {"role": "tool", "content": "x"},
+        {"role": "assistant", "content": ""},
+        {"role": "assistant", "content": "A", "ground_truth": null, "context": null},
+        {"role": "user", "content": "Q2"},
+        {"role": "assistant", "content": null, "tool_calls": []}]}}"#;
+    let ours = Quirks::default();
+    assert_eq!(asked("coherence", talk, &["query", "response"], &ours), ["Q | A"]);
+    assert_eq!(asked("similarity", talk, &["ground_truth"], &ours), ["A"]);
+    assert_eq!(
+        asked("groundedness", talk, &["context"], &ours),
+        [r#"{"query_context":["early","late"],"response_context":"found"}"#]
+    );
+    let silent = r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": [{"type": "tool_call"}]}]}}"#;
+    let (questions, came) = went(&evaluator("fluency", "{}"), &given(silent), &["4"], &ours);
+    assert_eq!(
+        (questions.len(), came.as_str()),
+        (0, "input: The conversation has no message of a person that an assistant answers.")
+    );
 }
 
 #[test]
