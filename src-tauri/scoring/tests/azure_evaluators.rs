@@ -383,3 +383,28 @@ proptest! {
         prop_assert_eq!(back.metrics.iter().map(|(_, value)| *value).collect::<Vec<_>>(), values);
     }
 }
+
+#[test]
+fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
+    let said = Table::gathered([1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))]));
+    let back = |rows: &str| {
+        let data = Table::read(rows, false, &Quirks::default()).unwrap();
+        let (target, outputs, metrics) = (Some(&said), [], []);
+        let text = Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[] }
+            .text(&Quirks::default());
+        assert_eq!(text.matches("\"inputs.line_number\"").count(), 2, "{text}");
+        let read = ResultsRead::read(&text).unwrap();
+        assert_eq!((read.data, &read.target), (data, &said));
+    };
+    back("{\"line_number\": 7}\n{\"line_number\": 9}");
+    back("{\"q\": 7}\n{\"q\": 9}");
+}
+
+#[test]
+fn a_file_of_results_with_too_many_columns_is_refused() {
+    let rows = |prefix: &str| (0..3_000).map(|at| format!("{{\"{prefix}{at}\": 1}}")).collect::<Vec<_>>().join(", ");
+    for prefix in ["inputs.", "outputs.", "outputs.f1."] {
+        let why = ResultsRead::read(&format!("{{\"rows\": [{}], \"metrics\": {{}}}}", rows(prefix))).unwrap_err();
+        assert!(why.starts_with("There are more than 2000 columns."), "{prefix} {why}");
+    }
+}

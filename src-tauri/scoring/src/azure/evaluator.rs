@@ -316,9 +316,13 @@ impl Evaluator {
 
     /// What of a row it is given: what it does not take is left out.
     pub fn filtered(&self, inputs: &Inputs) -> Inputs {
+        Inputs(inputs.0.iter().filter(|(name, _)| self.is_given(name)).cloned().collect())
+    }
+
+    /// Whether it takes an input of that name.
+    pub fn is_given(&self, name: &str) -> bool {
         let Takes { needs, may_have, row, .. } = self.takes;
-        let known = |name: &str| row || needs.iter().chain(may_have).any(|taken| *taken == name);
-        Inputs(inputs.0.iter().filter(|(name, _)| known(name)).cloned().collect())
+        row || needs.iter().chain(may_have).any(|taken| *taken == name)
     }
 
     /// A model has to turn texts into vectors.

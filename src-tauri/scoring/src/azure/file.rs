@@ -3,7 +3,8 @@
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
-use super::{Metric, Quirks, Table};
+use super::{Metric, Quirks, Table, table};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
@@ -82,12 +83,13 @@ impl Results<'_> {
         let style = Style { bare: quirks.has("bare_nan"), pandas: quirks.has("pandas_types") };
         let types: Vec<Vec<Type>> =
             self.outputs.iter().map(|outputs| outputs.columns().iter().map(Column::type_of).collect()).collect();
+        let numbered = self.data.columns.iter().any(|column| column == LINE_NUMBER);
         to("{\"rows\": [")?;
         let mut line = String::new();
         for row in 0..self.data.rows.len() {
             line.clear();
             line.push_str(if row > 0 { ", {" } else { "{" });
-            self.put_row(row, &types, style, &mut line);
+            self.put_row(row, &types, (style, numbered), &mut line);
             line.push('}');
             to(&line)?;
         }
@@ -121,7 +123,7 @@ impl Results<'_> {
         text
     }
 
-    fn put_row(&self, row: usize, types: &[Vec<Type>], style: Style, line: &mut String) {
+    fn put_row(&self, row: usize, types: &[Vec<Type>], (style, numbered): (Style, bool), line: &mut String) {
         let mut first = true;
         let mut put = |name: [&str; 3], value: Option<&Value>, kind: Type| {
             line.push_str(if std::mem::take(&mut first) { "" } else { ", " });
@@ -134,7 +136,10 @@ impl Results<'_> {
             put(["inputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
         }
         if let Some(said) = self.target {
-            put(["inputs.", LINE_NUMBER, ""], Some(&Value::Number(row.to_string())), Type::Anything);
+            // A column of the data that is named so stands there already.
+            if !numbered {
+                put(["inputs.", LINE_NUMBER, ""], Some(&Value::Number(row.to_string())), Type::Anything);
+            }
             let cells = said.rows.get(row);
             for (at, column) in said.columns.iter().enumerate() {
                 put(["outputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
@@ -299,7 +304,7 @@ impl ResultsRead {
         let mut reading = Reading::new(rows.len());
         for (at, row) in rows.iter().enumerate() {
             match value(row).map_err(|why| format!("Row {} cannot be read: {why}", at + 1))? {
-                Value::Map(entries) => reading.take(at, entries),
+                Value::Map(entries) => reading.take(at, entries)?,
                 _ => return Err(format!("Row {} is no object.", at + 1)),
             }
         }
@@ -315,10 +320,10 @@ impl ResultsRead {
             outputs.grader =
                 outputs.column("passed").is_some() && outputs.column(&format!("{}_result", outputs.name)).is_some();
         }
-        let (data, target) = (Table::gathered(reading.data), Table::gathered(reading.target));
+        let (data, target) = (reading.data, reading.target);
         Ok(Self {
             // Where a target was asked, the package numbers the rows in a column of its own.
-            data: if target.columns.is_empty() { data } else { data.without(LINE_NUMBER) },
+            data: if target.columns.is_empty() || !is_numbered(&data) { data } else { data.without(LINE_NUMBER) },
             target,
             outputs,
             metrics: metrics.map(|(name, value)| (name, number(&value))).collect(),
@@ -327,19 +332,27 @@ impl ResultsRead {
     }
 }
 
+/// Whether the numbers of rows are those that were put there, and no column of somebody's own.
+fn is_numbered(data: &Table) -> bool {
+    (0..data.rows.len()).all(|row| data.value(row, LINE_NUMBER) == Some(&Value::Number(row.to_string())))
+}
+
 struct Reading {
     rows: usize,
-    data: Vec<Vec<(String, Option<Value>)>>,
-    target: Vec<Vec<(String, Option<Value>)>>,
+    data: Table,
+    target: Table,
     outputs: Vec<Outputs>,
+    /// Which evaluator and which of its columns a key stands for.
+    places: HashMap<String, (usize, usize)>,
 }
 
 impl Reading {
     fn new(rows: usize) -> Self {
-        Self { rows, data: Vec::new(), target: Vec::new(), outputs: Vec::new() }
+        let (data, target) = (Table::default(), Table::default());
+        Self { rows, data, target, outputs: Vec::new(), places: HashMap::new() }
     }
 
-    fn take(&mut self, row: usize, entries: Vec<(Value, Value)>) {
+    fn take(&mut self, row: usize, entries: Vec<(Value, Value)>) -> Result<(), String> {
         let (mut data, mut target) = (Vec::new(), Vec::new());
         for (place, (key, value)) in entries.into_iter().enumerate() {
             let Some(key) = key.text() else { continue };
@@ -349,20 +362,35 @@ impl Reading {
                 data.push((column.to_owned(), value));
             } else if let Some(name) = key.strip_prefix("outputs.") {
                 match name.rsplit_once('.') {
-                    Some((evaluator, key)) => self.output(evaluator, key, (row, place), value.as_ref()),
+                    Some((evaluator, key)) => {
+                        let (which, at) = self.place(name, (evaluator, key), (row, place))?;
+                        self.outputs[which].put_at(at, (row, place), value.as_ref());
+                    }
                     None => target.push((name.to_owned(), value)),
                 }
             }
         }
-        self.data.push(data);
-        self.target.push(target);
+        self.data.add(row + 1, data)?;
+        self.target.add(row + 1, target)
     }
 
-    fn output(&mut self, evaluator: &str, key: &str, at: (usize, usize), value: Option<&Value>) {
+    /// The column of a key, a new one where there is none.
+    fn place(
+        &mut self,
+        name: &str,
+        (evaluator, key): (&str, &str),
+        first: (usize, usize),
+    ) -> Result<(usize, usize), String> {
+        if let Some(place) = self.places.get(name) {
+            return Ok(*place);
+        }
+        table::room(self.places.len() + 1, self.rows)?;
         let which = self.outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or_else(|| {
             self.outputs.push(Outputs::named(evaluator, false, self.rows));
             self.outputs.len() - 1
         });
-        self.outputs[which].put(key, at, value);
+        let place = (which, self.outputs[which].add(key, first));
+        self.places.insert(name.to_owned(), place);
+        Ok(place)
     }
 }

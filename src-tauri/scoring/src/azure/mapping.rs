@@ -2,6 +2,7 @@
 //! `${target.response}`, also inside of objects: `${data.reply.text}`.
 use super::numbers::is_missing;
 use super::{Evaluator, Inputs, Quirks};
+use std::collections::HashSet;
 use touchstone_formats::value::Value;
 
 /// Inputs with where they come from, in order.
@@ -52,21 +53,25 @@ impl Mapping {
         self.sources.iter().any(|(known, _)| known == input)
     }
 
+    /// With those inputs alone that an evaluator takes, so that nothing else is fetched for each row.
+    #[must_use]
+    pub fn narrowed(mut self, evaluator: &Evaluator) -> Self {
+        self.sources.retain(|(input, _)| evaluator.is_given(input));
+        self
+    }
+
     /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
     #[must_use]
-    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&str]) -> Self {
+    pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&'a str]) -> Self {
         if self.only {
             return self;
         }
-        for column in data {
-            if !self.names(column) {
-                self.sources
-                    .push((column.to_owned(), Source { target: target.contains(&column), way: column.to_owned() }));
-            }
-        }
-        for column in target {
-            if !self.names(column) {
-                self.sources.push(((*column).to_owned(), Source { target: true, way: (*column).to_owned() }));
+        let said: HashSet<&str> = target.iter().copied().collect();
+        let mut known: HashSet<String> = self.sources.iter().map(|(input, _)| input.clone()).collect();
+        for column in data.into_iter().chain(target.iter().copied()) {
+            if known.insert(column.to_owned()) {
+                let source = Source { target: said.contains(column), way: column.to_owned() };
+                self.sources.push((column.to_owned(), source));
             }
         }
         self
@@ -225,6 +230,19 @@ mod tests {
         assert_eq!(names(&own, Quirks::default()), "ground_truth=t response=a query=q");
         assert_eq!(names(&own, Quirks::all()), "ground_truth=t");
         assert_eq!(names(&[], Quirks::all()), "response=a ground_truth=a query=q");
+    }
+
+    #[test]
+    fn only_what_an_evaluator_takes_is_fetched() {
+        let evaluator = |kind: &str| Evaluator::read(kind, &json::read("{}").unwrap()).unwrap();
+        let inputs = |kind: &str| {
+            let mapping = Mapping::default().completed(["query", "response", "extra"], &[]);
+            let row = json::read(r#"{"query": 1, "response": 2, "extra": 3}"#).unwrap();
+            let inputs = mapping.narrowed(&evaluator(kind)).inputs(|key| row.get(key), |_| None);
+            inputs.0.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(inputs("fluency"), ["response"]);
+        assert_eq!(inputs("string_check"), ["query", "response", "extra"]);
     }
 
     #[test]

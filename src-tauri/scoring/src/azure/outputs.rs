@@ -53,11 +53,19 @@ impl Outputs {
 
     /// One value, at a row and a place in it. Without a value there is a column all the same.
     pub(super) fn put(&mut self, key: &str, first: (usize, usize), value: Option<&Value>) {
-        let at = self.columns.iter().position(|column| column.key == key).unwrap_or_else(|| {
-            let (values, cells) = (Vec::new(), vec![NONE; self.rows]);
-            self.columns.push(Column { key: key.to_owned(), first, values, cells });
-            self.columns.len() - 1
-        });
+        let at = self.columns.iter().position(|column| column.key == key).unwrap_or_else(|| self.add(key, first));
+        self.put_at(at, first, value);
+    }
+
+    /// A new column, and where it stands.
+    pub(super) fn add(&mut self, key: &str, first: (usize, usize)) -> usize {
+        let (values, cells) = (Vec::new(), vec![NONE; self.rows]);
+        self.columns.push(Column { key: key.to_owned(), first, values, cells });
+        self.columns.len() - 1
+    }
+
+    /// The same as [`Self::put`] for a column that is known by where it stands.
+    pub(super) fn put_at(&mut self, at: usize, first: (usize, usize), value: Option<&Value>) {
         let column = &mut self.columns[at];
         column.first = column.first.min(first);
         if let Some(value) = value {

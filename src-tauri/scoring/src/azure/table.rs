@@ -15,6 +15,28 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// Lines that are no rows.
     pub wrong: Vec<Wrong>,
+    /// Where each column stands.
+    places: HashMap<String, usize>,
+}
+
+/// How many columns a table may have.
+const MOST_COLUMNS: usize = 2_000;
+/// How many cells, with those that are empty: a row has a cell for each column before its last one.
+const MOST_CELLS: usize = 20_000_000;
+
+/// Whether so many columns and rows have room. The error is a sentence.
+pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
+    if columns > MOST_COLUMNS {
+        return Err(format!(
+            "There are more than {MOST_COLUMNS} columns. Give every row the same keys, and put what differs from row to row into an object."
+        ));
+    }
+    if columns.saturating_mul(rows) > MOST_CELLS {
+        return Err(format!(
+            "{rows} rows with {columns} columns are more than {MOST_CELLS} cells. Leave out columns that no evaluator needs, or split the file."
+        ));
+    }
+    Ok(())
 }
 
 /// A row.
@@ -57,7 +79,7 @@ impl Table {
         let mut table = match (csv, text.trim_start().starts_with('[')) {
             (true, _) => of_csv(text, pandas)?,
             (false, true) => of_list(text)?,
-            (false, false) => of_lines(text),
+            (false, false) => of_lines(text)?,
         };
         if pandas {
             super::pandas::coerce(&mut table, csv)?;
@@ -67,33 +89,46 @@ impl Table {
 
     /// Of what was said for each row: named values, in an order.
     pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Self {
-        let (mut table, mut known) = (Self::default(), HashMap::new());
+        let mut table = Self::default();
         for (at, entries) in rows.into_iter().enumerate() {
-            table.add(&mut known, at + 1, entries);
+            table.put(at + 1, entries);
         }
         table
     }
 
     /// The value of a row under the name of a column.
     pub fn value(&self, row: usize, column: &str) -> Option<&Value> {
-        let at = self.columns.iter().position(|known| known == column)?;
-        self.rows.get(row)?.cell(at)
+        self.rows.get(row)?.cell(*self.places.get(column)?)
     }
 
-    fn add(
+    /// The column of a name, a new one where there is none.
+    fn column(&mut self, name: String) -> usize {
+        if let Some(at) = self.places.get(&name) {
+            return *at;
+        }
+        self.columns.push(name.clone());
+        self.places.insert(name, self.columns.len() - 1);
+        self.columns.len() - 1
+    }
+
+    /// Puts a row below the others where there is room for it.
+    pub(super) fn add(
         &mut self,
-        known: &mut HashMap<String, usize>,
         line: usize,
         entries: impl IntoIterator<Item = (String, Option<Value>)>,
-    ) {
+    ) -> Result<(), String> {
+        // Before the row is made as wide as its columns.
+        let entries: Vec<_> = entries.into_iter().collect();
+        let new = entries.iter().filter(|(key, _)| !self.places.contains_key(key)).count();
+        room(self.columns.len() + new, self.rows.len() + 1)?;
+        self.put(line, entries);
+        Ok(())
+    }
+
+    fn put(&mut self, line: usize, entries: impl IntoIterator<Item = (String, Option<Value>)>) {
         let mut row = Row { line, cells: Vec::with_capacity(self.columns.len()) };
         for (key, value) in entries {
-            let column = known.get(&key).copied().unwrap_or_else(|| {
-                self.columns.push(key.clone());
-                known.insert(key, self.columns.len() - 1);
-                self.columns.len() - 1
-            });
-            *row.cell_mut(column) = value;
+            *row.cell_mut(self.column(key)) = value;
         }
         row.cells.shrink_to_fit();
         self.rows.push(row);
@@ -102,8 +137,9 @@ impl Table {
     /// The same without a column, where there is one of that name.
     #[must_use]
     pub(super) fn without(mut self, column: &str) -> Self {
-        if let Some(at) = self.columns.iter().position(|known| known == column) {
+        if let Some(at) = self.places.get(column).copied() {
             self.columns.remove(at);
+            self.places = self.columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
             for row in self.rows.iter_mut().filter(|row| at < row.cells.len()) {
                 row.cells.remove(at);
             }
@@ -123,8 +159,8 @@ fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<V
     })
 }
 
-fn of_lines(text: &str) -> Table {
-    let (mut table, mut known) = (Table::default(), HashMap::new());
+fn of_lines(text: &str) -> Result<Table, String> {
+    let mut table = Table::default();
     for (at, line) in text.split('\n').enumerate() {
         let line = line.trim();
         if line.is_empty() {
@@ -132,12 +168,12 @@ fn of_lines(text: &str) -> Table {
         }
         // What Python wrote may say NaN.
         match json::read_python(line) {
-            Ok(Value::Map(entries)) => table.add(&mut known, at + 1, named(entries)),
+            Ok(Value::Map(entries)) => table.add(at + 1, named(entries))?,
             Ok(_) => table.refuse(at + 1, "is no JSON object."),
             Err(why) => table.refuse(at + 1, &format!("is no JSON: {}", why.message)),
         }
     }
-    table
+    Ok(table)
 }
 
 fn of_list(text: &str) -> Result<Table, String> {
@@ -146,10 +182,10 @@ fn of_list(text: &str) -> Result<Table, String> {
         Ok(_) => return Err("The file is neither JSON Lines nor a JSON list.".to_owned()),
         Err(why) => return Err(format!("The file begins as a JSON list and is none: {why}")),
     };
-    let (mut table, mut known) = (Table::default(), HashMap::new());
+    let mut table = Table::default();
     for (at, item) in items.into_iter().enumerate() {
         match item {
-            Value::Map(entries) => table.add(&mut known, at + 1, named(entries)),
+            Value::Map(entries) => table.add(at + 1, named(entries))?,
             _ => table.refuse(at + 1, "of the list is no JSON object."),
         }
     }
@@ -164,12 +200,13 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
         let name = match cell {
             Cell::Plain(name) | Cell::Quoted(name) => name,
         };
-        if table.columns.contains(&name) {
+        if table.places.contains_key(&name) {
             return Err(format!("Two columns are named `{name}`."));
         }
-        table.columns.push(name);
+        table.column(name);
     }
     for record in records {
+        room(table.columns.len(), table.rows.len() + 1)?;
         let (found, wanted) = (record.cells.len(), table.columns.len());
         if record.open {
             table.refuse(record.line, "opens a quote that is never closed.");
@@ -242,6 +279,29 @@ mod tests {
         "#);
         insta::assert_snapshot!(shown("a,a\n1,2", true, &[]), @"Two columns are named `a`.");
         insta::assert_snapshot!(shown("", true, &[]), @"");
+    }
+
+    #[test]
+    fn a_file_whose_rows_all_have_other_keys_is_refused_before_it_fills_the_memory() {
+        let lines: String = (0..100_000).map(|at| format!("{{\"k{at}\": 1}}\n")).collect();
+        let list = format!("[{}]", lines.trim_end().replace('\n', ","));
+        let header = (0..=MOST_COLUMNS).map(|at| format!("k{at}")).collect::<Vec<_>>().join(",");
+        let csv = format!("{header}\n1");
+        for (text, csv) in [(lines, false), (list, false), (csv, true)] {
+            let why = Table::read(&text, csv, &Quirks::default()).unwrap_err();
+            assert!(why.starts_with("There are more than 2000 columns. Give every row"), "{why}");
+        }
+        assert_eq!(room(MOST_COLUMNS, 10_000), Ok(()));
+        assert!(room(MOST_COLUMNS, 10_001).unwrap_err().starts_with("10001 rows with 2000 columns are more than"));
+    }
+
+    #[test]
+    fn values_are_found_by_the_name_of_their_column_also_after_one_was_left_out() {
+        let table = Table::read("{\"a\": 1, \"b\": 2, \"c\": 3}", false, &Quirks::default()).unwrap();
+        let number = |table: &Table, name: &str| table.value(0, name).map(|value| json::write(value, false));
+        assert_eq!(number(&table, "c"), Some("3".to_owned()));
+        let table = table.without("a");
+        assert_eq!((number(&table, "a"), number(&table, "c")), (None, Some("3".to_owned())));
     }
 
     #[test]
