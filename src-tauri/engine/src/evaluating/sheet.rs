@@ -47,7 +47,10 @@ impl Sheet {
         }
         let target: Vec<&str> = columns.iter().map(String::as_str).collect();
         let data = || table.columns.iter().map(String::as_str);
-        let mappings = wish.evaluators.iter().map(|one| one.mapping.clone().completed(data(), &target)).collect();
+        let of = |one: &super::wish::Configured| {
+            one.mapping.clone().completed(data(), &target).narrowed(&one.evaluator)
+        };
+        let mappings = wish.evaluators.iter().map(of).collect();
         Self { table: Arc::clone(table), said, columns, mappings, nths: Vec::new() }
     }
 
