@@ -345,13 +345,12 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
     let (quirks, mut count) = (Quirks::all(), 0);
     for name in ["agent", "conversation", "judges_no_tools", "judges_stubbed", "qa"] {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../../shared/golden/azure/evaluate_variants")
-            .join(format!("{name}.json"));
-        let Ok(text) = fs_err::read_to_string(&file) else {
-            eprintln!("skipped: there is no {}", file.display());
-            continue;
-        };
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
+        if !folder.is_dir() {
+            eprintln!("skipped: there is no {}", folder.display());
+            return;
+        }
+        let text = fs_err::read_to_string(folder.join(format!("{name}.json"))).unwrap();
         let file = json::read_python(&text).unwrap();
         for row in file.get("rows").unwrap().items() {
             let mut kinds: Vec<&str> = Vec::new();
