@@ -319,6 +319,11 @@ impl Evaluator {
         Inputs(inputs.0.iter().filter(|(name, _)| self.is_given(name)).cloned().collect())
     }
 
+    /// Whether a column that a target says would stand where a file of results has what this one came to.
+    pub fn stands_at(&self, column: &str) -> bool {
+        column.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with('.'))
+    }
+
     /// Whether it takes an input of that name.
     pub fn is_given(&self, name: &str) -> bool {
         let Takes { needs, may_have, row, .. } = self.takes;
