@@ -39,6 +39,7 @@ impl Again {
 
 impl Sheet {
     pub(crate) fn of(wish: &Wish, table: &Arc<Table>, said: Option<Vec<Said>>) -> Self {
+        let said: Option<Vec<Said>> = said.map(|said| said.into_iter().map(|row| apart(wish, row)).collect());
         let mut columns: Vec<String> = Vec::new();
         for (column, _) in said.iter().flatten().flatten().flatten() {
             if !columns.contains(column) {
@@ -47,9 +48,8 @@ impl Sheet {
         }
         let target: Vec<&str> = columns.iter().map(String::as_str).collect();
         let data = || table.columns.iter().map(String::as_str);
-        let of = |one: &super::wish::Configured| {
-            one.mapping.clone().completed(data(), &target).narrowed(&one.evaluator)
-        };
+        let of =
+            |one: &super::wish::Configured| one.mapping.clone().completed(data(), &target).narrowed(&one.evaluator);
         let mappings = wish.evaluators.iter().map(of).collect();
         Self { table: Arc::clone(table), said, columns, mappings, nths: Vec::new() }
     }
@@ -118,6 +118,18 @@ impl Sheet {
 fn written(inputs: Inputs) -> String {
     let entries = inputs.0.into_iter().map(|(name, value)| (Value::Text(name), value));
     json::write(&Value::Map(entries.collect()), false)
+}
+
+/// What a target said of a row, unless a column of it would stand where an evaluator's results do.
+fn apart(wish: &Wish, said: Said) -> Said {
+    let said = said?;
+    for (column, _) in &said {
+        if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.stands_at(column)) {
+            let name = &one.evaluator.name;
+            return Err(format!("The target said `{column}`, where results of `{name}` stand. Rename one of them."));
+        }
+    }
+    Ok(said)
 }
 
 /// A row as a target is given it: an object of its columns.
