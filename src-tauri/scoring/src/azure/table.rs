@@ -283,8 +283,8 @@ mod tests {
 
     #[test]
     fn a_file_whose_rows_all_have_other_keys_is_refused_before_it_fills_the_memory() {
-        let lines: String = (0..100_000).map(|at| format!("{{\"k{at}\": 1}}\n")).collect();
-        let list = format!("[{}]", lines.trim_end().replace('\n', ","));
+        let rows: Vec<String> = (0..100_000).map(|at| format!("{{\"k{at}\": 1}}")).collect();
+        let (lines, list) = (rows.join("\n"), format!("[{}]", rows.join(",")));
         let header = (0..=MOST_COLUMNS).map(|at| format!("k{at}")).collect::<Vec<_>>().join(",");
         let csv = format!("{header}\n1");
         for (text, csv) in [(lines, false), (list, false), (csv, true)] {
