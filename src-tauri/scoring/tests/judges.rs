@@ -39,7 +39,7 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
         let replies = of(&case, "judge_replies");
         for reply in replies.items() {
             assert!(matches!(sitting.next(), Next::Ask(_)), "{case:?}");
-            sitting.take(&format!("{{\"verdict\": \"{}\"}}", reply.text().unwrap().to_lowercase()));
+            sitting.take(&format!("{{\"verdict\": \"{}\", \"reason\": \"\"}}", reply.text().unwrap().to_lowercase()));
             asked += 1;
         }
         match of(&case, "status") {

@@ -63,7 +63,8 @@ fn every_scorer_of_the_design_can_be_named() {
     ] {
         let found = scorer(line);
         assert_eq!(found.name(), name, "{line}");
-        let twos = ["api_calls", "text_similarity: fuzzy", "text_similarity: rougeL", "text: rougeL"];
+        let twos =
+            ["judge:relevance", "api_calls", "text_similarity: fuzzy", "text_similarity: rougeL", "text: rougeL"];
         let version = if twos.iter().any(|two| name == *two || line.starts_with("api_calls")) { 2 } else { 1 };
         assert_eq!((found.version(), found.better()), (version, Better::Higher), "{line}");
     }
