@@ -14,17 +14,14 @@ fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> F
     bench.write("answer.sh", format!("read row\necho x >> asked\n{program}\n"));
     let script = format!("cd '{}' && . ./answer.sh", bench.path("").display());
     let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+    let (evaluators, usual) = typed_evaluators(None, &texts(kinds), &texts(mappings)).unwrap();
     FileRequest {
         data: bench.path("rows.jsonl"),
         out: Some(bench.path("out.json")),
         target: texts(&["sh", "-c", &script]),
-        again: false,
-        request: EvaluateRequest {
-            evaluators: typed_evaluators(None, &texts(kinds), &texts(mappings)).unwrap(),
-            model: "local".to_owned(),
-            replace: true,
-            ..EvaluateRequest::default()
-        },
+        usual,
+        request: EvaluateRequest { evaluators, model: "local".to_owned(), replace: true, ..EvaluateRequest::default() },
+        ..FileRequest::default()
     }
 }
 

@@ -70,8 +70,9 @@ pub use bulletin::Subscription;
 pub use reporting::keep_text;
 pub use scoring::FileScores;
 
+pub use crate::evaluating::known::known_evaluators;
 pub use diffing::{DiffWish, Given, PlainDiff, Style};
-pub use evaluating::{FileRequest, known_evaluators, typed_evaluators};
+pub use evaluating::{FileRequest, typed_evaluators};
 
 /// Where the program's own things are.
 #[derive(Debug, Clone)]

@@ -408,3 +408,13 @@ fn a_file_of_results_with_too_many_columns_is_refused() {
         assert!(why.starts_with("There are more than 2000 columns."), "{prefix} {why}");
     }
 }
+
+#[test]
+fn a_column_of_a_target_may_not_stand_where_results_of_an_evaluator_stand() {
+    let evaluator = read("my.f1", r#"{"kind": "f1_score"}"#).unwrap();
+    for (column, stands) in
+        [("my.f1.f1_score", true), ("my.f1.", true), ("my.f1", false), ("my.f12", false), ("f1_score", false)]
+    {
+        assert_eq!(evaluator.stands_at(column), stands, "{column}");
+    }
+}

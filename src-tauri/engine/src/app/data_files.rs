@@ -94,7 +94,7 @@ impl App {
     /// What a data file holds: its columns, its first rows, and what of it cannot be read.
     pub fn look_at_data(&self, id: &str) -> Result<DataLook, AppError> {
         let found = self.data_file(id)?;
-        let table = self.table(&found, &Quirks::default())?;
+        let table = table(&found, &Quirks::default())?;
         Ok(look(found.file, &table))
     }
 
@@ -146,19 +146,19 @@ impl App {
         *lock(&self.inner.handed.listed) = Listed { of: Arc::downgrade(open), files: by_id };
         (files, all)
     }
+}
 
-    /// Reads a data file.
-    pub(super) fn table(&self, found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
-        let shown = &found.file.path;
-        let failed = |why: String| AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"));
-        let bytes = match &found.at {
-            At::Below(roots, file) => open::read(roots, file, LARGEST).map_err(|why| failed(format!("{why}.")))?.0,
-            At::Named(path) => read(path).map_err(failed)?,
-        };
-        let text = String::from_utf8(bytes).map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
-        let csv = Path::new(shown).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
-        Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
-    }
+/// Reads a data file.
+pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppError> {
+    let shown = &found.file.path;
+    let failed = |why: String| AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"));
+    let bytes = match &found.at {
+        At::Below(roots, file) => open::read(roots, file, LARGEST).map_err(|why| failed(format!("{why}.")))?.0,
+        At::Named(path) => read(path).map_err(failed)?,
+    };
+    let text = String::from_utf8(bytes).map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
+    let csv = Path::new(shown).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+    Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
 }
 
 /// A file that was named by its path.

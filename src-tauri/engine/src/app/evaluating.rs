@@ -1,10 +1,11 @@
 //! Evaluating data files: what there is to choose from, what it will take, and beginning it. What was begun is in `evaluations`.
-use super::data_files::{Found, named};
+use super::data_files::{Found, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::judging::cannot_judge;
 use super::keys::no_model;
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
+use crate::evaluating::known::{evaluators, switches};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::takes::{takes, vectors};
 use crate::evaluating::typed;
@@ -13,14 +14,11 @@ use crate::judging::owed::Takes;
 use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
-use crate::rows::{
-    EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateSwitch, Evaluating, EvaluatorChoice, EvaluatorRequest,
-    Trouble,
-};
+use crate::rows::{EvaluateOptions, EvaluatePlan, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble};
 use crate::runs::drive;
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
-use crate::runs::journal::Kept;
 use crate::runs::http::redact::Redactor;
+use crate::runs::journal::Kept;
 use crate::runs::journal::Record;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
@@ -28,7 +26,7 @@ use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_scoring::azure::{Evaluation, NEVER, Next, QUIRKS, Quirk, Table, all};
+use touchstone_scoring::azure::{Evaluation, Next, QUIRKS, Table};
 
 /// Where the page's results are, in the output directory.
 const FOLDER: &str = "evaluations";
@@ -156,10 +154,11 @@ impl App {
 
     fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
-        let table = self.table(&asked.found, &wish.quirks)?;
+        let table = table(&asked.found, &wish.quirks)?;
         let sheet = Sheet::of(&wish, &table, None).counted(&wish);
         let (models, _) = self.models(&wish, request)?;
-        let kept = asked.place.as_ref().filter(|_| wish.pays() && !asked.again).map(Place::kept).transpose().map_err(disk)?;
+        let kept =
+            asked.place.as_ref().filter(|_| wish.pays() && !asked.again).map(Place::kept).transpose().map_err(disk)?;
         let (asks, embeds, known) = owed(&wish, &sheet, table.rows.len(), &models, kept.as_ref());
         let cost = cost(&models, asks, embeds);
         let sum = asks.and(embeds);
@@ -185,7 +184,7 @@ impl App {
         open: Option<Arc<OpenFolder>>,
     ) -> Result<Evaluating, AppError> {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
-        let table = self.table(&asked.found, &wish.quirks)?;
+        let table = table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
         let (models, setup) = self.models(&wish, request)?;
         let mut keys = models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
@@ -351,37 +350,6 @@ fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
         sum = Some((least + cost.0, most + cost.1));
     }
     sum
-}
-
-/// All evaluators, as they are offered.
-pub(super) fn evaluators() -> Vec<EvaluatorChoice> {
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let choice = |takes: &touchstone_scoring::azure::Takes| EvaluatorChoice {
-        name: takes.name.to_owned(),
-        what: takes.what.to_owned(),
-        needs: names(takes.needs),
-        may_have: names(takes.may_have),
-        model: takes.model,
-        program: takes.program,
-        safety: takes.safety,
-        threshold: takes.threshold,
-    };
-    all().iter().map(choice).collect()
-}
-
-fn switches(quirks: &[Quirk]) -> Vec<EvaluateSwitch> {
-    let switch = |quirk: &Quirk| EvaluateSwitch {
-        name: quirk.name.to_owned(),
-        theirs: quirk.theirs.to_owned(),
-        ours: quirk.ours.to_owned(),
-    };
-    quirks.iter().map(switch).collect()
-}
-
-/// What there is to evaluate with, where we differ from the package on purpose, and what of it nobody can have back: for the command
-/// line, which needs no folder for it.
-pub fn known_evaluators() -> (Vec<EvaluatorChoice>, Vec<EvaluateSwitch>, Vec<EvaluateSwitch>) {
-    (evaluators(), switches(&QUIRKS), switches(&NEVER))
 }
 
 fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {

@@ -8,11 +8,10 @@ use crate::results::open::{self, Refused};
 use crate::results::roots::{FileId, Root};
 use crate::rows::{StoredRound, StoredVerdict};
 use std::io::{BufRead, BufReader, Read};
+use touchstone_formats::beside::replies;
 use touchstone_formats::collection::Heard;
 use touchstone_formats::run::Verdict;
 
-/// Where raw replies are, below the output directory.
-const FOLDER: &str = ".touchstone/evaluations";
 /// What is not read of longer files.
 const MOST: u64 = 1 << 30;
 /// A longer line is none that we wrote.
@@ -31,7 +30,8 @@ pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<St
         return (all, None);
     }
     let ([file], Some(spot)) = (opened.files.as_slice(), opened.spot) else { return (all, None) };
-    match heard(flow, &beside(file), spot) {
+    let Some(file) = beside(file) else { return (all, None) };
+    match heard(flow, &file, spot) {
         Ok(heard) => {
             for one in heard {
                 if let Some(verdict) = all.iter_mut().find(|verdict| verdict.evaluator == one.evaluator) {
@@ -53,10 +53,9 @@ fn told(verdict: &Verdict) -> StoredVerdict {
     StoredVerdict { evaluator, score, word, passed, threshold, reason, silent: is_silent, rounds: Vec::new() }
 }
 
-/// The file of replies that belongs to a file of results.
-fn beside(file: &FileId) -> FileId {
-    let stem = file.path.strip_suffix(b".json").unwrap_or(&file.path);
-    FileId::new(Root::Output, [FOLDER.as_bytes(), b"/", stem, b".jsonl"].concat())
+/// The file of replies that belongs to a file of results; none where its name is no text, for such a file was not made here.
+fn beside(file: &FileId) -> Option<FileId> {
+    Some(FileId::new(Root::Output, replies(std::str::from_utf8(&file.path).ok()?)))
 }
 
 fn heard(flow: &Flow, file: &FileId, spot: Spot) -> Result<Vec<Heard>, Refused> {
@@ -116,12 +115,5 @@ mod tests {
         let long = Heard { replies: vec!["x".repeat(MOST_SHOWN / 2)], ..heard(1, 7, "a") };
         let text: String = std::iter::repeat_n(long.line(), 3).collect();
         assert_eq!(found(&text, 0, 7).len(), 1);
-    }
-
-    #[test]
-    fn replies_lie_under_the_path_of_their_file() {
-        let of = |path: &str| beside(&FileId::new(Root::Output, path.as_bytes().to_vec())).shown();
-        assert_eq!(of("a/b.json"), ".touchstone/evaluations/a/b.jsonl");
-        assert_eq!(of("a/b.jsonl"), ".touchstone/evaluations/a/b.jsonl.jsonl");
     }
 }

@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 30] = [
+pub const QUIRKS: [Quirk; 31] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
