@@ -332,6 +332,7 @@ fn figure(number: f64) -> String {
     let size = number.abs();
     match size {
         _ if !size.is_finite() => number.to_string(),
+        _ if size >= 1e15 => format!("{number:.2e}"),
         _ if size >= 1000.0 => decimals(number, 2),
         _ if size >= 0.01 || size == 0.0 => decimals(number, 4),
         _ => format!("{number:.2e}"),
