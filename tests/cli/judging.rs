@@ -64,8 +64,9 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
 
 #[test]
 fn what_was_said_against_another_run_is_not_told_as_the_verdict_on_this_pair() {
-    let server =
-        Scripted::sequence(["first", "first", "second"].map(|word| says(&format!(r#"{{"reason": "ok", "verdict": "{word}"}}"#))));
+    let server = Scripted::sequence(
+        ["first", "first", "second"].map(|word| says(&format!(r#"{{"reason": "ok", "verdict": "{word}"}}"#))),
+    );
     let sandbox = folder("judge-pairs", &server);
     for (model, words) in [("claude", "Two."), ("gemini", "Four.")] {
         let run = format!("conversation:\n- user_message: How many?\n- assistant_message: {words}\n");
