@@ -234,6 +234,16 @@ describe("a launch", () => {
     await until(() => location.hash === "#/launch/l2");
     expect(asked(fixture, "retry_launch")).toEqual([{ id: "l1" }]);
   });
+  it("that has ended by one answer does not run again by an older one", async () => {
+    const fixture = new Fixture();
+    const running = launched("l1", { runs: RUNS, total: 3 });
+    fixture.launches = [{ ...running, state: "done", waiting: 0, running: 0, done: 3, failed: 0 }];
+    fixture.replies.launch = () => running;
+    await open(fixture, "#/launch/l1");
+    await until(() => all("[data-testid=launch-run]").length === 3 && asked(fixture, "launches").length > 0);
+    await until(() => id("launch-state")?.textContent === "Done");
+    expect(id("summary")?.textContent).toContain("3 of 3");
+  });
   it("of ten thousand runs draws and reads what is in sight, and opens the run under the cursor", async () => {
     const fixture = new Fixture();
     fixture.launches = [launched("l1", { total: 10_000, runs: Array.from({ length: 10_000 }, (_, index) => launchRun(index)) })];
