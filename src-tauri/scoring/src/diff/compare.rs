@@ -16,15 +16,25 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
     if is_deep(expected) || is_deep(actual) {
         return too_deep(expected, actual, options);
     }
-    let mut comparing = Comparing { options, budget: Budget::of(options.budget) };
+    let mut comparing = Comparing { options, budget: Budget::of(options.budget), key: Key::NotSought };
     let root = comparing.node(expected, actual);
     let counts = counts::of(&root, options);
-    Diff { root, counts, coarse: comparing.budget.coarse }
+    let key_not_there = if comparing.key == Key::NotThere { options.key.clone() } else { None };
+    Diff { root, counts, coarse: comparing.budget.coarse, key_not_there }
 }
 
 struct Comparing<'o> {
     options: &'o Options,
     budget: Budget,
+    key: Key,
+}
+
+/// Whether the key that was asked for is in the rows of any list.
+#[derive(Clone, Copy, PartialEq)]
+enum Key {
+    NotSought,
+    NotThere,
+    There,
 }
 
 impl Comparing<'_> {
@@ -74,6 +84,11 @@ impl Comparing<'_> {
 
     fn rows<'a>(&mut self, expected: &'a [Value], actual: &'a [Value]) -> List<'a> {
         let aligned = align(expected, actual, self.options, &mut self.budget);
+        let of_objects = |rows: &[Value]| rows.iter().any(|row| matches!(row, Value::Map(_)));
+        if self.options.key.as_ref().is_some_and(|key| !key.is_empty()) && of_objects(expected) && of_objects(actual) {
+            let found = matches!(aligned.alignment, super::Alignment::Key { inferred: false, .. });
+            self.key = if found || self.key == Key::There { Key::There } else { Key::NotThere };
+        }
         let places = arrange(&aligned.matches, actual.len(), self.options.ignore_order);
         let row = |place: super::align::Place| {
             let (left, right) = (place.from.map(|at| &expected[at]), place.to.map(|at| &actual[at]));
@@ -165,5 +180,5 @@ fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Di
     };
     let root = Node::Leaf(Box::new(leaf));
     let counts = counts::of(&root, options);
-    Diff { root, counts, coarse: true }
+    Diff { root, counts, coarse: true, key_not_there: None }
 }

@@ -2,12 +2,16 @@
 use super::{Diff, Leaf, List, Node, Sides};
 use touchstone_formats::value::Value;
 
+/// What stands behind the name of a list for its items.
+pub(super) const ITEMS: &str = "[]";
+
 /// One difference.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference<'a> {
     /// The row of the outermost list it is in, by its place among [`List::rows`].
     pub row: Option<usize>,
-    /// Fields that lead to it from its row, or from the whole: `plan.name`. Empty for the row or the whole itself.
+    /// Fields that lead to it from its row, or from the whole: `plan.name`, and `tags[]` for an item of a list inside a row. Empty
+    /// for the row or the whole itself.
     pub path: String,
     /// What it is.
     pub kind: DifferenceKind<'a>,
@@ -70,7 +74,12 @@ fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Eac
     for (at, inner) in list.rows.iter().enumerate() {
         // Rows inside a row are part of it.
         if row.is_some() {
+            let length = path.len();
+            if length > 0 {
+                path.push_str(ITEMS);
+            }
             sides(&inner.sides, row, path, each);
+            path.truncate(length);
         } else {
             sides(&inner.sides, Some(at), &mut String::new(), each);
         }

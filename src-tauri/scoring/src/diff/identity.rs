@@ -2,10 +2,10 @@
 //! fields in any order. Rows find each other by it.
 use super::leaf::means_same;
 use super::number::Number;
+use foldhash::fast::{FixedState, FoldHasher};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher as _, Hash, Hasher};
 use touchstone_formats::value::Value;
 
 /// What a key of a row or an object is. `143` and `"143"` are one key.
@@ -45,23 +45,35 @@ pub(super) fn is_whole(text: &str) -> bool {
     plain && digits.first().is_some_and(|first| *first != b'0' || text == "0")
 }
 
-/// A number for a value; values that are the same have the same, and nearly always others have others.
+/// A number for a value; values that are the same have the same, and nearly always others have others. Of one value it is always
+/// the same, so that rows find each other in the same way every time.
 pub(super) fn hash(value: &Value) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = hasher();
     feed(value, &mut hasher);
     hasher.finish()
 }
 
-fn feed(value: &Value, hasher: &mut DefaultHasher) {
+pub(super) fn hasher() -> FoldHasher<'static> {
+    FixedState::with_seed(0).build_hasher()
+}
+
+/// The same of a value that is this number.
+pub(super) fn hash_of_number(number: &Number<'_>) -> u64 {
+    let mut hasher = hasher();
+    (2_u8, number).hash(&mut hasher);
+    hasher.finish()
+}
+
+fn feed(value: &Value, hasher: &mut FoldHasher<'static>) {
     match value {
         Value::Null => 0_u8.hash(hasher),
         Value::Bool(bool) => (1_u8, if *bool { "true" } else { "false" }).hash(hasher),
         Value::Number(text) => match Number::read(text) {
-            Some(number) => (2_u8, &*number.name()).hash(hasher),
+            Some(number) => (2_u8, number).hash(hasher),
             None => (1_u8, text.as_str()).hash(hasher),
         },
         Value::Text(text) => match Number::of_text(text) {
-            Some(number) => (2_u8, &*number.name()).hash(hasher),
+            Some(number) => (2_u8, number).hash(hasher),
             None if text.eq_ignore_ascii_case("true") => (1_u8, "true").hash(hasher),
             None if text.eq_ignore_ascii_case("false") => (1_u8, "false").hash(hasher),
             None => (1_u8, text.as_str()).hash(hasher),
@@ -74,7 +86,7 @@ fn feed(value: &Value, hasher: &mut DefaultHasher) {
         }
         Value::Map(entries) => {
             let fields = entries.iter().fold(0_u64, |sum, (key, value)| {
-                let mut field = DefaultHasher::new();
+                let mut field = self::hasher();
                 feed(key, &mut field);
                 feed(value, &mut field);
                 sum.wrapping_add(field.finish())

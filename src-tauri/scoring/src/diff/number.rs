@@ -3,7 +3,7 @@ use super::Tolerance;
 use std::borrow::Cow;
 
 /// A number of any size. Two are equal when they are the same number, however they are written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Number<'a> {
     /// `.nan`, which here is equal to itself: both sides say the same.
     Nan,
@@ -83,7 +83,9 @@ impl<'a> Number<'a> {
             Number::Infinite { negative: false } => f64::INFINITY,
             Number::Infinite { negative: true } => f64::NEG_INFINITY,
             Number::Decimal { negative, digits, exponent } => {
-                let size: f64 = format!("0{digits}e{exponent}").parse().unwrap_or(f64::INFINITY);
+                let exact = || exact(digits, *exponent);
+                let nearest = || format!("0{digits}e{exponent}").parse().unwrap_or(f64::INFINITY);
+                let size: f64 = exact().unwrap_or_else(nearest);
                 if *negative { -size } else { size }
             }
         }
@@ -135,6 +137,18 @@ impl<'a> Number<'a> {
     }
 }
 
+/// The float nearest to a short number: both of its parts are floats to the last digit, so only their quotient is rounded.
+fn exact(digits: &str, exponent: i64) -> Option<f64> {
+    const TENS: [f64; 16] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+    let digits = match digits.len() {
+        0 => 0,
+        1..=9 => digits.parse::<u32>().ok()?,
+        _ => return None,
+    };
+    let ten = TENS.get(usize::try_from(exponent.unsigned_abs()).ok()?)?;
+    Some(if exponent < 0 { f64::from(digits) / ten } else { f64::from(digits) * ten })
+}
+
 fn power_of_ten(exponent: i64) -> Option<i128> {
     10_i128.checked_pow(u32::try_from(exponent).ok()?)
 }
@@ -169,7 +183,7 @@ fn decimal<'a>(negative: bool, whole: &'a str, fraction: &'a str, exponent: i64)
     } else if whole.is_empty() {
         (Cow::Borrowed(fraction.trim_start_matches('0')), exponent - length(fraction))
     } else {
-        (Cow::Owned(format!("{whole}{fraction}")), exponent - length(fraction))
+        (Cow::Owned([whole, fraction].concat()), exponent - length(fraction))
     };
     if digits.is_empty() {
         return Number::Decimal { negative: false, digits, exponent: 0 };

@@ -1,7 +1,7 @@
 //! **Pure.** What differs, in one line that a person reads first. Everything is looked at once; the line is then written with as
 //! much detail as fits.
 use super::differences::DifferenceKind;
-use super::shown::{brief, counted, cut, kind_name};
+use super::shown::{self, brief, counted, cut, kind_name};
 use super::{Diff, Leaf, Node, PieceKind};
 use gathered::{Fields, Group, Groups, Name, Rows, Told};
 use touchstone_formats::value::Value;
@@ -35,12 +35,21 @@ impl Diff<'_> {
     pub fn summary(&self) -> String {
         let told = Told::of(&self.root);
         let also = self.also();
-        let is_coarse = self.coarse || matches!(told, Told::Leaf { words: Some((_, true)), .. });
-        let coarse = if is_coarse { " (compared coarsely)" } else { "" };
-        let room = LONGEST - coarse.len();
+        let coarse = if self.coarse || is_coarse(&told) { " (compared coarsely)" } else { "" };
+        let key = self.key_not_there.as_ref().map_or_else(String::new, |fields| {
+            let them = if fields.len() == 1 { "it" } else { "them" };
+            format!(" (not by {}: rows lack {them})", cut(&fields.join(", "), PATH))
+        });
+        let coarse = coarse.to_owned() + &key;
+        let room = LONGEST - coarse.chars().count();
         let line = |detail: &Detail| write(&told, *detail) + &also;
         let fits = DETAIL.iter().map(line).find(|line| line.chars().count() <= room);
-        fits.unwrap_or_else(|| cut(&line(&DETAIL[DETAIL.len() - 1]), room - 1)) + coarse
+        fits.unwrap_or_else(|| cut(&line(&DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
+    }
+
+    /// True when something of it was compared coarsely: the alignment, or the words of the text that it is.
+    pub fn is_coarse(&self) -> bool {
+        self.coarse || is_coarse(&Told::of(&self.root))
     }
 
     /// What is right and yet worth a word.
@@ -57,6 +66,10 @@ impl Diff<'_> {
         let said = said.iter().filter(|(count, _)| *count > 0);
         said.map(|(count, what)| format!(", {} {what}", counted(*count, "value"))).collect::<Vec<_>>().concat()
     }
+}
+
+fn is_coarse(told: &Told<'_>) -> bool {
+    matches!(told, Told::Leaf { words: Some((_, true)), .. })
 }
 
 /// What differs in a part of a value, in a few words.
@@ -98,8 +111,23 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
             }
             _ => format!("the text differs{note}"),
         },
+        (a, b) if expected == actual => {
+            let (expected, actual) = apart(&shown::words(a), &shown::words(b), width);
+            format!("{expected} → {actual}{note}")
+        }
         _ => format!("{expected} → {actual}{note}"),
     }
+}
+
+/// The part of two long values where they part.
+fn apart(expected: &str, actual: &str, width: usize) -> (String, String) {
+    let same = expected.chars().zip(actual.chars()).take_while(|(a, b)| a == b).count();
+    let before = same.saturating_sub(width / 2);
+    let part = |text: &str| {
+        let rest: String = text.chars().skip(before).collect();
+        format!("…{}", cut(&rest, width))
+    };
+    (part(expected), part(actual))
 }
 
 /// How many words a text lost and gained, and whether that was counted coarsely.
@@ -174,19 +202,34 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
             let word = if all == 1 { "differs" } else { "differ" };
             Some(format!("{} {word}{}", counted(all, noun), few(": ", &changed.collect::<Vec<_>>(), all, "")))
         }
-        [only] if all == 1 => Some(match only.first.first() {
-            Some(leaf) if detail.examples > 0 => format!("1 field differs: {}", of_changed(&only.path, leaf, detail)),
-            Some(_) => "1 field differs".to_owned(),
-            None => format!("1 field {}: {}", only.word, cut(&only.path, PATH)),
+        [only] if all == 1 => Some(match (only.first.first(), only.items_of()) {
+            (Some(leaf), items) if detail.examples > 0 => {
+                let what = if items.is_some() { "item" } else { "field" };
+                format!("1 {what} differs: {}", of_changed(items.unwrap_or(&only.path), leaf, detail))
+            }
+            (Some(_), _) => "1 field differs".to_owned(),
+            (None, Some(list)) => format!("1 item of {} {}", cut(list, PATH), only.word),
+            (None, None) => format!("1 field {}: {}", only.word, cut(&only.path, PATH)),
         }),
         many => {
-            let told = |group: &Group<'_>| match group.first.first() {
-                Some(leaf) if group.count == 1 => of_changed(&group.path, leaf, detail),
+            let told = |group: &Group<'_>| match (group.first.first(), group.items_of()) {
+                (Some(leaf), items) if group.count == 1 => of_changed(items.unwrap_or(&group.path), leaf, detail),
+                (_, Some(list)) => {
+                    let items = format!("{} of {} {}", counted(group.count, "item"), cut(list, PATH), group.word);
+                    if group.count == 1 { items } else { format!("{items} in {}", counted(group.rows, noun)) }
+                }
                 _ if group.count == 1 => format!("{} {}", cut(&group.path, PATH), group.word),
-                _ => format!("{} {} in {}", cut(&group.path, PATH), group.word, counted(group.count, noun)),
+                _ => format!("{} {} in {}", cut(&group.path, PATH), group.word, counted(group.rows, noun)),
             };
             let told: Vec<String> = many.iter().take(detail.examples).map(told).collect();
-            Some(format!("{} differ{}", counted(all, "field"), few(": ", &told, many.len(), "")))
+            let items = many.iter().filter(|group| group.items_of().is_some()).count();
+            let what = match items {
+                0 => "field",
+                _ if items == many.len() => "item",
+                _ => "value",
+            };
+            let word = if all == 1 { "differs" } else { "differ" };
+            Some(format!("{} {word}{}", counted(all, what), few(": ", &told, many.len(), "")))
         }
     }
 }

@@ -12,6 +12,8 @@ pub struct Diff<'a> {
     pub counts: Counts,
     /// Too large to look at everything closely: some rows may be aligned, and some texts compared, worse than they could be.
     pub coarse: bool,
+    /// The key that was asked for, when rows had to find each other without it because they lack it.
+    pub key_not_there: Option<Vec<String>>,
 }
 
 /// Two values that belong together.
@@ -224,7 +226,7 @@ pub struct RowCounts {
 impl Diff<'_> {
     /// The same, holding what it borrowed.
     pub fn into_owned(self) -> Diff<'static> {
-        Diff { root: self.root.into_owned(), counts: self.counts, coarse: self.coarse }
+        Diff { root: self.root.into_owned(), ..self }
     }
 
     /// True when nothing is wrong: all values are equal, and in order where order matters. Values may be written otherwise.

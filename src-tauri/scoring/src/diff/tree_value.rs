@@ -12,7 +12,7 @@ impl Diff<'_> {
         object(vec![
             ("summary", text(&self.summary())),
             ("equal", Value::Bool(self.is_equal())),
-            ("coarse", Value::Bool(self.coarse)),
+            ("coarse", Value::Bool(self.is_coarse())),
             ("counts", of_counts(&self.counts)),
             ("diff", of_node(&self.root)),
         ])

@@ -137,6 +137,56 @@ fn one_line_says_what_matters_of_rows_and_items() {
 }
 
 #[test]
+fn rows_are_counted_once_and_items_inside_them_are_called_items() {
+    insta::assert_snapshot!(told(&[
+        ("[{id: 1, t: [1, 9]}, {id: 2, t: [5]}]", "[{id: 1, t: [1]}, {id: 2, t: [5]}]"),
+        ("[{id: 1, t: [1, 9]}]", "[{id: 1, t: [1, 8]}]"),
+        ("[{id: 1, t: [1, 8, 9]}, {id: 2, t: [5, 6]}]", "[{id: 1, t: [1]}, {id: 2, t: [5]}]"),
+        ("[{id: 1, t: [1, 8, 9]}, {id: 2, t: [5]}]", "[{id: 1, t: [1]}, {id: 2, t: [5], n: 1}]"),
+        ("[{id: 1, t: [{a: 1, b: 1}, {a: 2, b: 1}]}]", "[{id: 1, t: [{a: 1, b: 2}, {a: 2, b: 2}]}]"),
+    ]), @r"
+    1 of 2 rows right, 1 item of t missing
+    0 of 1 row right, 1 item differs: t 9 → 8
+    0 of 2 rows right, 3 items differ: 3 items of t missing in 2 rows
+    0 of 2 rows right, 3 values differ: 2 items of t missing in 1 row, n extra
+    0 of 1 row right, 2 fields differ: t[].b wrong in 1 row
+    ");
+}
+
+#[test]
+fn a_key_that_rows_lack_is_said_and_one_that_a_list_inside_them_lacks_is_not() {
+    let keyed = |key: &str, expected: &str, actual: &str| {
+        let options = Options { key: Some(vec![key.to_owned()]), ..Options::default() };
+        diff(&read(expected), &read(actual), &options).summary()
+    };
+    insta::assert_snapshot!(keyed("nope", "[{id: 1, p: a}, {id: 2, p: b}]", "[{id: 1, p: x}, {id: 2, p: b}]"), @"1 of 2 rows right, 1 field differs: p a → x (not by nope: rows lack it)");
+    insta::assert_snapshot!(keyed("id", "[{id: 1, p: [{a: 1}]}]", "[{id: 1, p: [{a: 2}]}]"), @"0 of 1 row right, 1 field differs: p[].a 1 → 2");
+    insta::assert_snapshot!(keyed("id", "[1, 2]", "[1, 3]"), @"1 of 2 items right, 1 item differs: 2 → 3");
+}
+
+#[test]
+fn long_numbers_are_cut_around_what_differs() {
+    let long = |last: &str| {
+        format!(
+            "{{d: 1234567890123456789012345678{last}, e: 12345678901234567890123456789012345678901234567890{last}}}"
+        )
+    };
+    insta::assert_snapshot!(plain(&long("1"), &long("2")).summary(), @"0 of 2 fields right, 2 differ: d 12345678901234567890123456781 → 12345678901234567890123456782, e …123456789012345678901 → …123456789012345678902");
+}
+
+#[test]
+fn a_text_whose_words_were_counted_coarsely_says_so_to_programs_too() {
+    let shuffled = |step: usize| {
+        let lines: Vec<String> = (0..60_000).map(|n| format!("word{}", n * step % 60_000)).collect();
+        Value::from(lines.join("\n").as_str())
+    };
+    let (expected, actual) = (shuffled(7_919), shuffled(49_999));
+    let diff = diff(&expected, &actual, &Options::default());
+    assert!(diff.is_coarse() && diff.summary().contains("coarsely"), "{}", diff.summary());
+    assert_eq!(diff.to_value().get("coarse"), Some(&Value::Bool(true)));
+}
+
+#[test]
 fn one_line_says_what_matters_of_anything_else() {
     insta::assert_snapshot!(told(&[
         ("84.1", "81.9"),

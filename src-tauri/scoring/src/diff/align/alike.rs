@@ -1,11 +1,10 @@
 //! **Pure.** Rows without a key: which are so much alike that one is a wrong form of the other.
 use super::assign::cheapest;
 use crate::diff::budget::{Budget, steps};
-use crate::diff::identity::hash;
+use crate::diff::identity::{hash, hash_of_number};
 use crate::diff::leaf::number;
 use crate::diff::text::words;
-use std::cmp::Ordering;
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 use touchstone_formats::value::Value;
 
 /// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three alone is not.
@@ -59,29 +58,27 @@ fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> 
     if !budget.afford(steps(aspects) * 60) {
         return Vec::new();
     }
-    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-    for (at, profile) in b.iter().enumerate() {
-        for sign in profile.signs() {
-            places.entry(sign).or_default().push(at);
-        }
-    }
+    let places = Places::of(b);
     let mut alike: Vec<(f64, i64, usize, usize)> = Vec::new();
+    let (mut lists, mut seen): (Vec<&[u32]>, Vec<u32>) = (Vec::new(), Vec::new());
     for (i, profile) in a.iter().enumerate() {
-        let mut lists: Vec<&Vec<usize>> =
-            profile.signs().filter_map(|sign| places.get(&sign)).filter(|list| list.len() <= COMMON).collect();
+        lists.clear();
+        seen.clear();
+        lists
+            .extend(profile.signs().map(|sign| places.of_sign(sign)).filter(|list| (1..=COMMON).contains(&list.len())));
         lists.sort_by_key(|list| list.len());
-        let mut seen: Vec<usize> = Vec::with_capacity(CANDIDATES);
-        for j in lists.into_iter().flatten() {
-            if seen.len() < CANDIDATES && !seen.contains(j) {
-                seen.push(*j);
-                let likeness = profile.likeness(&b[*j]);
+        for at in lists.iter().copied().flatten() {
+            if seen.len() < CANDIDATES && !seen.contains(at) {
+                seen.push(*at);
+                let j = *at as usize;
+                let likeness = profile.likeness(&b[j]);
                 if likeness >= least {
-                    alike.push((likeness, apart(i, *j), i, *j));
+                    alike.push((likeness, apart(i, j), i, j));
                 }
             }
         }
     }
-    alike.sort_by(|x, y| y.0.partial_cmp(&x.0).unwrap_or(Ordering::Equal).then((x.1, x.2, x.3).cmp(&(y.1, y.2, y.3))));
+    alike.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2, x.3).cmp(&(y.1, y.2, y.3))));
     let (mut left, mut right) = (vec![false; a.len()], vec![false; b.len()]);
     let mut pairs = Vec::new();
     for (_, _, i, j) in alike {
@@ -91,6 +88,49 @@ fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> 
         }
     }
     pairs
+}
+
+/// In which rows each sign is.
+struct Places {
+    numbers: HashMap<u64, u32>,
+    /// Where the rows of each number begin, and where the last ones end.
+    begins: Vec<u32>,
+    rows: Vec<u32>,
+}
+
+impl Places {
+    fn of(profiles: &[Profile]) -> Self {
+        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let mut begins: Vec<u32> = vec![0];
+        let mut signs: Vec<(u32, u32)> = Vec::new();
+        for (row, profile) in (0..).zip(profiles) {
+            for sign in profile.signs() {
+                let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+                let number = *numbers.entry(sign).or_insert(next);
+                if number == next {
+                    begins.push(0);
+                }
+                begins[number as usize + 1] += 1;
+                signs.push((number, row));
+            }
+        }
+        for at in 1..begins.len() {
+            begins[at] += begins[at - 1];
+        }
+        let mut free = begins.clone();
+        let mut rows = vec![0; signs.len()];
+        for (number, row) in signs {
+            rows[free[number as usize] as usize] = row;
+            free[number as usize] += 1;
+        }
+        Self { numbers, begins, rows }
+    }
+
+    fn of_sign(&self, sign: u64) -> &[u32] {
+        let Some(number) = self.numbers.get(&sign) else { return &[] };
+        let at = *number as usize;
+        &self.rows[self.begins[at] as usize..self.begins[at + 1] as usize]
+    }
 }
 
 /// Of equally alike rows the nearer ones belong together.
@@ -195,7 +235,9 @@ impl Aspect {
         };
         said.sort_unstable();
         said.dedup();
-        Aspect { name, hash: hash(value), number: number(value).map(|number| number.float()), words: said }
+        let number = number(value);
+        let hash = number.as_ref().map_or_else(|| hash(value), hash_of_number);
+        Aspect { name, hash, number: number.map(|number| number.float()), words: said }
     }
 
     fn likeness(&self, other: &Aspect) -> f64 {

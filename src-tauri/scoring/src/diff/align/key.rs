@@ -1,9 +1,11 @@
 //! **Pure.** Rows that have a key: which fields tell which row is which, and which rows belong together by them.
 use super::{Aligned, Rest, alike};
 use crate::diff::budget::{Budget, steps};
-use crate::diff::identity::{Identity, is_whole, same};
+use crate::diff::identity::{Identity, hasher, is_whole, same};
 use crate::diff::{Alignment, Options};
-use std::collections::{HashMap, HashSet, VecDeque};
+use foldhash::{HashMap, HashMapExt as _, HashSet};
+use std::collections::VecDeque;
+use std::hash::{Hash as _, Hasher as _};
 use touchstone_formats::value::Value;
 
 /// Fields that are tried together at most, and of how many.
@@ -11,6 +13,8 @@ const TOGETHER: usize = 3;
 const TRIED: usize = 8;
 /// Longer texts tell nobody which row is which.
 const LONGEST: usize = 200;
+/// So many rows are looked at before all are.
+const FIRST: usize = 8;
 /// Of so many rows with the same key on both sides, equal ones find each other.
 const TWINS: usize = 64;
 
@@ -185,21 +189,25 @@ fn is_id(name: &str) -> bool {
 }
 
 fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a str) -> Option<Candidate<'a>> {
+    let is_id = is_id(name);
+    let fits = |one: &Identity<'_>| match one {
+        Identity::Text(text) => text.len() <= LONGEST,
+        // A measure is no name: it is what may be wrong.
+        Identity::Number(number) => is_id || is_whole(number),
+        Identity::Bool(_) => true,
+        Identity::Null => false,
+    };
+    // What the first rows say of most measures need not be asked of all.
+    if !column(&expected[..expected.len().min(FIRST)], name).iter().flatten().all(fits) {
+        return None;
+    }
     let (left, right) = (column(expected, name), column(actual, name));
     // A row in ten may lack it: a wrong answer has wrong rows.
     let lacks = |column: &[Option<Identity<'_>>]| column.iter().filter(|one| one.is_none()).count() * 10 > column.len();
     if lacks(&left) || lacks(&right) {
         return None;
     }
-    let is_id = is_id(name);
-    let mut all = left.iter().chain(&right).flatten();
-    let fits = all.all(|one| match one {
-        Identity::Text(text) => text.len() <= LONGEST,
-        // A measure is no name: it is what may be wrong.
-        Identity::Number(number) => is_id || is_whole(number),
-        Identity::Bool(_) => true,
-        Identity::Null => false,
-    });
+    let fits = left.iter().chain(&right).flatten().all(fits);
     let counts = |column: &[Option<Identity<'_>>]| {
         [0, 1].iter().any(|first| {
             column
@@ -278,8 +286,7 @@ fn fitness(fields: &[&Candidate<'_>], unique: Unique) -> Option<Fitness> {
 }
 
 fn number(identity: &Identity<'_>) -> u64 {
-    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = hasher();
     identity.hash(&mut hasher);
     hasher.finish()
 }

@@ -9,8 +9,9 @@ pub(super) use order::{Place, arrange};
 use super::budget::{Budget, steps};
 use super::identity::{hash, same};
 use super::{Alignment, Options};
+use foldhash::{HashMap, HashMapExt as _};
 use order::gaps;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use touchstone_formats::value::Value;
 
 /// Two lists, aligned.

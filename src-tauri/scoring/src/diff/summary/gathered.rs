@@ -1,6 +1,6 @@
 //! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few examples of each kind.
 use super::{DifferenceKind, word, words};
-use crate::diff::differences::{each, each_of_list};
+use crate::diff::differences::{ITEMS, each, each_of_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
@@ -77,6 +77,10 @@ pub(super) struct Group<'a> {
     pub(super) path: String,
     pub(super) word: &'static str,
     pub(super) count: usize,
+    /// In how many rows.
+    pub(super) rows: usize,
+    /// The last of them.
+    row: Option<usize>,
     /// Changed values, the first few.
     pub(super) first: Vec<&'a Leaf<'a>>,
 }
@@ -197,6 +201,13 @@ impl<'a> Several<'a> {
     }
 }
 
+impl Group<'_> {
+    /// The list whose items these are, when they are items of a list inside a row.
+    pub(super) fn items_of(&self) -> Option<&str> {
+        self.path.strip_suffix(ITEMS)
+    }
+}
+
 impl<'a> Groups<'a> {
     fn of(list: &'a List<'a>) -> Self {
         let mut told = Groups::default();
@@ -216,11 +227,20 @@ impl<'a> Groups<'a> {
                 DifferenceKind::Extra(_) => &mut places[2],
             };
             let at = *place.get_or_insert_with(|| {
-                told.groups.push(Group { path: path.to_owned(), word: word(&kind), count: 0, first: Vec::new() });
+                told.groups.push(Group {
+                    path: path.to_owned(),
+                    word: word(&kind),
+                    count: 0,
+                    rows: 0,
+                    row: None,
+                    first: Vec::new(),
+                });
                 told.groups.len() - 1
             });
             let group = &mut told.groups[at];
             group.count += 1;
+            group.rows += usize::from(group.row != row);
+            group.row = row;
             if let DifferenceKind::Changed(leaf) = kind
                 && group.first.len() < EXAMPLES
             {
