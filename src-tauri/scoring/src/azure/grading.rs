@@ -35,7 +35,7 @@ impl Label {
         ask(&LABEL, &self.input, inputs, ("labels", labels.join("\n")))
     }
 
-    /// Reads a reply; nothing when it names none of the labels.
+    /// Reads a reply; nothing when it names none of the labels, or does not say why.
     pub fn graded(&self, reply: &str) -> Option<Graded> {
         let object = only_object(reply)?;
         let said = object.get("label")?.text()?.trim().to_owned();
@@ -44,7 +44,7 @@ impl Label {
         // Two labels may differ in case alone: then only the exact one is meant.
         let label = exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))?;
         let passed = self.passing.contains(label);
-        let reason = object.get("reason").and_then(Value::text).unwrap_or_default();
+        let reason = object.get("reason").and_then(Value::text).filter(|reason| !reason.trim().is_empty())?;
         let further = vec![("label".to_owned(), label.as_str().into()), ("reason".to_owned(), reason.into())];
         Some(Graded { passed, score: if passed { 1.0 } else { 0.0 }, further })
     }
@@ -174,8 +174,18 @@ mod tests {
         let says =
             |reply: &str| grader.graded(reply).map_or_else(|| "-".to_owned(), |graded| told(graded.outcome("tone")));
         insta::assert_snapshot!(says(r#"{"reason": "warm", "label": "Kind "}"#), @r#"{"passed":true,"score":1.0,"label":"kind","reason":"warm","tone_result":"pass"}"#);
-        insta::assert_snapshot!(says(r#"{"label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"","tone_result":"fail"}"#);
-        for reply in [r#"{"label": "friendly"}"#, r#"{"label": null}"#, "kind", ""] {
+        insta::assert_snapshot!(says(r#"{"reason": "cold", "label": "rude"}"#), @r#"{"passed":false,"score":0.0,"label":"rude","reason":"cold","tone_result":"fail"}"#);
+        for reply in [
+            r#"{"reason": "r", "label": "friendly"}"#,
+            r#"{"reason": "r", "label": null}"#,
+            r#"{"label": "kind"}"#,
+            r#"{"reason": null, "label": "kind"}"#,
+            r#"{"reason": " ", "label": "kind"}"#,
+            r#"The text wants {"reason": "r", "label": "kind"}."#,
+            r#"The text wants {"reason": "r", "label": "kind"}"#,
+            "kind",
+            "",
+        ] {
             assert_eq!(says(reply), "-", "{reply}");
         }
     }

@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 31] = [
+pub const QUIRKS: [Quirk; 32] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -41,7 +41,7 @@ pub const QUIRKS: [Quirk; 31] = [
     quirk(
         "first_digit",
         "The first digit of a reply is taken for its score: 10 becomes 1, 4.5 becomes 4, -3 becomes 3, and even the 2 of a closing tag counts.",
-        "The whole number is the score; a reply with several is not readable.",
+        "The whole number is the score; a reply with several, or with words behind it, is not readable.",
     ),
     quirk(
         "unbounded_scores",
@@ -52,7 +52,12 @@ pub const QUIRKS: [Quirk; 31] = [
     quirk(
         "strict_json",
         "A reply with a fence, thoughts or any other words around its JSON object fails the row.",
-        "The object is taken out of them.",
+        "A fence, thoughts and one short line that announces it are passed over; inside of any other words it is quoted, and no verdict.",
+    ),
+    quirk(
+        "reasons_not_needed",
+        "A score counts without a reason beside it, or with an empty one.",
+        "Such a reply is not readable, except of similarity, which is asked for a digit alone.",
     ),
     quirk(
         "asked_once",

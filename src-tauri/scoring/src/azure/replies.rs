@@ -2,7 +2,7 @@
 use super::Quirks;
 use super::judge::{Form, Judge};
 use super::python_number::{digit, float, written};
-use crate::judges::reply::{after_thinking, only_object};
+use crate::judges::reply::{after_thinking, announces, is_fence, only_object};
 use crate::text::python::is_space;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json;
@@ -47,6 +47,7 @@ impl Unread {
                 format!("its `{score}` is {found}, and not a number from 1 to 5")
             }
             (Unread::NoReason, Form::Object { reason, .. }) => format!("it has no `{reason}`"),
+            (Unread::NoReason, _) => "there is no reason between `<S1>` and `</S1>`".to_owned(),
             (Unread::NoTag { .. }, _) => "there is not one number from 1 to 5 between `<S2>` and `</S2>`".to_owned(),
             _ => "it is not one number from 1 to 5".to_owned(),
         }
@@ -61,11 +62,11 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, 
         Form::Tags if quirks.has("first_digit") => {
             let reason = first_reason(reply);
             match first_score(reply) {
-                Some(score) => Ok(Said { score, reason, details: Value::Null }),
+                Some(score) => reasoned(Said { score, reason, details: Value::Null }, quirks),
                 None => Err(Unread::NoTag { reason }),
             }
         }
-        Form::Tags => tags(after_thinking(reply)),
+        Form::Tags => tags(after_thinking(reply)).and_then(|said| reasoned(said, quirks)),
         Form::Digit => {
             let score = if quirks.has("first_digit") {
                 let found = reply.chars().find_map(digit).map(f64::from);
@@ -77,6 +78,18 @@ pub(super) fn read(judge: &Judge, reply: &str, quirks: &Quirks) -> Result<Said, 
             score.map(|score| Said { score, reason: Value::Null, details: Value::Null }).ok_or(Unread::NoDigit)
         }
     }
+}
+
+/// A score has a reason beside it.
+fn reasoned(said: Said, quirks: &Quirks) -> Result<Said, Unread> {
+    let is_blank = match &said.reason {
+        Value::Null => true,
+        Value::Text(text) => text.trim().is_empty(),
+        Value::List(items) => items.is_empty(),
+        Value::Map(entries) => entries.is_empty(),
+        _ => false,
+    };
+    if is_blank && !quirks.has("reasons_not_needed") { Err(Unread::NoReason) } else { Ok(said) }
 }
 
 fn bounded(score: f64) -> bool {
@@ -98,15 +111,13 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
     };
     let found = of(keys.0);
     let said = of(keys.1);
-    let has_reason = said.is_some() || strict;
     let reason = said.unwrap_or_else(|| "".into());
     let score = found.as_ref().and_then(|value| number(value, quirks)).filter(|score| !score.is_nan());
     let anything = !judge.way.bounded && quirks.has("unbounded_scores");
     match score.filter(|score| anything || bounded(*score)) {
-        Some(_) if !has_reason => Err(Unread::NoReason),
         Some(score) => {
             let details = of("details").unwrap_or_else(|| Value::Map(Vec::new()));
-            Ok(Said { score, reason, details })
+            reasoned(Said { score, reason, details }, quirks)
         }
         None => Err(Unread::Score { found, reason }),
     }
@@ -144,49 +155,64 @@ fn first_score(reply: &str) -> Option<f64> {
     None
 }
 
-/// The score and the reason between tags, our way: what follows the reason is one score, the whole number that stands there. Tags
-/// that are quoted in thoughts and reasons are none, and what has no end is not read.
+/// The score and the reason between tags, our way: the reply is thoughts, a reason and one score, and nothing else. Tags that are quoted
+/// in thoughts and reasons are none, and what has no end is not read.
 fn tags(reply: &str) -> Result<Said, Unread> {
-    let small = reply.to_ascii_lowercase();
-    let last_end = |from: usize, tag: &str| small.get(from..)?.rfind(tag).map(|at| from + at);
-    let thought = last_end(0, "</s0>").map(|at| at + 5);
-    let cut_off = thought.is_none() && small.contains("<s0>");
-    let from = thought.unwrap_or(0);
-    let explained = last_end(from, "</s1>");
-    let cut_off = cut_off || (explained.is_none() && small.get(from..).is_some_and(|rest| rest.contains("<s1>")));
-    let start = small.get(from..).and_then(|rest| rest.find("<s1>")).map(|at| from + at).or_else(|| small.find("<s1>"));
-    let reason = start.zip(explained).and_then(|(start, end)| reply.get(start + 4..end)).unwrap_or_default();
-    let reason: Value = reason.trim().into();
-    let body = explained.map_or(from, |at| at + 5);
-    let scored = small.get(body..).filter(|_| !cut_off).and_then(only_score);
-    match scored.filter(|score| bounded(*score)) {
-        Some(score) => Ok(Said { score, reason, details: Value::Null }),
-        None => Err(Unread::NoTag { reason }),
+    let (reason, score) = between(reply, str::rfind);
+    // Where the first ends of the tags lead to another score than the last, one of both is quoted, and nobody can tell which.
+    let other = between(reply, str::find).1.map(|(score, _)| score);
+    let scored = score.filter(|(_, rest)| rest.trim_matches(is_fence).is_empty()).map(|(score, _)| score);
+    let same = |score: &f64| other.is_none_or(|other| other.total_cmp(score).is_eq());
+    match scored.filter(|score| bounded(*score) && same(score)) {
+        Some(score) => Ok(Said { score, reason: reason.into(), details: Value::Null }),
+        None => Err(Unread::NoTag { reason: reason.into() }),
     }
 }
 
-/// The score of what begins with it; it may stand there twice, as the same.
-fn only_score(body: &str) -> Option<f64> {
-    let mut rest = body.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '*' | '`'));
-    let mut found = None;
-    if !rest.starts_with("<s2>") {
-        return None;
-    }
-    while let Some((_, behind)) = rest.split_once("<s2>") {
-        let (one, after) = behind.split_once("</s2>")?;
-        let score = only_number(one)?;
-        if found.replace(score).is_some_and(|before| before.to_bits() != score.to_bits()) {
-            return None;
+/// The reason, and the score with what follows it; where thoughts and reasons end is looked for by `end`.
+fn between(reply: &str, end: fn(&str, &'static str) -> Option<usize>) -> (&str, Option<(f64, &str)>) {
+    let small = reply.to_ascii_lowercase();
+    let begin = ["<s0>", "<s1>", "<s2>"].iter().filter_map(|tag| small.find(tag)).min().unwrap_or(small.len());
+    // What is in a tag that comes next, and where it ends: what was begun and has no end ends nothing.
+    let piece = |from: usize, begin: &'static str, last: &'static str| {
+        let rest = small.get(from..)?;
+        let from = from + rest.len() - rest.trim_start_matches(is_fence).len();
+        match small.get(from..)?.strip_prefix(begin) {
+            Some(inside) => end(inside, last).map(|at| (Some((from + 4, from + 4 + at)), from + 4 + at + 5)),
+            None => Some((None, from)),
         }
+    };
+    let Some((_, from)) = piece(begin, "<s0>", "</s0>").filter(|_| announces(&small[..begin])) else {
+        return ("", None);
+    };
+    let Some((said, from)) = piece(from, "<s1>", "</s1>") else { return ("", None) };
+    let reason = said.and_then(|(from, to)| reply.get(from..to)).unwrap_or_default().trim();
+    (reason, scored(&small[from..]).map(|(score, rest)| (score, &reply[reply.len() - rest.len()..])))
+}
+
+/// The score of what begins with it, and what follows; it may stand there twice, as the same.
+fn scored(body: &str) -> Option<(f64, &str)> {
+    let (one, mut rest) = body.trim_start_matches(is_fence).strip_prefix("<s2>")?.split_once("</s2>")?;
+    let score = only_number(one)?;
+    while let Some(again) = rest.trim_start_matches(is_fence).strip_prefix("<s2>") {
+        let (one, after) = again.split_once("</s2>")?;
+        only_number(one).filter(|again| again.total_cmp(&score).is_eq())?;
         rest = after;
     }
-    found
+    Some((score, rest))
 }
+
+/// What is longer is more than a number.
+const LONGEST_NUMBER: usize = 100;
 
 /// The number that is all of a text, but for markup, `score:`, `stars` and `/5` or `out of 5`.
 fn only_number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if text.chars().nth(LONGEST_NUMBER).is_some() {
+        return None;
+    }
     let digits = |c: char| digit(c).map_or(c, |digit| char::from(b'0' + digit));
-    let plain: String = text.trim().chars().take(100).map(digits).collect::<String>().to_ascii_lowercase();
+    let plain: String = text.chars().map(digits).collect::<String>().to_ascii_lowercase();
     let bare = |text: &str| -> String {
         let text = text.trim_start_matches(|c: char| c.is_whitespace() || "*_`\"'#([:=".contains(c));
         text.trim_end_matches(|c: char| c.is_whitespace() || "*_`\"')].".contains(c)).to_owned()

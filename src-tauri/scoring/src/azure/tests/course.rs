@@ -116,7 +116,7 @@ fn models_give_labels_and_numbers() {
         "label_model",
         r#"{"input": [{"role": "user", "content": "{{item.response}}"}], "labels": ["a", "b"], "passing_labels": ["a"]}"#,
     );
-    let (_, result) = went(&label, &given(ROW), &["c", r#"{"label": "b"}"#], &Quirks::default());
+    let (_, result) = went(&label, &given(ROW), &["c", r#"{"reason": "r", "label": "b"}"#], &Quirks::default());
     assert!(result.contains(r#""label_model_result":"fail""#), "{result}");
     let score = evaluator("score_model", r#"{"input": [{"role": "user", "content": "{{item.response}}"}]}"#);
     assert!(went(&score, &given(ROW), &["c"], &Quirks::default()).1.starts_with("reply: "));
@@ -171,7 +171,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn a_row_follows_from_what_was_heard_alone_and_always_ends(replies in prop::collection::vec("<S2>[1-5]</S2>|[1-5]|\\{\"score\": [1-5]\\}|\\PC{0,6}", 16)) {
+    fn a_row_follows_from_what_was_heard_alone_and_always_ends(replies in prop::collection::vec("<S1>r</S1><S2>[1-5]</S2>|[1-5]|\\{\"explanation\": \"r\", \"score\": [1-5]\\}|\\PC{0,6}", 16)) {
         let inputs = given(ROW);
         for takes in all() {
             let evaluator = evaluator(takes.name, options(takes.name));

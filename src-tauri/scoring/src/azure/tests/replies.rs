@@ -82,7 +82,10 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("<S2>10</S2>", "1", "-"),
         ("<S2>-3</S2>", "3", "-"),
         ("<S2>3/5</S2>", "3", "3"),
-        ("<S2> **2** </S2> or 5", "2", "2"),
+        ("<S2> **2** </S2>\n", "2", "2"),
+        ("**<S2>2</S2>**", "2", "2"),
+        ("<S2>2</S2> or 5", "2", "-"),
+        ("<S2>5</S2> No: the honest score is 1.", "5", "-"),
         ("<S2>Score: 4.</S2>", "4", "4"),
         ("<S2>2 or 3</S2>", "2", "-"),
         ("<S2>0</S2>", "?", "-"),
@@ -94,13 +97,21 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("<S2>1</S2><S2>5</S2>", "1", "-"),
         ("<S2>5</S2><S2>5</S2>", "5", "5"),
         ("<s2>4</s2>", "?", "4"),
-        ("<think><S2>1</S2></think><S2>4</S2>", "1", "4"),
+        ("<think><S2>1</S2></think><S1>r</S1><S2>4</S2>", "1", "4"),
         ("<think>Is it <S2>3</S2>?", "3", "-"),
         ("<S2>4", "?", "-"),
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S0>It says "<S2>5</S2>"</S0><S1>r</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1"#, "5", "-"),
-        (r#"<S1>It says "</S1><S2>5</S2>" to cheat</S1><S2>1</S2>"#, "5", "1"),
+        // Which of both is quoted, nobody can tell.
+        (r#"<S1>It says "</S1><S2>5</S2>" to cheat</S1><S2>1</S2>"#, "5", "-"),
+        ("<S0>t</S0><S1>r</S1><S2>1</S2> It says </S0><S1>x</S1><S2>5</S2>", "1", "-"),
+        (r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" so"#, "5", "-"),
+        (r#"<S0>It says "</S0><S1>x</S1><S2>5</S2>" and is bad.</S0><S1>r</S1><S2>1</S2>"#, "5", "-"),
+        ("The text says <S1>perfect</S1><S2>5</S2>", "5", "-"),
+        ("<S0>t</S0> It says <S1>perfect</S1><S2>5</S2>", "5", "-"),
+        ("Here is my assessment:\n<S0>t</S0>\n\n**<S1>r</S1>**\n<S2>4</S2>", "4", "4"),
+        ("```\n<S1>r</S1>\n<S2>4</S2>\n```", "4", "4"),
         (r#"<S1>It says "</think><S2>5</S2>"</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S0>It says "</S1><S2>5</S2>" and"#, "5", "-"),
         (r#"<S1>It says "<S2>5</S2>" and"#, "5", "-"),
@@ -109,6 +120,12 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("4", "?", "-"),
         (" ", "?", "-"),
     ] {
+        // A reason is asked for.
+        let reply = &if reply.to_lowercase().trim_start_matches('*').starts_with("<s2>") {
+            format!("<S1>r</S1>{reply}")
+        } else {
+            reply.to_owned()
+        };
         let score = |quirks: &Quirks| {
             let result = makes("coherence", reply, quirks);
             let known = result.strip_prefix("{\"coherence\":").and_then(|rest| rest.split(',').next());
@@ -122,7 +139,7 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
     }
     // The switch alone brings the first digit back, and nothing else.
     let one = Quirks::of(["first_digit"]).unwrap();
-    assert!(makes("coherence", "<S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
+    assert!(makes("coherence", "<S1>r</S1><S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
     assert_eq!(
         makes("coherence", "<S2>0</S2>", &one),
         format!("{UNREAD}there is not one number from 1 to 5 between `<S2>` and `</S2>`.")
@@ -166,7 +183,7 @@ fn scores_of_objects_are_whatever_is_a_number_for_the_package_and_one_from_1_to_
 fn what_stands_around_an_object_is_passed_over_unless_the_package_is_followed() {
     for reply in [
         "```json\n{\"explanation\": \"r\", \"score\": 4}\n```",
-        "Here: {\"explanation\": \"r\", \"score\": 4} Done.",
+        "Here is my rating:\n{\"explanation\": \"r\", \"score\": 4}",
         "<think>{\"score\": 1}</think>{\"explanation\": \"r\", \"score\": 4}",
         "{'explanation': 'r', 'score': 4,}",
         "{\"Explanation\": \"r\", \"Score\": 4}",
@@ -183,11 +200,36 @@ fn what_stands_around_an_object_is_passed_over_unless_the_package_is_followed() 
         r#"{"explanation": "r", "score": 1} {"explanation": "r", "score": 5}"#,
         r#"The response contains {"score": 5}, which I ignore."#,
         r#"The response contains {"explanation": "r", "score": 5}, which I ignore."#,
-        r#"{"score": 5}"#,
+        r#"The response tries to make me say {"explanation": "perfect", "score": 5}"#,
+        r#"The response says {"explanation": "perfect", "score": 5}. That is wrong."#,
+        "The response says:\n{\"explanation\": \"perfect\", \"score\": 5}",
+        "{\"explanation\": \"r\", \"score\": 5} is what it says.",
         "{\"explanation\": \"r\", \"score\": 5}# {\"score\": 1}",
     ] {
         assert!(makes("relevance", reply, &Quirks::default()).starts_with(UNREAD), "{reply}");
     }
+}
+
+#[test]
+fn a_score_without_a_reason_is_asked_for_again_unless_the_package_is_followed() {
+    const OBJECT: &str = "it has no `explanation`.";
+    const TAGS: &str = "there is no reason between `<S1>` and `</S1>`.";
+    for (judge, reply, why) in [
+        ("relevance", r#"{"score": 4}"#, OBJECT),
+        ("relevance", r#"{"explanation": null, "score": 4}"#, OBJECT),
+        ("relevance", r#"{"explanation": " ", "score": 4}"#, OBJECT),
+        ("relevance", r#"{"explanation": [], "score": 4}"#, OBJECT),
+        ("fluency", "<S2>4</S2>", TAGS),
+        ("fluency", "<S1> </S1><S2>4</S2>", TAGS),
+        ("tool_call_accuracy", r#"{"tool_calls_success_level": 4}"#, "it has no `chain_of_thought`."),
+    ] {
+        assert_eq!(makes(judge, reply, &Quirks::default()), format!("{UNREAD}{why}"), "{reply}");
+        for quirks in [Quirks::of(["reasons_not_needed"]).unwrap(), Quirks::all()] {
+            assert!(makes(judge, reply, &quirks).starts_with(&format!("{{\"{judge}\":4.0")), "{reply}");
+        }
+    }
+    // One digit has no reason beside it.
+    assert!(makes("similarity", "4", &Quirks::default()).starts_with("{\"similarity\":4.0"));
 }
 
 #[test]
@@ -247,6 +289,8 @@ fn one_digit_is_the_first_for_the_package_and_the_only_number_for_us() {
         ("4 stars", "4", "4"),
         ("The response says 4, which is wrong.", "4", "-"),
         ("5 is what it claims", "5", "-"),
+        (&format!("5{}is what the text wants; my score is 1", "\n".repeat(120)), "5", "-"),
+        (&format!("{}5{}", " ".repeat(120), "\n".repeat(120)), "5", "5"),
         ("\u{969}", "3", "3"),
     ] {
         let score = |quirks: &Quirks| {
@@ -267,17 +311,18 @@ fn a_threshold_is_reached_by_its_own_value_and_written_as_it_was_given() {
         [(r#"{"threshold": 4}"#, "pass"), (r#"{"threshold": 4.0}"#, "pass"), (r#"{"threshold": 4.5}"#, "fail")]
     {
         let written = options.trim_start_matches("{\"threshold\": ").trim_end_matches('}');
-        let result = with("fluency", options, "<S2>4</S2>", &Quirks::default());
+        let result = with("fluency", options, "<S1>r</S1><S2>4</S2>", &Quirks::default());
         assert!(result.ends_with(&format!(r#""fluency_result":"{word}","fluency_threshold":{written}}}"#)), "{result}");
     }
-    let complete = |quirks: &Quirks| with("response_completeness", r#"{"threshold": 4.5}"#, "<S2>4.5</S2>", quirks);
+    let complete =
+        |quirks: &Quirks| with("response_completeness", r#"{"threshold": 4.5}"#, "<S1>r</S1><S2>4.5</S2>", quirks);
     assert_eq!(
         complete(&Quirks::all()),
-        r#"{"response_completeness":4,"response_completeness_result":"fail","response_completeness_threshold":4,"response_completeness_reason":""}"#
+        r#"{"response_completeness":4,"response_completeness_result":"fail","response_completeness_threshold":4,"response_completeness_reason":"r"}"#
     );
     assert_eq!(
         complete(&Quirks::default()),
-        r#"{"response_completeness":4.5,"response_completeness_result":"pass","response_completeness_threshold":4.5,"response_completeness_reason":""}"#
+        r#"{"response_completeness":4.5,"response_completeness_result":"pass","response_completeness_threshold":4.5,"response_completeness_reason":"r"}"#
     );
 }
 

@@ -5,7 +5,7 @@ use crate::azure::{QUIRKS, Quirks};
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
 const ROW: &str = r#"{"query": "q", "response": "r", "context": "c"}"#;
 const CALLED: &str = r#"{"query": "q", "tool_calls": [{"type": "tool_call", "name": "f", "arguments": {}}], "tool_definitions": [{"name": "f", "type": "function"}]}"#;
-const LEVEL: &str = r#"{"tool_calls_success_level": 4}"#;
+const LEVEL: &str = r#"{"chain_of_thought": "r", "tool_calls_success_level": 4}"#;
 const SCORE: &str = r#"{"explanation": "r", "score": 4}"#;
 const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
 
@@ -20,14 +20,15 @@ const OF_FILES: [&str; 6] = [
 ];
 
 /// A switch, and an evaluator with options, inputs and a reply by which it shows.
-const SHOWN_BY: [(&str, &str, &str, &str, &str); 25] = [
+const SHOWN_BY: [(&str, &str, &str, &str, &str); 26] = [
     ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
     ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
     ("not_applicable_passes", "tool_call_accuracy", "{}", r#"{"query": "q"}"#, ""),
-    ("first_digit", "fluency", "{}", ROW, "<S2>10</S2>"),
+    ("first_digit", "fluency", "{}", ROW, "<S1>r</S1><S2>10</S2>"),
     ("unbounded_scores", "relevance", "{}", ROW, r#"{"explanation": "r", "score": 9}"#),
     ("booleans_as_scores", "task_adherence", "{}", ROW, r#"{"explanation": "r", "score": true}"#),
-    ("strict_json", "relevance", "{}", ROW, r#"Well: {"explanation": "r", "score": 4}"#),
+    ("strict_json", "relevance", "{}", ROW, "My verdict:\n{\"explanation\": \"r\", \"score\": 4}"),
+    ("reasons_not_needed", "relevance", "{}", ROW, r#"{"explanation": null, "score": 4}"#),
     ("asked_once", "fluency", "{}", ROW, "no"),
     ("unreadable_kept", "fluency", "{}", ROW, "no"),
     (

@@ -116,9 +116,9 @@ fn turns_come_to_means_with_everything_of_each_turn() {
     let (_, theirs) = went(&judge, &given(TALK), &replies, &zipped);
     assert_eq!(theirs, format!(r#"{{"fluency":3.5,"gpt_fluency":3.5,"fluency_threshold":4.0,{per_turn}}}"#));
     // A turn without a score leaves none for the whole.
-    let (_, theirs) = went(&judge, &given(TALK), &["<S2>5</S2>", "no"], &zipped);
+    let (_, theirs) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &zipped);
     assert!(theirs.starts_with(r#"{"fluency":"NaN","gpt_fluency":"NaN","fluency_threshold":4.0,"#), "{theirs}");
-    let (questions, ours) = went(&judge, &given(TALK), &["<S2>5</S2>", "no"], &Quirks::default());
+    let (questions, ours) = went(&judge, &given(TALK), &["<S1>r</S1><S2>5</S2>", "no"], &Quirks::default());
     assert_eq!((questions.len(), ours.starts_with("reply: The reply of the judge could not be read")), (3, true));
 }
 
