@@ -4,12 +4,14 @@ use crate::judging::owed::{Takes, tokens};
 use touchstone_scoring::azure::{Evaluation, Next};
 use touchstone_scoring::judges::Question;
 
-/// Something that judges can read, whatever they look for: JSON with all their keys, and tags and digits in it.
+/// Something that judges can read, whatever they look for: JSON with all their keys.
 const READABLE: &str = concat!(
-    r#"{"score": 3, "explanation": "<S0>3</S0><S1>3</S1><S2>3</S2>", "result": 0.5, "reason": "3", "reasoning": "3", "severity": 3, "#,
+    r#"{"score": 3, "explanation": "3", "chain_of_thought": "3", "result": 0.5, "reason": "3", "reasoning": "3", "severity": 3, "#,
     r#""tool_calls_success_level": 3, "details": {}, "protected_material": false, "found": [], "emotional_state": false, "#,
     r#""protected_class": false, "groundedness": false, "manipulated_content": false, "intrusion": false, "information_gathering": false}"#
 );
+/// The same for judges that reply in tags.
+const TAGGED: &str = "<S0>3</S0><S1>3</S1><S2>3</S2>";
 /// More questions are a mistake of an evaluator.
 const MOST: u64 = 200;
 
@@ -33,7 +35,7 @@ pub(crate) fn takes(mut evaluation: Evaluation<'_>, kept: impl Fn(&Question) -> 
             sent += tokens::of(&question.instructions) + tokens::of(&question.text);
         }
         asked += 1;
-        evaluation.take(READABLE);
+        evaluation.take(if question.instructions.contains("<S2>") { TAGGED } else { READABLE });
     }
     // Each reply may turn out to be unreadable, and is asked for once more then.
     let most = 2;
