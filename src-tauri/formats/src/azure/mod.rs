@@ -5,6 +5,7 @@ mod of_run;
 mod steps;
 mod threads;
 mod tools;
+mod waiting;
 
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ mod tests;
 pub use of_run::of_run;
 pub(crate) use steps::Telling;
 pub use threads::read;
+pub use waiting::Waiting;
 
 use crate::stamp;
 use crate::value::Value;

@@ -4,6 +4,7 @@ use super::{Thread, tools};
 use crate::json;
 use crate::run::{Part, Run, Step, StepKind};
 use crate::value::Value;
+use std::collections::{HashMap, HashSet};
 
 /// Facts that say which tools a run had.
 const TOOLS: [&str; 3] = ["tool_definitions", "inputs.tool_definitions", "available_tools"];
@@ -11,7 +12,8 @@ const TOOLS: [&str; 3] = ["tool_definitions", "inputs.tool_definitions", "availa
 /// What somebody said and what tools did, in order. System errors are nobody's words and are left out; a program is a call of
 /// `program`, and what was stored is said as text.
 pub fn of_run(run: &Run) -> Thread {
-    let mut telling = Telling::default();
+    let taken = run.steps.iter().filter_map(|step| step.call_id.clone()).collect();
+    let mut telling = Telling { taken, ..Telling::default() };
     for step in &run.steps {
         telling.step(step);
     }
@@ -29,7 +31,12 @@ struct Telling {
     /// What tools returned in this turn, after the message that called them.
     results: Vec<Message>,
     turn: u32,
-    calls: usize,
+    /// Ids that stand in the run.
+    taken: HashSet<String>,
+    /// Ids that were told.
+    told: HashSet<String>,
+    /// How often an id was made out of another.
+    made: HashMap<String, usize>,
 }
 
 impl Telling {
@@ -79,12 +86,29 @@ impl Telling {
         }
     }
 
+    /// An id that no other call has: its own where it is the first with that, else one that is made.
+    fn id(&mut self, own: Option<&str>) -> String {
+        let own = own.filter(|own| !own.is_empty());
+        if let Some(own) = own.filter(|own| self.told.insert((*own).to_owned())) {
+            return own.to_owned();
+        }
+        let base = own.unwrap_or("call");
+        // An own id stands for the first of its kind.
+        let made = self.made.entry(base.to_owned()).or_insert(usize::from(own.is_some()));
+        loop {
+            *made += 1;
+            let id = format!("{base}_{made}");
+            if !self.taken.contains(&id) && self.told.insert(id.clone()) {
+                return id;
+            }
+        }
+    }
+
     fn call(&mut self, step: &Step, name: &str) {
-        self.calls += 1;
-        let id = step.call_id.clone().unwrap_or_else(|| format!("call_{}", self.calls));
-        // Parameters may be called like results: of a tool only what comes last is one.
+        let id = self.id(step.call_id.as_deref());
+        // Parameters may be called like results: of a tool only what comes last is one, where anything came back.
         let is_result = |part: &Part| matches!(part.label.as_str(), "result" | "error");
-        let last = step.parts.iter().rposition(is_result);
+        let last = step.parts.iter().rposition(is_result).filter(|_| step.failed.is_some());
         let is_program = step.kind == StepKind::Program;
         let came = |at: usize, part: &Part| {
             if is_program { is_result(part) || part.label == "output" } else { Some(at) == last }

@@ -1,20 +1,22 @@
 //! **Pure.** Messages as steps of a run.
 use super::message::{Message, kind};
 use super::threads;
+use super::waiting::Waiting;
 use crate::node::Node;
 use crate::run::{Part, Step, StepKind};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
-use std::collections::HashMap;
 
 /// Steps that are being told.
 #[derive(Debug, Default)]
 pub(crate) struct Telling {
     pub(crate) steps: Vec<Step>,
     turn: u32,
-    /// Calls without a result, by id.
-    waiting: HashMap<String, usize>,
+    /// Calls without a result.
+    waiting: Waiting,
+    /// Messages of the model so far.
+    messages: usize,
     /// What the model said last.
     pub(crate) said: Option<String>,
 }
@@ -59,6 +61,7 @@ impl Telling {
         let (calls, rest): (Vec<&Value>, Vec<&Value>) =
             message.content.iter().partition(|item| kind(item) == "tool_call");
         self.turn += 1;
+        self.messages += 1;
         let parts: Vec<Part> = rest.into_iter().map(|item| part("message", Role::Message, shown(item))).collect();
         if !parts.is_empty() {
             self.said = Some(message.text());
@@ -76,7 +79,9 @@ impl Telling {
                 Some(other) => vec![part("params", Role::Param, other.clone())],
             };
             let call_id = word("tool_call_id");
-            self.waiting.extend(call_id.clone().map(|id| (id, self.steps.len())));
+            if let Some(id) = &call_id {
+                self.waiting.call(id, self.messages, self.steps.len());
+            }
             self.push(Step { kind: StepKind::ToolCall, title: word("name"), call_id, parts, ..Step::default() });
         }
     }
@@ -85,7 +90,7 @@ impl Telling {
     fn result(&mut self, id: Option<&str>, item: &Value) {
         let value = item.get("tool_result").unwrap_or(item).clone();
         let part = part("result", Role::Result, value);
-        let call = id.and_then(|id| self.waiting.remove(id)).and_then(|at| self.steps.get_mut(at));
+        let call = id.and_then(|id| self.waiting.answered(id)).and_then(|(_, at)| self.steps.get_mut(at));
         if let Some(step) = call {
             step.failed = Some(false);
             step.parts.push(part);

@@ -139,6 +139,7 @@ fn a_run_of_ours_becomes_a_thread_with_its_calls_beside_what_was_said() {
         turn,
         kind,
         title: title.map(str::to_owned),
+        failed: (kind == StepKind::ToolCall).then_some(false),
         parts,
         ..Step::default()
     };
@@ -181,7 +182,14 @@ proptest! {
 fn parameters_that_are_called_like_results_are_given_and_no_results() {
     let part =
         |label: &str, value: &str| run::Part { label: label.to_owned(), value: value.into(), ..run::Part::default() };
-    let step = |kind, parts| Step { kind, turn: 1, title: Some("f".to_owned()), parts, ..Step::default() };
+    let step = |kind, parts| Step {
+        kind,
+        turn: 1,
+        title: Some("f".to_owned()),
+        failed: Some(false),
+        parts,
+        ..Step::default()
+    };
     let messages = |step: Step| {
         let messages = of_run(&Run { steps: vec![step], ..Run::default() }).messages;
         messages.iter().map(|message| json::write(&Value::List(message.content.clone()), false)).collect::<Vec<_>>()
@@ -197,6 +205,12 @@ fn parameters_that_are_called_like_results_are_given_and_no_results() {
             r#"[{"type":"tool_result","tool_result":"d"}]"#
         ]
     );
+    // Nothing came back.
+    let silent = Step { failed: None, ..step(StepKind::ToolCall, vec![part("error", "b"), part("result", "c")]) };
+    assert_eq!(
+        messages(silent),
+        [r#"[{"type":"tool_call","tool_call_id":"call_1","name":"f","arguments":{"error":"b","result":"c"}}]"#]
+    );
     let ran = step(StepKind::Program, vec![part("code", "a"), part("output", "b")]);
     assert_eq!(
         messages(ran),
@@ -205,4 +219,53 @@ fn parameters_that_are_called_like_results_are_given_and_no_results() {
             r#"[{"type":"tool_result","tool_result":"b"}]"#
         ]
     );
+}
+
+#[test]
+fn every_call_of_a_run_has_an_id_of_its_own_and_its_result_that_of_its_call() {
+    let step = |id: Option<&str>| Step {
+        kind: StepKind::ToolCall,
+        title: Some("f".to_owned()),
+        call_id: id.map(str::to_owned),
+        failed: Some(false),
+        parts: vec![run::Part { label: "result".to_owned(), ..run::Part::default() }],
+        ..Step::default()
+    };
+    let ids = [None, Some("call_2"), Some("1"), Some("1"), None, Some(""), Some("1_2"), Some("1")];
+    let steps: Vec<Step> = ids.iter().zip(1..).map(|(id, turn)| Step { turn, ..step(*id) }).collect();
+    let messages = of_run(&Run { steps, ..Run::default() }).messages;
+    let called = messages.iter().flat_map(|message| &message.content).filter(|item| message::kind(item) == "tool_call");
+    let called: Vec<&str> = called.map(|call| call.get("tool_call_id").unwrap().text().unwrap()).collect();
+    assert_eq!(called, ["call_1", "call_2", "1", "1_3", "call_3", "call_4", "1_2", "1_4"]);
+    let answered: Vec<&str> = messages.iter().filter_map(|message| message.call.as_deref()).collect();
+    assert_eq!(called, answered);
+}
+
+#[test]
+fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
+    let call = |name: &str| format!(r#"{{"id": "1", "function": {{"name": "{name}", "arguments": "{{}}"}}}}"#);
+    let says =
+        |calls: &[String]| format!(r#"{{"role": "assistant", "content": null, "tool_calls": [{}]}}"#, calls.join(", "));
+    let came = |result: &str| format!(r#"{{"role": "tool", "tool_call_id": "1", "content": "{result}"}}"#);
+    let text = [
+        says(&[call("a")]),
+        came("of a"),
+        says(&[call("b"), call("c")]),
+        came("of b"),
+        came("of c"),
+        says(&[call("d")]),
+        says(&[call("e")]),
+        came("of e"),
+    ];
+    let mut telling = Telling::default();
+    assert!(telling.messages(&json::read(&format!("[{}]", text.join(", "))).unwrap()));
+    let told: Vec<String> = telling
+        .steps
+        .iter()
+        .map(|step| {
+            let result = step.parts.last().and_then(|part| part.value.text()).unwrap_or("-");
+            format!("{} {result}", step.title.as_deref().unwrap_or("?"))
+        })
+        .collect();
+    assert_eq!(told, ["a of a", "b of b", "c of c", "d -", "e of e"]);
 }

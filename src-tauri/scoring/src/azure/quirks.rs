@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 32] = [
+pub const QUIRKS: [Quirk; 33] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -83,6 +83,11 @@ pub const QUIRKS: [Quirk; 32] = [
         "openai_calls_unread",
         "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood.",
         "They are understood like the package's own form.",
+    ),
+    quirk(
+        "repeated_ids_share_results",
+        "Calls of tools that share an id, as those of programs that number them anew in each turn, are all shown with the last result of that id.",
+        "Each is shown with its own result, and one that returned nothing without any.",
     ),
     quirk(
         "odd_histories_unread",

@@ -1,6 +1,7 @@
 //! **Pure.** Lists of messages and definitions of tools as the texts that judges are shown. Nothing comes of what is not understood:
 //! it is then shown as it is.
 use super::inputs::shown;
+use super::tools::{self, Place};
 use super::{Quirks, normal};
 use crate::text::python::is_space;
 use std::collections::HashMap;
@@ -150,20 +151,21 @@ pub fn agent_response(response: &Value, tools: bool, quirks: &Quirks) -> Option<
     };
     let results = if tools { results(messages, quirks)? } else { HashMap::new() };
     let mut lines = Vec::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         let assistant = role(message).ok()?.is_some_and(|role| role.text() == Some("assistant"));
         let Some(content) = message.get("content").filter(|_| assistant) else { continue };
         lines.extend(texts(content)?.iter().map(|text| spoken(text, quirks)));
         if tools {
-            lines.extend(calls(content, &results, quirks)?);
+            lines.extend(calls(content, |part| results.get(&(at, part)), quirks)?);
         }
     }
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// What tools returned, by the id of the call; the last of several is that of the call.
-fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<String, String>> {
-    let mut results = HashMap::new();
+/// What each call returned, as a line.
+fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>> {
+    let line = |result: &Value| one_line(format!("[TOOL_RESULT] {}", bare(result, quirks)), quirks);
+    let mut by_id = HashMap::new();
     for message in messages {
         let Value::Map(_) = message else { return None };
         let (Some("tool"), Some(id)) = (message.get("role").and_then(Value::text), message.get("tool_call_id")) else {
@@ -171,13 +173,16 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<String, String
         };
         for part in parts(message.get("content"))? {
             if part.get("type").and_then(Value::text) == Some("tool_result") {
-                let result = part.get("tool_result").unwrap_or(&Value::Null);
-                let line = one_line(format!("[TOOL_RESULT] {}", bare(result, quirks)), quirks);
-                results.insert(json::write(id, false), line);
+                by_id.insert(json::write(id, false), part.get("tool_result").unwrap_or(&Value::Null));
             }
         }
     }
-    Some(results)
+    if quirks.has("repeated_ids_share_results") {
+        // The last of several is that of all calls of that id.
+        let of = |call: &Value| by_id.get(&tools::id_of(call)).map(|result| line(result));
+        return Some(tools::calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect());
+    }
+    Some(tools::returned(messages).iter().map(|(place, result)| (*place, line(result))).collect())
 }
 
 /// The parts of a content that consists of nothing else.
@@ -191,17 +196,14 @@ fn parts(content: Option<&Value>) -> Option<&[Value]> {
     }
 }
 
-fn calls(content: &Value, results: &HashMap<String, String>, quirks: &Quirks) -> Option<Vec<String>> {
+fn calls<'r>(content: &Value, result: impl Fn(usize) -> Option<&'r String>, quirks: &Quirks) -> Option<Vec<String>> {
     let mut lines = Vec::new();
-    for part in parts(Some(content))? {
+    for (at, part) in parts(Some(content))?.iter().enumerate() {
         if part.get("type").and_then(Value::text) != Some("tool_call") {
             continue;
         }
         let nested = part.get("tool_call").filter(|call| call.get("function").is_some());
-        let (id, of) = match nested {
-            Some(call) => (call.get("id"), call.get("function").unwrap_or(part)),
-            None => (part.get("tool_call_id"), part),
-        };
+        let of = nested.and_then(|call| call.get("function")).unwrap_or(part);
         let name = of.get("name").map(python::text).unwrap_or_default();
         let arguments = match of.get("arguments") {
             None => String::new(),
@@ -212,7 +214,7 @@ fn calls(content: &Value, results: &HashMap<String, String>, quirks: &Quirks) ->
             Some(_) => return None,
         };
         lines.push(one_line(format!("[TOOL_CALL] {name}({arguments})"), quirks));
-        lines.extend(results.get(&json::write(id.unwrap_or(&Value::Null), false)).cloned());
+        lines.extend(result(at).cloned());
     }
     Some(lines)
 }

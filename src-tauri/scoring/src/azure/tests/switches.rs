@@ -20,7 +20,7 @@ const OF_FILES: [&str; 6] = [
 ];
 
 /// A switch, and an evaluator with options, inputs and a reply by which it shows.
-const SHOWN_BY: [(&str, &str, &str, &str, &str); 26] = [
+const SHOWN_BY: [(&str, &str, &str, &str, &str); 27] = [
     ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
     ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
     ("not_applicable_passes", "tool_call_accuracy", "{}", r#"{"query": "q"}"#, ""),
@@ -45,6 +45,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 26] = [
         "{}",
         r#"{"tool_calls": [{"id": "k", "function": {"name": "f", "arguments": "{}"}}], "tool_definitions": [{"name": "f"}]}"#,
         LEVEL,
+    ),
+    (
+        "repeated_ids_share_results",
+        "task_adherence",
+        "{}",
+        r#"{"query": "q", "response": [{"role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}, {"role": "tool", "tool_call_id": "1", "content": [{"type": "tool_result", "tool_result": "a"}]}, {"role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}]}]}"#,
+        SCORE,
     ),
     (
         "odd_histories_unread",

@@ -1,6 +1,6 @@
 //! What the judge of tool calls is given.
 use super::{block, evaluator, given, value, went};
-use crate::azure::{Quirks, calls_of, tool_inputs};
+use crate::azure::{Quirks, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -140,4 +140,60 @@ fn calls_in_a_text_with_messages_are_found() {
     let messages = format!(r#"[{{"role": "assistant", "content": [{CALL}]}}]"#);
     let text = Value::Text(messages);
     assert_eq!((calls_of(&text, &Quirks::default()).len(), calls_of(&text, &Quirks::all()).len()), (1, 0));
+}
+
+/// Messages: `a1 b1` calls a and b by the id 1, `1=x` is a result of that id.
+fn messages(told: &[&str]) -> Value {
+    let message = |told: &&str| match told.split_once('=') {
+        Some((id, result)) => value(&format!(
+            r#"{{"role": "tool", "tool_call_id": "{id}", "content": [{{"type": "tool_result", "tool_result": "{result}"}}]}}"#
+        )),
+        None => {
+            let call = |word: &str| {
+                let (name, id) = word.split_at(1);
+                format!(r#"{{"type": "tool_call", "tool_call_id": "{id}", "name": "{name}", "arguments": {{}}}}"#)
+            };
+            let calls: Vec<String> = told.split(' ').map(call).collect();
+            value(&format!(r#"{{"role": "assistant", "content": [{}]}}"#, calls.join(", ")))
+        }
+    };
+    Value::List(told.iter().map(message).collect())
+}
+
+#[test]
+fn a_result_is_that_of_the_call_before_it_also_where_ids_begin_anew() {
+    for (told, ours, theirs) in [
+        (&["a1", "1=x", "b1", "1=y"][..], "a=x b=y", "a=y b=y"),
+        (&["a1", "1=x", "b1"], "a=x b", "a=x b=x"),
+        (&["a1", "b1", "1=y"], "a b=y", "a=y b=y"),
+        (&["a1", "b1", "1=y", "1=x"], "a=x b=y", "a=x b=x"),
+        (&["a1 b1", "1=x", "1=y"], "a=x b=y", "a=y b=y"),
+        (&["a1 b2", "2=y", "1=x"], "a=x b=y", "a=x b=y"),
+        (&["a1", "1=x", "1=y"], "a=y", "a=y"),
+        (&["1=x", "a1"], "a", "a=x"),
+        (&["a1", "2=x"], "a", "a"),
+    ] {
+        let response = messages(told);
+        let seen = |quirks: &Quirks| {
+            let of = |call: &Value| {
+                let text = |key: &str| call.get(key).and_then(Value::text);
+                let result = text("tool_result").map(|result| format!("={result}"));
+                text("name").unwrap().to_owned() + &result.unwrap_or_default()
+            };
+            let calls = calls_of(&response, quirks).iter().map(of).collect::<Vec<_>>().join(" ");
+            let lines = reformat::agent_response(&response, true, quirks).unwrap();
+            let lines = lines.replace("[TOOL_CALL] ", " ").replace("()", "").replace("\n[TOOL_RESULT] ", "=");
+            assert_eq!(lines.replace('\n', "").trim(), calls, "{told:?}");
+            calls
+        };
+        assert_eq!((seen(&Quirks::default()).as_str(), seen(&Quirks::all()).as_str()), (ours, theirs), "{told:?}");
+    }
+}
+
+#[test]
+fn very_many_calls_of_one_id_take_no_longer_than_others() {
+    let calls = vec!["a1"; 20_000].join(" ");
+    let told: Vec<&str> = std::iter::once(calls.as_str()).chain(vec!["1=x"; 20_000]).collect();
+    let found = calls_of(&messages(&told), &Quirks::default());
+    assert!(found.len() == 20_000 && found.iter().all(|call| call.get("tool_result").is_some()));
 }

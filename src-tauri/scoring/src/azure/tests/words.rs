@@ -133,12 +133,18 @@ fn an_answer_is_told_with_calls_and_what_they_returned_or_without() {
     for (response, tools, theirs, ours) in [
         (&[CALLS, CAME, SAYS][..], true, PYTHON, JSON),
         (&[CALLS, CAME, SAYS], false, "I look./From where?", "I look./From where?"),
-        // Where a result stands does not matter, and the last of several counts.
+        // Where a result stands matters to us, and the last of several counts.
         (
             &[CAME, LAST, CALLS],
             true,
             &PYTHON.replace("{'at': '8:10', 'late': False}/From where?", "two"),
-            &JSON.replace("{\"at\":\"8:10\",\"late\":false}/From where?", "two"),
+            &JSON.replace("/[TOOL_RESULT] {\"at\":\"8:10\",\"late\":false}/From where?", ""),
+        ),
+        (
+            &[CALLS, CAME, LAST],
+            true,
+            &PYTHON.replace("{'at': '8:10', 'late': False}/From where?", "two"),
+            &JSON.replace("{\"at\":\"8:10\",\"late\":false}/From where?", "[\"none\",\"two\"]"),
         ),
         (&[CAME], true, "-", "-"),
         (&[BARE_CALL], true, "[TOOL_CALL] bus()", "[TOOL_CALL] bus()"),
