@@ -160,7 +160,8 @@ pub fn words(n: u64, same: u64, kappa: Option<(f64, Option<Interval>)>) -> Strin
         return "full agreement".to_owned();
     }
     if interval.is_some_and(|interval| interval.low <= 0.0) || kappa <= 0.0 {
-        return if interval.is_some_and(|interval| interval.high < 0.0) {
+        // Without a single run that is the same, there is no interval either.
+        return if interval.map_or(kappa < 0.0, |interval| interval.high < 0.0) {
             "worse than chance".to_owned()
         } else {
             "no better than chance, as far as can be told".to_owned()
@@ -259,6 +260,9 @@ mod tests {
             (12, 12, Some((1.0, None)), "full agreement"),
             (40, 20, within(0.3, -0.1, 0.7), "no better than chance, as far as can be told"),
             (40, 5, within(-0.6, -0.9, -0.3), "worse than chance"),
+            (40, 0, Some((-1.0, None)), "worse than chance"),
+            (40, 20, Some((0.0, None)), "no better than chance, as far as can be told"),
+            (40, 18, within(-0.1, -0.4, 0.2), "no better than chance, as far as can be told"),
             (40, 30, within(0.15, 0.05, 0.25), "hardly better than chance"),
             (40, 30, within(0.3, 0.1, 0.5), "weak"),
             (20, 15, within(0.7, 0.3, 0.95), "good, but it may be weak"),
@@ -266,6 +270,12 @@ mod tests {
         ] {
             assert_eq!(words(n, same, kappa), wanted, "{n} {same} {kappa:?}");
         }
+    }
+
+    #[test]
+    fn whoever_says_the_opposite_each_time_is_worse_than_chance() {
+        let agreed = agreed(&[(Right, Wrong, 20), (Wrong, Right, 20)]);
+        assert_eq!((agreed.same, agreed.words.as_str()), (0, "worse than chance"));
     }
 
     fn says() -> impl Strategy<Value = Says> {

@@ -361,7 +361,7 @@ proptest! {
         let row = |values: &Vec<Value>| {
             names(values, ["a", "b.c"]).into_iter().map(|(name, value)| (name, Some(value))).collect()
         };
-        let data = Table::gathered(cells.iter().map(row));
+        let data = Table::gathered(cells.iter().map(row)).unwrap();
         let mut outputs = Outputs::new(&read("an.f1", r#"{"kind": "f1_score"}"#).unwrap(), cells.len());
         for (at, result) in results.iter().take(cells.len()).enumerate() {
             outputs.set(at, &result.as_ref().map(|values| names(values, ["score", "x_result"])).unwrap_or_default());
@@ -386,7 +386,7 @@ proptest! {
 
 #[test]
 fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
-    let said = Table::gathered([1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))]));
+    let said = Table::gathered([1, 2].map(|at| vec![("r".to_owned(), Some(Value::Number(at.to_string())))])).unwrap();
     let back = |rows: &str| {
         let data = Table::read(rows, false, &Quirks::default()).unwrap();
         let (target, outputs, metrics) = (Some(&said), [], []);

@@ -322,7 +322,7 @@ impl Work {
                 if one.embeds() { models.embedder.as_ref() } else { models.judge.as_ref().filter(|_| one.takes.model) };
             model.map(|model| model.name.clone())
         };
-        let (text, metrics) = results::compose(sheet, &self.job.wish, made, model);
+        let (text, metrics) = results::compose(sheet, &self.job.wish, made, model)?;
         let replies = made.replies(&layouts::contents(text.as_bytes()));
         if let Some(bench) = self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
             bench.keep(&replies).map_err(|why| why.to_string())?;

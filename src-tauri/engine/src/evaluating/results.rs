@@ -3,9 +3,8 @@ use super::sheet::Sheet;
 use super::wish::{Configured, Wish};
 use crate::rows::EvaluateMetric;
 use touchstone_formats::collection::Heard;
-use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
-    About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, Table, metrics, prompts_version,
+    About, Evaluator, Failure, Fault, Metric, Outcome, Outputs, Results, metrics, prompts_version,
 };
 
 /// What is kept of one reply, in letters.
@@ -76,15 +75,15 @@ impl Made {
     }
 }
 
-/// The file of results, and the numbers over all rows. `model` names the one that was asked for an evaluator.
+/// The file of results, and the numbers over all rows. `model` names the one that was asked for an evaluator. The error is a sentence.
 pub(crate) fn compose(
     sheet: &Sheet,
     wish: &Wish,
     made: &Made,
     model: impl Fn(&Evaluator) -> Option<String>,
-) -> (String, Vec<EvaluateMetric>) {
+) -> Result<(String, Vec<EvaluateMetric>), String> {
     let summed = metrics(&made.outputs, &wish.quirks);
-    let target = sheet.said.as_ref().map(|said| Table::gathered(said.iter().map(|row| cells(row.as_ref().ok()))));
+    let target = sheet.target()?;
     let about: Vec<About> = wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator))).collect();
     let mut faults = made.faults.clone();
     let order = |name: &str| made.outputs.iter().position(|outputs| outputs.name == name);
@@ -97,11 +96,7 @@ pub(crate) fn compose(
         about: &about,
         faults: &faults,
     };
-    (results.text(&wish.quirks), summed.into_iter().map(told).collect())
-}
-
-fn cells(said: Option<&Vec<(String, Value)>>) -> Vec<(String, Option<Value>)> {
-    said.into_iter().flatten().map(|(column, value)| (column.clone(), Some(value.clone()))).collect()
+    Ok((results.text(&wish.quirks), summed.into_iter().map(told).collect()))
 }
 
 fn about(one: &Configured, wish: &Wish, model: Option<String>) -> About {

@@ -106,10 +106,22 @@ impl Sheet {
         wish.evaluators.iter().flat_map(of).collect()
     }
 
-    /// Why no evaluator can be asked, after the target was: what is mapped to is in none of its answers. Where it answered nothing, each
+    /// What the target said, where there is one. The error is a sentence: there is too much of it.
+    pub(crate) fn target(&self) -> Result<Option<Table>, String> {
+        let cells = |row: &Said| {
+            let said = row.iter().flatten();
+            said.map(|(column, value)| (column.clone(), Some(value.clone()))).collect()
+        };
+        self.said.as_ref().map(|said| Table::gathered(said.iter().map(cells))).transpose()
+    }
+
+    /// Why no evaluator can be asked, after the target was: it said too much to be written, or what is mapped to is in none of its answers. Where it answered nothing, each
     /// row says why.
     pub(crate) fn unanswered(&self, wish: &Wish) -> Option<String> {
         let said = self.said.as_ref()?;
+        if let Err(why) = self.target() {
+            return Some(format!("What the target said does not fit into a file of results. {why}"));
+        }
         let why = self.lost(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
         Some(format!("{why} The target gives {}. Mend the mapping, and begin again.", self.columns.join(", ")))
     }

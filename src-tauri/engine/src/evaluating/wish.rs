@@ -102,7 +102,7 @@ fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Res
         entries.retain(|(known, _)| known.text() != Some(key));
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
-    let evaluator = Evaluator::read(name, &Value::Map(entries)).map_err(about)?;
+    let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
     let mapping = mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
     Ok(Configured { evaluator, mapping })
 }

@@ -88,6 +88,18 @@ fn what_evaluators_said_is_a_fact_and_a_row_on_which_they_failed_is_no_wrong_ans
 }
 
 #[test]
+fn the_note_of_a_row_says_of_each_evaluator_what_its_verdict_is() {
+    let row = r#"{"inputs.query": "q", "outputs.document_retrieval.ndcg@3": 1.0, "outputs.document_retrieval.ndcg@3_result": "pass",
+        "outputs.document_retrieval.total_ground_truth_documents_result": "fail", "outputs.qa.relevance": 2.0, "outputs.qa.relevance_result": "fail",
+        "outputs.qa.f1_score": 1.0, "outputs.qa.f1_result": "pass", "outputs.tone.passed": false, "outputs.tone.label": "rude", "outputs.tone.tone_result": "fail",
+        "outputs.calls.calls": "not applicable", "outputs.calls.calls_result": "not applicable"}"#;
+    let text = format!("{{\"rows\": [{}], \"metrics\": {{}}}}", row.replace('\n', " "));
+    let run = read("x.json", text.as_bytes(), "row-1").unwrap();
+    let wanted = "Stored results: document_retrieval pass 1.0, qa fail, tone fail rude, calls not applicable.";
+    assert!(run.notes.iter().any(|note| note == wanted), "{:?}", run.notes);
+}
+
+#[test]
 fn a_target_that_gave_nothing_is_an_error_and_what_it_gave_is_the_answer() {
     assert_eq!(run(3, "row-1").answer.unwrap().value, Value::from("echo hello there"));
     assert_eq!(run(3, "row-2").outline().standing, Standing::Error);

@@ -4,7 +4,7 @@ use super::{Read, verdicts};
 use crate::azure::Telling;
 use crate::json;
 use crate::node::{Node, Shape};
-use crate::run::{Answer, Layout, Run, Step, StepKind};
+use crate::run::{Answer, Layout, Run, Step, StepKind, Verdict};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
@@ -83,8 +83,8 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
         of_ours(&mut run, &columns);
     }
     run.notes.push(STORED.to_owned());
-    run.notes.extend(results(&columns));
     run.verdicts = columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
+    run.notes.extend(results(&run.verdicts));
     let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
     let is_place =
         |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "answer" | "error"));
@@ -188,18 +188,17 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
 }
 
 /// What evaluators said, in a sentence each for those that did and those that did not.
-fn results(columns: &Columns<'_>) -> Vec<String> {
+fn results(verdicts: &[Verdict]) -> Vec<String> {
     let (mut said, mut silent) = (Vec::new(), Vec::new());
-    for (evaluator, results) in &columns.outputs {
-        let verdict = results.iter().rfind(|(name, value)| name.ends_with("_result") && !is_missing(value));
-        let score = results.iter().find(|(_, value)| value.number().is_some());
-        let words = [verdict, score].into_iter().flatten().filter_map(|(_, value)| value.word());
-        let words: Vec<String> = words.map(|word| word.chars().take(40).collect()).collect();
-        if results.iter().all(|(_, value)| is_missing(value)) {
-            silent.push((*evaluator).to_owned());
-        } else {
-            said.push(format!("{evaluator} {}", words.join(" ")).trim_end().to_owned());
+    for verdict in verdicts {
+        if verdict.is_silent {
+            silent.push(verdict.evaluator.clone());
+            continue;
         }
+        let passed = verdict.passed.map(|passed| if passed { "pass" } else { "fail" });
+        let score = verdict.score.as_ref().or(verdict.word.as_ref()).map(String::as_str);
+        let words = [passed, score].into_iter().flatten().map(|word| format!(" {}", short(word)));
+        said.push(words.fold(verdict.evaluator.clone(), |told, word| told + &word));
     }
     let listed = |what: &str, mut names: Vec<String>| {
         let more = names.len().saturating_sub(NAMED);
@@ -209,6 +208,10 @@ fn results(columns: &Columns<'_>) -> Vec<String> {
     };
     let none = "Evaluators without a result for this row, which says nothing of the answer";
     [listed("Stored results", said), listed(none, silent)].into_iter().flatten().collect()
+}
+
+fn short(word: &str) -> String {
+    word.chars().take(40).collect()
 }
 
 fn shown(value: &Value) -> Value {

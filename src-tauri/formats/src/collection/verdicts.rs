@@ -9,17 +9,23 @@ use crate::value::Value;
 const FOR_ALL: [&str; 2] = ["ndcg@3_result", "rouge_f1_score_result"];
 
 /// Reads the columns of an evaluator, by what they are called.
-pub(super) fn of(evaluator: &str, columns: &[(&str, &Value)]) -> Verdict {
+pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdict {
     let said: Vec<(&str, &Value)> = columns.iter().filter(|(_, value)| !is_missing(value)).copied().collect();
     let get = |key: &str| said.iter().find(|(known, _)| *known == key).map(|(_, value)| *value);
-    let mut results: Vec<(&str, &Value)> = said.iter().filter(|(key, _)| key.ends_with("_result")).copied().collect();
-    if let Some(one) = FOR_ALL.iter().find_map(|key| results.iter().find(|(known, _)| known == key).copied()) {
-        results = vec![one];
-    }
-    let bases: Vec<&str> = results.iter().filter_map(|(key, _)| key.strip_suffix("_result")).collect();
+    // Also where that one says nothing of this row, the others do not speak for it.
+    let one = FOR_ALL.iter().find(|key| columns.iter().any(|(known, _)| known == *key));
+    let speaks = |key: &str| key.ends_with("_result") && one.is_none_or(|one| *one == key);
+    let results: Vec<(&str, &Value)> = said.iter().filter(|(key, _)| speaks(key)).copied().collect();
+    let base = |key: &'c str| key.strip_suffix("_result");
+    let bases: Vec<&str> = match one {
+        Some(one) => base(one).into_iter().collect(),
+        None => results.iter().filter_map(|(key, _)| base(key)).collect(),
+    };
     let of_base = |ends: &[&str]| bases.iter().chain([&evaluator]).find_map(|base| by_ends(&get, base, ends));
     let number = |(key, value): &(&str, &Value)| value.number().is_some() && !is_beside(key);
-    let score = of_base(&["", "_score"]).or_else(|| said.iter().find(|one| number(one)).map(|(_, value)| *value));
+    // Of several verdicts, none has the score of all.
+    let any = || said.iter().find(|one| number(one)).map(|(_, value)| *value).filter(|_| one.is_none());
+    let score = of_base(&["", "_score"]).or_else(any).filter(|_| bases.len() < 2);
     let word = |key: &str| get(key).filter(|value| value.number().is_none() && scalar(value).is_some());
     let words = bases.iter().chain([&evaluator]).find_map(|base| word(base).or_else(|| word(&format!("{base}_label"))));
     // Some only say yes or no, by a name of their own.
@@ -120,6 +126,21 @@ mod tests {
                 "tone",
                 r#"{"passed": false, "score": 0.0, "label": "rude", "reason": "It is rude.", "tone_result": "fail"}"#,
                 "0.0 rude Some(false) from –: It is rude.",
+            ),
+            (
+                "document_retrieval",
+                r#"{"ndcg@3": 1.0, "xdcg@3": 20.4, "fidelity": 1.0, "ndcg@3_result": "pass", "ndcg@3_threshold": 0.5, "xdcg@3_result": "fail", "holes_result": "pass", "total_ground_truth_documents_result": "fail"}"#,
+                "1.0 – Some(true) from 0.5: –",
+            ),
+            (
+                "document_retrieval",
+                r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "xdcg@3_result": "fail"}"#,
+                "– – None from 0.5: Nothing is relevant.",
+            ),
+            (
+                "qa",
+                r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#,
+                "– – Some(false) from 3: all there",
             ),
             ("sopr", r#"{"score": 1.0, "passed": true}"#, "1.0 – Some(true) from –: –"),
             (

@@ -127,9 +127,11 @@ fn context(
     there.then(|| Value::Text(shown(Some(&Value::Map(known)), quirks)))
 }
 
-/// What the results of the turns come to together. `main` is the score that the result is about, with the threshold that it is held
-/// against; none where there are several.
-pub(super) fn together(turns: Vec<Outcome>, main: Option<(&str, &Limit)>, quirks: &Quirks) -> Outcome {
+/// A score that has a result, the key of that, and the threshold that it is held against.
+pub(super) type Held<'a> = (&'a str, &'a str, &'a Limit);
+
+/// What the results of the turns come to together, where these scores have results.
+pub(super) fn together(turns: Vec<Outcome>, held: &[Held<'_>], quirks: &Quirks) -> Outcome {
     if turns.len() < 2 {
         return turns.into_iter().next().unwrap_or_default();
     }
@@ -149,9 +151,9 @@ pub(super) fn together(turns: Vec<Outcome>, main: Option<(&str, &Limit)>, quirks
         let threshold = name.ends_with("_threshold") && !quirks.has("turns_without_result");
         let value = if threshold { values[0].clone() } else { number(mean) };
         out.push(((*name).to_owned(), value));
-        if let Some((main, limit)) = main.filter(|(main, _)| main == name && !quirks.has("turns_without_result")) {
-            let base = main.strip_suffix("_score").unwrap_or(main);
-            out.extend(result(mean, limit).map(|word| (format!("{base}_result"), word.into())));
+        let held = held.iter().find(|(score, ..)| score == name && !quirks.has("turns_without_result"));
+        if let Some((_, key, limit)) = held {
+            out.extend(result(mean, limit).map(|word| ((*key).to_owned(), word.into())));
         }
     }
     let lists = names.iter().map(|name| ((*name).into(), Value::List(values(name).into_iter().cloned().collect())));

@@ -4,7 +4,7 @@ use super::model_graders::{Label, Score};
 use super::options::{Limit, Options};
 use super::retrieval::Retrieval;
 use super::texts::Text;
-use super::{Inputs, Pattern};
+use super::{Inputs, Pattern, Quirks};
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
@@ -303,13 +303,18 @@ pub struct SafetyOptions {
 impl Evaluator {
     /// Of a name and options: `{kind?: "f1_score", threshold?: 4, …}`; the kind is the name unless it is told. The error is a sentence.
     pub fn read(name: &str, options: &Value) -> Result<Self, String> {
+        Self::read_like(name, options, &Quirks::default())
+    }
+
+    /// The same where the package may be followed in what it accepts.
+    pub fn read_like(name: &str, options: &Value, quirks: &Quirks) -> Result<Self, String> {
         if name.is_empty() || name.chars().any(char::is_control) {
             return Err("An evaluator has to have a name.".to_owned());
         }
         let kind = options.get("kind").and_then(Value::text).unwrap_or(name);
         let takes = *named(kind)?;
         let options = Options::new(takes.name, options);
-        let read = Kind::read(&takes, &options)?;
+        let read = Kind::read(&takes, &options, quirks)?;
         options.finish()?;
         Ok(Self { name: name.to_owned(), takes, kind: read })
     }
@@ -373,10 +378,10 @@ fn named(kind: &str) -> Result<&'static Takes, String> {
 }
 
 impl Kind {
-    fn read(takes: &Takes, options: &Options<'_>) -> Result<Self, String> {
+    fn read(takes: &Takes, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
         Ok(match takes.name {
             "f1_score" | "bleu_score" | "gleu_score" | "meteor_score" | "rouge_score" => {
-                Self::Text(Text::read(takes.name, options)?)
+                Self::Text(Text::read(takes.name, options, quirks)?)
             }
             "document_retrieval" => Self::Retrieval(Retrieval::read(options)?),
             "string_check" => Self::Check(Check::read(options)?),

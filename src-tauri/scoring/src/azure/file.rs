@@ -321,6 +321,8 @@ impl ResultsRead {
                 outputs.column("passed").is_some() && outputs.column(&format!("{}_result", outputs.name)).is_some();
         }
         let (data, target) = (reading.data, reading.target);
+        data.is_filled()?;
+        target.is_filled()?;
         Ok(Self {
             // Where a target was asked, the package numbers the rows in a column of its own.
             data: if target.columns.is_empty() || !is_numbered(&data) { data } else { data.without(LINE_NUMBER) },

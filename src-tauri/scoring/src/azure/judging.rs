@@ -3,6 +3,7 @@ use super::conversation;
 use super::judge::{Form, Judge, QA, Shape, judge_named};
 use super::numbers::number;
 use super::sitting::{Heard, Stop};
+use super::texts::text_of;
 use super::{Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results, tools};
 use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
@@ -67,7 +68,9 @@ pub(super) fn judged(
         };
     }
     let one = |turn: &Inputs| asked(judge, limit, turn, heard, (false, quirks));
-    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, Some((judge.name, limit)), quirks))
+    let key = format!("{}_result", judge.name);
+    let held = [(judge.name, key.as_str(), limit)];
+    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, &held, quirks))
 }
 
 fn known(name: &str) -> Result<&'static Judge, Failure> {
@@ -127,11 +130,7 @@ pub(super) fn qa(
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
     given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)?;
-    let text = |name: &str| {
-        let message = format!("F1ScoreEvaluator: `{name}` has to be text.");
-        given.get(name).and_then(Value::text).ok_or(Failure { by_input: true, message })
-    };
-    let (response, truth) = (text("response")?, text("ground_truth")?);
+    let (response, truth) = (text_of(given, "response", quirks)?, text_of(given, "ground_truth", quirks)?);
     let mut out = Outcome::new();
     let QaLimits { groundedness, relevance, coherence, fluency, similarity, f1 } = limits;
     for (name, limit) in QA.into_iter().zip([groundedness, relevance, coherence, fluency, similarity]) {

@@ -49,7 +49,7 @@ pub use quirks::{NEVER, QUIRKS, Quirk, Quirks};
 pub use retrieval::Retrieval;
 pub use sums::{Metric, metrics};
 pub use table::{Row, Table, Wrong};
-pub use texts::Text;
+pub use texts::{By, Text};
 pub use tools::{ToolInputs, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;

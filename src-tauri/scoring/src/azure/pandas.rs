@@ -52,15 +52,13 @@ fn of_json(table: &mut Table, column: usize) {
 /// A column that is none of numbers: its numbers are still Python's, and what is missing is `NaN`.
 fn keep(table: &mut Table, column: usize) {
     for row in &mut table.rows {
-        let cell = row.cell_mut(column);
-        match cell {
-            None => *cell = Some(numbers::number(f64::NAN)),
-            Some(Value::Number(number)) if !is_whole(number) => {
-                if let Some(value) = written(number) {
-                    *cell = Some(numbers::number(value));
-                }
-            }
-            Some(_) => {}
+        let value = match row.cell(column) {
+            None => Some(f64::NAN),
+            Some(Value::Number(number)) if !is_whole(number) => written(number),
+            Some(_) => None,
+        };
+        if let Some(value) = value {
+            row.set(column, numbers::number(value));
         }
     }
 }
@@ -68,8 +66,7 @@ fn keep(table: &mut Table, column: usize) {
 fn put(table: &mut Table, column: usize, values: &[f64], wholes: bool) {
     let whole = wholes && values.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.2e18);
     for (row, value) in table.rows.iter_mut().zip(values) {
-        *row.cell_mut(column) =
-            Some(if whole { Value::Number(format!("{value:.0}")) } else { numbers::number(*value) });
+        row.set(column, if whole { Value::Number(format!("{value:.0}")) } else { numbers::number(*value) });
     }
 }
 
@@ -97,11 +94,11 @@ fn of_csv(table: &mut Table, column: usize) {
         }
         None => {
             for row in &mut table.rows {
-                let cell = row.cell_mut(column);
-                if is_nothing(cell.as_ref()) {
-                    *cell = Some(numbers::number(f64::NAN));
-                } else if let (true, Some(text)) = (flags, cell.as_ref().and_then(Value::text)) {
-                    *cell = flag(text).map(Value::Bool);
+                let cell = row.cell(column);
+                if is_nothing(cell) {
+                    row.set(column, numbers::number(f64::NAN));
+                } else if let Some(flag) = cell.and_then(Value::text).and_then(flag).filter(|_| flags) {
+                    row.set(column, Value::Bool(flag));
                 }
             }
         }

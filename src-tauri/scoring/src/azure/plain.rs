@@ -14,11 +14,8 @@ pub(super) fn course(
     let name = &evaluator.name;
     let result: Result<Outcome, Failure> = match &evaluator.kind {
         Kind::Text(text) => {
-            let takes = &evaluator.takes;
-            // ROUGE has three scores, and so no result that stands for all.
-            let main = (takes.name != "rouge_score").then_some((takes.name, &text.score));
             let one = |turn: &Inputs| Ok(text.result(turn, quirks)?);
-            return each_turn(takes, inputs, quirks, one, |turns| together(turns, main, quirks));
+            return each_turn(&evaluator.takes, inputs, quirks, one, |turns| together(turns, &text.held(), quirks));
         }
         Kind::Retrieval(retrieval) => retrieval.result(inputs, quirks),
         Kind::Check(check) => check.result(name, inputs),

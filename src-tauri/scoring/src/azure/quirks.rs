@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 33] = [
+pub const QUIRKS: [Quirk; 36] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -132,8 +132,8 @@ pub const QUIRKS: [Quirk; 33] = [
     ),
     quirk(
         "pandas_types",
-        "Columns of data are given new types as a whole: texts that look like numbers or dates become such, and the text metrics fail on them.",
-        "Values keep the types that they have in the file.",
+        "Columns of data are given new types as a whole: texts that look like numbers or dates become such, and the text metrics fail on them. Of a key that stands twice in a row, the last value counts.",
+        "Values keep the types that they have in the file, and a row with a key that stands twice is not read.",
     ),
     quirk(
         "bare_nan",
@@ -149,6 +149,11 @@ pub const QUIRKS: [Quirk; 33] = [
         "unreachable_thresholds",
         "The highest relevance of documents is held against 50, though labels usually end at 4.",
         "It is held against the middle of the labels' range.",
+    ),
+    quirk(
+        "nothing_relevant_fails",
+        "Where no document is relevant, ndcg and fidelity are 0 or no number, and fail.",
+        "They have no value and no result, and it is said why.",
     ),
     quirk(
         "aggregate_over_all_rows",
@@ -174,6 +179,16 @@ pub const QUIRKS: [Quirk; 33] = [
         "own_mapping_only",
         "An evaluator with a mapping of its own is given what that names, and nothing else.",
         "What it does not name comes from the mapping of all, and from columns of the same name.",
+    ),
+    quirk(
+        "rouge_types_unlisted",
+        "ROUGE takes rouge6 to rouge9 and rougeLsum too, which none of its lists has.",
+        "They are refused, and it is said which there are.",
+    ),
+    quirk(
+        "rouge_thresholds_with_fraction",
+        "A threshold of ROUGE that is written as a whole number, 1 and not 1.0, is refused.",
+        "It is taken as the number that it is.",
     ),
     quirk("thresholds_averaged", "Thresholds are averaged like scores among the metrics.", "They are no metrics."),
 ];

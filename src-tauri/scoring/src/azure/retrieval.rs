@@ -78,9 +78,14 @@ impl Retrieval {
             let value = numbers::of(value).unwrap_or(f64::NAN);
             let passes = if place.is_some() { value >= limit.value } else { value <= limit.value };
             let field = |end: &str, value| (format!("{name}_{end}"), value);
-            out.push(field("result", if passes { "pass" } else { "fail" }.into()));
+            let none = value.is_nan() && !quirks.has("nothing_relevant_fails");
+            out.push(field("result", if none { Value::Null } else { if passes { "pass" } else { "fail" }.into() }));
             out.push(field("threshold", limit.shown()));
             out.push(field("higher_is_better", Value::Bool(place.is_some())));
+            if none {
+                let why = format!("Nothing that is labelled is relevant, so there is no {name}.");
+                out.push(field("reason", Value::Text(why)));
+            }
         }
         Ok(out)
     }
@@ -128,17 +133,23 @@ impl Retrieval {
     fn measured(&self, truth: &Ranking, found: &Ranking, listed: usize, quirks: &Quirks) -> [Value; 9] {
         let counts = [whole(listed), whole(truth.listed)];
         let zeros = |zero: fn() -> Value| [(); 5].map(|()| zero());
+        let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
         let lost = found.entries.iter().filter(|(id, _)| truth.label(id).is_none()).count();
         let (five, holes) = if found.entries.is_empty() {
             (zeros(|| number(0.0)), [whole(0), whole(0)])
         } else {
             let labels: Vec<f64> = found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
-            let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
             let none = labels.iter().all(|label| label.abs() < 0.5);
             let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks) };
             (five, [whole(lost), number(ratio(lost, listed))])
         };
         let [ndcg, xdcg, fidelity, first, best] = five;
+        // A share of nothing is no share.
+        let of_all = |value, all: f64| {
+            if all > 0.0 || quirks.has("nothing_relevant_fails") { value } else { number(f64::NAN) }
+        };
+        let ndcg = of_all(ndcg, gain(&ideal[..ideal.len().min(RANKS)]));
+        let fidelity = of_all(fidelity, self.weight(&ideal, quirks));
         let ([holes, holes_ratio], [retrieved, labelled]) = (holes, counts);
         [ndcg, xdcg, fidelity, first, best, holes, holes_ratio, retrieved, labelled]
     }
@@ -299,6 +310,42 @@ fn ratio(part: usize, all: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What two metrics come to, with labels of all documents, of which the first is found.
+    fn came(range: &str, labels: &[i64], quirks: &Quirks) -> String {
+        let options = json::read(range).unwrap();
+        let retrieval = Retrieval::read(&Options::new("document_retrieval", &options)).unwrap();
+        let label =
+            |(at, label): (usize, &i64)| format!(r#"{{"document_id": {at}, "query_relevance_label": {label}}}"#);
+        let labels: Vec<String> = labels.iter().enumerate().map(label).collect();
+        let row = [
+            ("retrieval_ground_truth", format!("[{}]", labels.join(", "))),
+            ("retrieved_documents", r#"[{"document_id": 0, "relevance_score": 1}]"#.to_owned()),
+        ];
+        let inputs = Inputs(row.map(|(name, text)| (name.to_owned(), json::read(&text).unwrap())).to_vec());
+        let out = retrieval.result(&inputs, quirks).unwrap();
+        let told = |key: &str| {
+            let value = out.iter().find(|(known, _)| known == key);
+            value.map_or_else(|| "-".to_owned(), |(_, value)| json::write(value, false).replace('"', ""))
+        };
+        let of = |name: &str| ["", "_result", "_reason"].map(|end| told(&format!("{name}{end}"))).join(" ");
+        format!("{} | {}", of("ndcg@3"), of("fidelity"))
+    }
+
+    #[test]
+    fn a_share_of_nothing_has_no_value_and_no_result() {
+        const NDCG: &str = "NaN null Nothing that is labelled is relevant, so there is no ndcg@3.";
+        const FIDELITY: &str = "NaN null Nothing that is labelled is relevant, so there is no fidelity.";
+        let (ours, theirs) = (Quirks::default(), Quirks::of(["nothing_relevant_fails"]).unwrap());
+        assert_eq!(came("{}", &[0, 0], &ours), format!("{NDCG} | {FIDELITY}"));
+        assert_eq!(came("{}", &[0, 0], &theirs), "0 fail - | 0 fail -");
+        let from_one = r#"{"ground_truth_label_min": 1, "ground_truth_label_max": 5}"#;
+        assert_eq!(came(from_one, &[1], &ours), format!("1.0 pass - | {FIDELITY}"));
+        assert_eq!(came(from_one, &[1], &theirs), "1.0 pass - | NaN fail -");
+        // What is relevant and was not found is 0.
+        assert_eq!(came("{}", &[0, 4], &ours), "0 fail - | 0 fail -");
+        assert_eq!(came("{}", &[4, 0], &ours), "1.0 pass - | 1.0 pass -");
+    }
 
     #[test]
     fn documents_are_the_same_when_python_takes_their_ids_for_the_same() {

@@ -3,7 +3,9 @@
 use super::Quirks;
 use super::csv::{self, Cell};
 use std::collections::HashMap;
+use touchstone_formats::error::ReadErrorKind;
 use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
 
 /// Rows under columns.
@@ -21,8 +23,16 @@ pub struct Table {
 
 /// How many columns a table may have.
 const MOST_COLUMNS: usize = 2_000;
-/// How many cells, with those that are empty: a row has a cell for each column before its last one.
+/// How many cells, with those that are empty: files of results have all columns in each row.
 const MOST_CELLS: usize = 20_000_000;
+/// Bytes that a file of results needs for names and signs alone: a name stands in each row.
+const MOST_BYTES: usize = 400_000_000;
+/// Up to so many of these it does not matter how few cells hold anything.
+const FREE_BYTES: usize = 32_000_000;
+/// How many times as many there may be as the cells need that hold something.
+const EMPTIEST: usize = 16;
+/// Signs around a name and its value.
+const SIGNS: usize = 16;
 
 /// Whether so many columns and rows have room. The error is a sentence.
 pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
@@ -44,8 +54,8 @@ pub(super) fn room(columns: usize, rows: usize) -> Result<(), String> {
 pub struct Row {
     /// Where it begins in its file, from 1; in a JSON list, which one it is.
     pub line: usize,
-    /// What it has for each column; what the last columns lack may be left off.
-    cells: Vec<Option<Value>>,
+    /// What it has, with the number of the column, in the order of these. What it does not have takes no room.
+    cells: Vec<(usize, Value)>,
 }
 
 /// A line that is no row.
@@ -60,14 +70,18 @@ pub struct Wrong {
 impl Row {
     /// What it has for the column of this number. A missing value is not the same as `null`.
     pub fn cell(&self, column: usize) -> Option<&Value> {
-        self.cells.get(column).and_then(Option::as_ref)
+        let at = self.cells.binary_search_by_key(&column, |(known, _)| *known).ok()?;
+        Some(&self.cells[at].1)
     }
 
-    pub(super) fn cell_mut(&mut self, column: usize) -> &mut Option<Value> {
-        if self.cells.len() <= column {
-            self.cells.resize(column + 1, None);
+    pub(super) fn set(&mut self, column: usize, value: Value) {
+        if self.cells.last().is_none_or(|(last, _)| *last < column) {
+            return self.cells.push((column, value));
         }
-        &mut self.cells[column]
+        match self.cells.binary_search_by_key(&column, |(known, _)| *known) {
+            Ok(at) => self.cells[at].1 = value,
+            Err(at) => self.cells.insert(at, (column, value)),
+        }
     }
 }
 
@@ -78,22 +92,45 @@ impl Table {
         let pandas = quirks.has("pandas_types");
         let mut table = match (csv, text.trim_start().starts_with('[')) {
             (true, _) => of_csv(text, pandas)?,
-            (false, true) => of_list(text)?,
-            (false, false) => of_lines(text)?,
+            (false, true) => of_list(text, pandas)?,
+            (false, false) => of_lines(text, pandas)?,
         };
+        table.is_filled()?;
         if pandas {
             super::pandas::coerce(&mut table, csv)?;
         }
         Ok(table)
     }
 
-    /// Of what was said for each row: named values, in an order.
-    pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Self {
+    /// Of what was said for each row: named values, in an order. The error is a sentence: there is too much of it.
+    pub fn gathered(rows: impl IntoIterator<Item = Vec<(String, Option<Value>)>>) -> Result<Self, String> {
         let mut table = Self::default();
         for (at, entries) in rows.into_iter().enumerate() {
-            table.put(at + 1, entries);
+            table.add(at + 1, entries)?;
         }
-        table
+        table.is_filled()?;
+        Ok(table)
+    }
+
+    /// Whether what it holds is worth a file that has all of its columns in each row. The error is a sentence.
+    pub(super) fn is_filled(&self) -> Result<(), String> {
+        let size = |column: usize| self.columns[column].len() + SIGNS;
+        let width: usize = (0..self.columns.len()).map(size).sum();
+        let (rows, columns) = (self.rows.len(), self.columns.len());
+        let all = width.saturating_mul(rows);
+        let filled = || self.rows.iter().flat_map(|row| &row.cells);
+        if all > FREE_BYTES && all / EMPTIEST > filled().map(|(column, _)| size(*column)).sum() {
+            return Err(format!(
+                "{rows} rows with {columns} columns hold only {} values. Give every row the same keys, and put what differs from row to row into an object.",
+                filled().count()
+            ));
+        }
+        if all > MOST_BYTES {
+            return Err(format!(
+                "The names of {columns} columns in each of {rows} rows are more than {MOST_BYTES} bytes. Leave out columns that no evaluator needs, or split the file."
+            ));
+        }
+        Ok(())
     }
 
     /// The value of a row under the name of a column.
@@ -117,7 +154,6 @@ impl Table {
         line: usize,
         entries: impl IntoIterator<Item = (String, Option<Value>)>,
     ) -> Result<(), String> {
-        // Before the row is made as wide as its columns.
         let entries: Vec<_> = entries.into_iter().collect();
         let new = entries.iter().filter(|(key, _)| !self.places.contains_key(key)).count();
         room(self.columns.len() + new, self.rows.len() + 1)?;
@@ -126,9 +162,12 @@ impl Table {
     }
 
     fn put(&mut self, line: usize, entries: impl IntoIterator<Item = (String, Option<Value>)>) {
-        let mut row = Row { line, cells: Vec::with_capacity(self.columns.len()) };
+        let mut row = Row { line, cells: Vec::new() };
         for (key, value) in entries {
-            *row.cell_mut(self.column(key)) = value;
+            let column = self.column(key);
+            if let Some(value) = value {
+                row.set(column, value);
+            }
         }
         row.cells.shrink_to_fit();
         self.rows.push(row);
@@ -140,8 +179,9 @@ impl Table {
         if let Some(at) = self.places.get(column).copied() {
             self.columns.remove(at);
             self.places = self.columns.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
-            for row in self.rows.iter_mut().filter(|row| at < row.cells.len()) {
-                row.cells.remove(at);
+            for row in &mut self.rows {
+                row.cells.retain(|(column, _)| *column != at);
+                row.cells.iter_mut().filter(|(column, _)| *column > at).for_each(|(column, _)| *column -= 1);
             }
         }
         self
@@ -159,28 +199,43 @@ fn named(entries: Vec<(Value, Value)>) -> impl Iterator<Item = (String, Option<V
     })
 }
 
-fn of_lines(text: &str) -> Result<Table, String> {
+/// A JSON text; what Python wrote may say `NaN`. pandas takes the last of values that stand under one key. The error is the end of a
+/// sentence.
+fn json_of(text: &str, pandas: bool) -> Result<Value, String> {
+    let why = match json::read_python(text) {
+        Ok(value) => return Ok(value),
+        Err(why) => why,
+    };
+    match python_json::read(text).ok().filter(|_| pandas) {
+        Some(value) => Ok(value.value()),
+        None if why.kind == ReadErrorKind::Duplicate => {
+            Err(format!("is not read: {} JSON allows that; which of both counts is not guessed here.", why.message))
+        }
+        None => Err(format!("is no JSON: {}", why.message)),
+    }
+}
+
+fn of_lines(text: &str, pandas: bool) -> Result<Table, String> {
     let mut table = Table::default();
     for (at, line) in text.split('\n').enumerate() {
         let line = line.trim();
         if line.is_empty() {
             continue;
         }
-        // What Python wrote may say NaN.
-        match json::read_python(line) {
+        match json_of(line, pandas) {
             Ok(Value::Map(entries)) => table.add(at + 1, named(entries))?,
             Ok(_) => table.refuse(at + 1, "is no JSON object."),
-            Err(why) => table.refuse(at + 1, &format!("is no JSON: {}", why.message)),
+            Err(why) => table.refuse(at + 1, &why),
         }
     }
     Ok(table)
 }
 
-fn of_list(text: &str) -> Result<Table, String> {
-    let items = match json::read_python(text) {
+fn of_list(text: &str, pandas: bool) -> Result<Table, String> {
+    let items = match json_of(text, pandas) {
         Ok(Value::List(items)) => items,
         Ok(_) => return Err("The file is neither JSON Lines nor a JSON list.".to_owned()),
-        Err(why) => return Err(format!("The file begins as a JSON list and is none: {why}")),
+        Err(why) => return Err(format!("The file begins as a JSON list and {why}")),
     };
     let mut table = Table::default();
     for (at, item) in items.into_iter().enumerate() {
@@ -214,9 +269,9 @@ fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
             let cells = if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") };
             table.refuse(record.line, &format!("has {cells}, and the header has {wanted}."));
         } else {
-            let cells = record.cells.into_iter().map(|cell| match cell {
+            let cells = record.cells.into_iter().enumerate().filter_map(|(column, cell)| match cell {
                 Cell::Plain(text) if text.is_empty() => None,
-                Cell::Plain(text) | Cell::Quoted(text) => Some(Value::Text(text)),
+                Cell::Plain(text) | Cell::Quoted(text) => Some((column, Value::Text(text))),
             });
             table.rows.push(Row { line: record.line, cells: cells.collect() });
         }
@@ -262,7 +317,7 @@ mod tests {
         Line 2 of the list is no JSON object.
         ");
         insta::assert_snapshot!(shown("", false, &[]), @"");
-        insta::assert_snapshot!(shown("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is none: The JSON text ends in the middle.");
+        insta::assert_snapshot!(shown("[{\"a\": 1}", false, &[]), @"The file begins as a JSON list and is no JSON: The JSON text ends in the middle.");
     }
 
     #[test]
@@ -293,6 +348,60 @@ mod tests {
         }
         assert_eq!(room(MOST_COLUMNS, 10_000), Ok(()));
         assert!(room(MOST_COLUMNS, 10_001).unwrap_err().starts_with("10001 rows with 2000 columns are more than"));
+    }
+
+    #[test]
+    fn a_table_that_is_nearly_empty_is_refused_and_a_full_one_of_the_same_size_is_not() {
+        let wide = (0..1_999).map(|at| format!("\"k{at}\":1")).collect::<Vec<_>>().join(",");
+        let sparse = |rows: usize| format!("{{{wide}}}\n{}", "{\"k1998\":1}\n".repeat(rows));
+        let why = Table::read(&sparse(9_900), false, &Quirks::default()).unwrap_err();
+        assert!(why.starts_with("9901 rows with 1999 columns hold only 11899 values. Give every row"), "{why}");
+        assert_eq!(Table::read(&sparse(500), false, &Quirks::default()).unwrap().rows.len(), 501);
+        // A row takes room for what it has.
+        let table = Table::read(&sparse(500), false, &Quirks::default()).unwrap();
+        assert_eq!((table.rows[0].cells.len(), table.rows[500].cells.len()), (1_999, 1));
+        let full = format!("{}\n{}", wide.replace("\":1", "").replace('"', ""), vec!["1"; 1_999].join(",") + "\n");
+        let (header, row) = full.split_once('\n').unwrap();
+        assert_eq!(
+            Table::read(&format!("{header}\n{}", row.repeat(1_000)), true, &Quirks::default()).unwrap().rows.len(),
+            1_000
+        );
+        let long = format!("{}\n{}", "k".repeat(1_000_000), "1\n".repeat(400));
+        let why = Table::read(&long, true, &Quirks::default()).unwrap_err();
+        assert!(why.starts_with("The names of 1 columns in each of 400 rows are more than"), "{why}");
+    }
+
+    #[test]
+    fn what_a_target_says_has_bounds_too() {
+        let row = |at: usize| {
+            (0..300).map(move |key| (format!("k{}", at * 300 + key), Some(Value::Null))).collect::<Vec<_>>()
+        };
+        let why = Table::gathered((0..100).map(row)).unwrap_err();
+        assert!(why.starts_with("There are more than 2000 columns."), "{why}");
+        let sparse = (0..9_900)
+            .map(|at| row(if at < 6 { at } else { 0 }).into_iter().skip(if at < 6 { 0 } else { 299 }).collect());
+        let why = Table::gathered(sparse).unwrap_err();
+        assert!(why.starts_with("9900 rows with 1800 columns hold only"), "{why}");
+    }
+
+    #[test]
+    fn the_last_of_two_values_under_a_key_counts_for_pandas_and_neither_for_us() {
+        let text = "{\"a\": 1, \"a\": 2, \"b\": 3}\n{\"a\": 4, \"b\": NaN, \"b\": 5}";
+        insta::assert_snapshot!(shown(text, false, &["pandas_types"]), @r#"
+        a | b
+        1: 2 | 3
+        2: 4 | 5
+        "#);
+        insta::assert_snapshot!(shown("[{\"a\": 1, \"a\": 2}]", false, &["pandas_types"]), @r#"
+        a
+        1: 2
+        "#);
+        insta::assert_snapshot!(shown("{\"a\": 1, \"a\": 2}\n{\"a\": 3}", false, &[]), @r#"
+        a
+        2: 3
+        Line 1 is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.
+        "#);
+        insta::assert_snapshot!(shown("[{\"a\": 1, \"a\": 2}]", false, &[]), @"The file begins as a JSON list and is not read: The key `a` stands twice in the same object. JSON allows that; which of both counts is not guessed here.");
     }
 
     #[test]

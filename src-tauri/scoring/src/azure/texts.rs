@@ -1,15 +1,27 @@
 //! **Pure.** Response and ground truth by a metric: the results of F1, BLEU, GLEU, METEOR and ROUGE, with their options.
+use super::conversation::Held;
 use super::numbers::{self, is_missing};
 use super::options::{Limit, Options};
 use super::{Failure, Inputs, Outcome, Quirks};
 use crate::text::{Field, Metric, Nltk, Texts, Thresholds, Weights, outcome};
 use touchstone_formats::value::Value;
 
+/// By what response and ground truth are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// A metric that is offered.
+    Metric(Metric),
+    /// ROUGE by runs of so many words, where the package is followed.
+    Runs(usize),
+    /// ROUGE by lines, where the package is followed.
+    Lines,
+}
+
 /// A metric with its options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Text {
-    /// By what response and ground truth are measured.
-    pub metric: Metric,
+    /// By what it measures.
+    pub by: By,
     /// Of METEOR.
     pub weights: Weights,
     /// From which score on it passes; of ROUGE, from which harmonic mean on.
@@ -21,14 +33,14 @@ pub struct Text {
 }
 
 impl Text {
-    pub(super) fn read(kind: &str, options: &Options<'_>) -> Result<Self, String> {
+    pub(super) fn read(kind: &str, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
         let (rouge, meteor) = (kind == "rouge_score", kind == "meteor_score");
-        let metric = match kind {
-            "f1_score" => Metric::F1,
-            "bleu_score" => Metric::Bleu,
-            "gleu_score" => Metric::Gleu,
-            "meteor_score" => Metric::Meteor,
-            _ => rouge_type(&options.text("rouge_type", "rougeL")?)?,
+        let by = match kind {
+            "f1_score" => By::Metric(Metric::F1),
+            "bleu_score" => By::Metric(Metric::Bleu),
+            "gleu_score" => By::Metric(Metric::Gleu),
+            "meteor_score" => By::Metric(Metric::Meteor),
+            _ => rouge_type(&options.text("rouge_type", "rougeL")?, quirks)?,
         };
         let mut weights = Weights::default();
         if meteor {
@@ -38,34 +50,62 @@ impl Text {
                 gamma: options.limit("gamma", "0.5")?.value,
             };
         }
-        let part = |name| if rouge { options.limit(name, "0.5") } else { Ok(Limit::usual("0.5")) };
-        let score = if rouge { "f1_score_threshold" } else { "threshold" };
-        Ok(Self {
-            metric,
-            weights,
-            score: options.limit(score, "0.5")?,
-            precision: part("precision_threshold")?,
-            recall: part("recall_threshold")?,
-        })
+        let part = |name: &'static str| {
+            let limit = options.limit(name, "0.5")?;
+            if quirks.has("rouge_thresholds_with_fraction") && numbers::is_whole(&limit.written) {
+                return Err(format!("{name} must be a float, got <class 'int'>"));
+            }
+            Ok(limit)
+        };
+        if !rouge {
+            let usual = || Limit::usual("0.5");
+            return Ok(Self {
+                by,
+                weights,
+                score: options.limit("threshold", "0.5")?,
+                precision: usual(),
+                recall: usual(),
+            });
+        }
+        let (precision, recall) = (part("precision_threshold")?, part("recall_threshold")?);
+        Ok(Self { by, weights, score: part("f1_score_threshold")?, precision, recall })
     }
 }
 
 impl Text {
+    /// Its scores, which each have a result.
+    pub(super) fn held(&self) -> Vec<Held<'_>> {
+        match self.by {
+            By::Metric(Metric::F1) => vec![("f1_score", "f1_result", &self.score)],
+            By::Metric(Metric::Bleu) => vec![("bleu_score", "bleu_result", &self.score)],
+            By::Metric(Metric::Gleu) => vec![("gleu_score", "gleu_result", &self.score)],
+            By::Metric(Metric::Meteor) => vec![("meteor_score", "meteor_result", &self.score)],
+            _ => vec![
+                ("rouge_precision", "rouge_precision_result", &self.precision),
+                ("rouge_recall", "rouge_recall_result", &self.recall),
+                ("rouge_f1_score", "rouge_f1_score_result", &self.score),
+            ],
+        }
+    }
+
     /// The result of a row, or of a turn of a conversation.
     pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
         let (response, truth) = (text_of(inputs, "response", quirks)?, text_of(inputs, "ground_truth", quirks)?);
         let texts = Texts::new(response, truth, Nltk::default());
-        if texts.is_too_long(self.metric) {
+        let (metric, measured) = match self.by {
+            By::Metric(metric) if texts.is_too_long(metric) => (metric, None),
+            By::Metric(Metric::Meteor) => (Metric::Meteor, Some(texts.meteor(self.weights).into())),
+            By::Metric(metric) => (metric, Some(texts.measure(metric))),
+            By::Runs(n) => (Metric::RougeL, Some(texts.rouge_by_runs(n))),
+            By::Lines => (Metric::RougeL, texts.rouge_by_lines()),
+        };
+        let Some(measured) = measured else {
             let message = "Response and ground truth are too long for this metric.".to_owned();
             return Err(Failure { by_input: true, message });
-        }
-        let measured = match self.metric {
-            Metric::Meteor => texts.meteor(self.weights).into(),
-            metric => texts.measure(metric),
         };
         let limits = [&self.precision, &self.recall, &self.score];
         let [precision, recall, score] = limits.map(|limit| limit.value);
-        let fields = outcome(self.metric, &measured, Thresholds { score, precision, recall });
+        let fields = outcome(metric, &measured, Thresholds { score, precision, recall });
         let shown = |(key, field): (&str, Field)| {
             let limit = match key {
                 "rouge_precision_threshold" => &self.precision,
@@ -85,7 +125,7 @@ impl Text {
 }
 
 /// A text of the row. A number or `true` is one too, unless it is read as the package reads it.
-fn text_of<'a>(inputs: &'a Inputs, name: &str, quirks: &Quirks) -> Result<&'a str, Failure> {
+pub(super) fn text_of<'a>(inputs: &'a Inputs, name: &str, quirks: &Quirks) -> Result<&'a str, Failure> {
     let wrong = |message| Err(Failure { by_input: true, message });
     match inputs.get(name) {
         value if is_missing(value) => wrong(format!("The row has no `{name}`.")),
@@ -96,7 +136,19 @@ fn text_of<'a>(inputs: &'a Inputs, name: &str, quirks: &Quirks) -> Result<&'a st
     }
 }
 
-fn rouge_type(name: &str) -> Result<Metric, String> {
+fn rouge_type(name: &str, quirks: &Quirks) -> Result<By, String> {
     let metric = Metric::ALL.into_iter().find(|metric| metric.name() == name && name.starts_with("rouge"));
-    metric.ok_or_else(|| format!("Invalid rouge type: {name}. There are rouge1 to rouge5 and rougeL."))
+    if let Some(metric) = metric {
+        return Ok(By::Metric(metric));
+    }
+    if !quirks.has("rouge_types_unlisted") {
+        return Err(format!("Invalid rouge type: {name}. There are rouge1 to rouge5 and rougeL."));
+    }
+    let digit = name.strip_prefix("rouge").filter(|rest| rest.len() == 1).and_then(|rest| rest.parse().ok());
+    match digit {
+        Some(0) => Err(format!("rougen requires positive n: {name}")),
+        Some(n) => Ok(By::Runs(n)),
+        None if name == "rougeLsum" => Ok(By::Lines),
+        None => Err(format!("Invalid rouge type: {name}")),
+    }
 }

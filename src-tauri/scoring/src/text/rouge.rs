@@ -25,6 +25,55 @@ pub(super) fn by_runs(pair: &Pair, n: usize, hits: usize) -> Overlap {
     Overlap::new(share(pair.response.len()), share(pair.truth.len()))
 }
 
+/// By the words of the truth's lines that are in the longest lists which each line has in common with those of the response, all of
+/// them together; no word counts more often than both texts have it.
+pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) -> Overlap {
+    let count = |lines: &[Vec<u32>]| lines.iter().map(Vec::len).sum::<usize>();
+    let mut left = [vec![0_u32; kinds], vec![0_u32; kinds]];
+    for (left, lines) in left.iter_mut().zip([response, truth]) {
+        lines.iter().flatten().for_each(|word| left[*word as usize] += 1);
+    }
+    let mut hits = 0;
+    for line in truth {
+        let mut common = vec![false; line.len()];
+        response.iter().for_each(|other| mark_common(line, other, &mut common));
+        for (word, _) in line.iter().zip(common).filter(|(_, common)| *common) {
+            let [ours, theirs] = &mut left;
+            let (ours, theirs) = (&mut ours[*word as usize], &mut theirs[*word as usize]);
+            if *ours > 0 && *theirs > 0 {
+                (*ours, *theirs, hits) = (*ours - 1, *theirs - 1, hits + 1);
+            }
+        }
+    }
+    let share = |words: usize| fraction(hits, words.max(1));
+    Overlap::new(share(count(response)), share(count(truth)))
+}
+
+/// Marks the words of a line that are in its longest list in common with another one. Of several such lists it is the one that is found
+/// from the end, words of this line being left out first where either may be.
+fn mark_common(line: &[u32], other: &[u32], common: &mut [bool]) {
+    let width = other.len() + 1;
+    let mut longest = vec![0_u32; (line.len() + 1) * width];
+    for (i, word) in line.iter().enumerate() {
+        for (j, against) in other.iter().enumerate() {
+            let (above, before) = (longest[i * width + j + 1], longest[(i + 1) * width + j]);
+            longest[(i + 1) * width + j + 1] =
+                if word == against { longest[i * width + j] + 1 } else { above.max(before) };
+        }
+    }
+    let (mut i, mut j) = (line.len(), other.len());
+    while i > 0 && j > 0 {
+        if line[i - 1] == other[j - 1] {
+            common[i - 1] = true;
+            (i, j) = (i - 1, j - 1);
+        } else if longest[i * width + j - 1] > longest[(i - 1) * width + j] {
+            j -= 1;
+        } else {
+            i -= 1;
+        }
+    }
+}
+
 /// By the longest list of words that both sides have in this order.
 pub(super) fn by_order(pair: &Pair) -> Overlap {
     if pair.response.is_empty() || pair.truth.is_empty() {
@@ -32,4 +81,32 @@ pub(super) fn by_order(pair: &Pair) -> Overlap {
     }
     let common = pair::common_subsequence(&pair.response, &pair.truth, pair.kinds());
     Overlap::new(fraction(common, pair.response.len()), fraction(common, pair.truth.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_are_held_against_all_lines_of_the_other_text() {
+        // Words 1 2 3 4 5 against 1 2 6 7 8 and 1 3 8 9 5: all of 1 2 and 1 3 5.
+        let overlap = by_lines(&[vec![1, 2, 6, 7, 8], vec![1, 3, 8, 9, 5]], &[vec![1, 2, 3, 4, 5]], 10);
+        assert_eq!((overlap.precision, overlap.recall), (0.4, 0.8));
+        // A word that one side has once counts once.
+        let once = by_lines(&[vec![1], vec![2]], &[vec![1, 2], vec![1, 2]], 3);
+        assert_eq!((once.precision, once.recall), (1.0, 0.5));
+        assert_eq!(by_lines(&[vec![]], &[vec![1]], 2), Overlap::new(0.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn one_line_on_each_side_is_the_longest_list_in_common(
+            response in prop::collection::vec(0_u32..4, 0..12), truth in prop::collection::vec(0_u32..4, 0..12),
+        ) {
+            let common = pair::common_subsequence(&response, &truth, 4);
+            let wanted = Overlap::new(fraction(common, response.len().max(1)), fraction(common, truth.len().max(1)));
+            prop_assert_eq!(by_lines(&[response], &[truth], 4), wanted);
+        }
+    }
 }

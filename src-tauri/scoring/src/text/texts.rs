@@ -60,7 +60,37 @@ impl<'a> Texts<'a> {
             Metric::Rouge5 => self.rouge(4),
             Metric::RougeL => rouge::by_order(self.plain()),
         };
-        Measured { score: overlap.f1, overlap: Some(overlap), comparable: true }
+        overlap.into()
+    }
+
+    /// ROUGE by runs of so many words, up to nine.
+    pub fn rouge_by_runs(&self, n: usize) -> Measured {
+        const MOST: usize = 9;
+        let plain = self.plain();
+        let hits = shared::<MOST>(plain);
+        rouge::by_runs(plain, n.clamp(1, MOST), hits[n.clamp(1, MOST) - 1]).into()
+    }
+
+    /// ROUGE by the longest lists that lines of both texts have in common; none when the texts are too long for that.
+    pub fn rouge_by_lines(&self) -> Option<Measured> {
+        /// Cells of all tables together.
+        const MOST: usize = 10_000_000;
+        let plain = self.plain();
+        if plain.response.len().saturating_mul(plain.truth.len()) > MOST {
+            return None;
+        }
+        let lines = |text: &str, mut words: &[u32]| {
+            let line = |line: &str| {
+                let mut count = 0;
+                tokens::rouge(line, &mut |_| count += 1);
+                let (one, rest) = words.split_at(count);
+                words = rest;
+                one.to_vec()
+            };
+            text.split('\n').map(line).collect::<Vec<_>>()
+        };
+        let (response, truth) = (lines(self.response, &plain.response), lines(self.truth, &plain.truth));
+        Some(rouge::by_lines(&response, &truth, plain.kinds()).into())
     }
 
     /// True when a metric looks at how much of the order of both is the same, and they are too long for that.
@@ -146,6 +176,12 @@ impl<'a> Texts<'a> {
         self.plain.get_or_init(|| {
             Pair::cut(self.response, self.truth, |text, words| tokens::rouge(text, &mut |word| words.push(word)))
         })
+    }
+}
+
+impl From<Overlap> for Measured {
+    fn from(overlap: Overlap) -> Self {
+        Self { score: overlap.f1, overlap: Some(overlap), comparable: true }
     }
 }
 

@@ -8,6 +8,15 @@ const ROW: &str = r#"{"query": "Capital?", "response": "It is Berlin.", "context
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
 
 #[test]
+fn qa_takes_a_number_for_a_text_as_the_metric_by_itself_does() {
+    let replies = [TAGS, r#"{"explanation": "e", "score": 4}"#, TAGS, TAGS, "5"];
+    let row = given(r#"{"query": "q", "response": 42, "context": "c", "ground_truth": 42}"#);
+    let (asked, result) = went(&evaluator("qa", "{}"), &row, &replies, &Quirks::default());
+    assert_eq!((asked.len(), result.ends_with(r#""f1_score":1.0,"f1_result":"pass","f1_threshold":0.5}"#)), (5, true));
+    assert_eq!(went(&evaluator("qa", "{}"), &row, &replies, &Quirks::all()).1, "input: `response` is no text.");
+}
+
+#[test]
 fn a_reply_that_cannot_be_read_is_asked_for_once_more_and_told_so() {
     let judge = evaluator("fluency", "{}");
     let (asked, result) = went(&judge, &given(ROW), &["Well written!", TAGS], &Quirks::default());

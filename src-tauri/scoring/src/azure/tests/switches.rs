@@ -1,6 +1,6 @@
 //! Each switch by itself: it changes what it says, and none is there for nothing.
-use super::{evaluator, given, went};
-use crate::azure::{QUIRKS, Quirks};
+use super::{evaluator, given, value, went};
+use crate::azure::{Evaluator, QUIRKS, Quirks};
 
 const TAGS: &str = "<S1>r</S1><S2>4</S2>";
 const ROW: &str = r#"{"query": "q", "response": "r", "context": "c"}"#;
@@ -19,8 +19,14 @@ const OF_FILES: [&str; 6] = [
     "thresholds_averaged",
 ];
 
+/// Switches by which other options are understood, with such options of ROUGE.
+const OF_OPTIONS: [(&str, &str); 2] = [
+    ("rouge_types_unlisted", r#"{"rouge_type": "rouge6"}"#),
+    ("rouge_thresholds_with_fraction", r#"{"recall_threshold": 1}"#),
+];
+
 /// A switch, and an evaluator with options, inputs and a reply by which it shows.
-const SHOWN_BY: [(&str, &str, &str, &str, &str); 27] = [
+const SHOWN_BY: [(&str, &str, &str, &str, &str); 28] = [
     ("hidden_tool_definitions", "tool_call_accuracy", "{}", CALLED, LEVEL),
     ("groundedness_ignores_query", "groundedness", "{}", ROW, TAGS),
     ("not_applicable_passes", "tool_call_accuracy", "{}", r#"{"query": "q"}"#, ""),
@@ -89,6 +95,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 27] = [
         "",
     ),
     (
+        "nothing_relevant_fails",
+        "document_retrieval",
+        "{}",
+        r#"{"retrieval_ground_truth": [{"document_id": "a", "query_relevance_label": 0}], "retrieved_documents": [{"document_id": "a", "relevance_score": 1}]}"#,
+        "",
+    ),
+    (
         "unlisted_documents_are_none",
         "document_retrieval",
         "{}",
@@ -101,8 +114,13 @@ const SHOWN_BY: [(&str, &str, &str, &str, &str); 27] = [
 #[test]
 fn every_switch_shows_by_itself() {
     let shown: Vec<&str> = SHOWN_BY.iter().map(|(name, ..)| *name).chain(OF_FILES).collect();
+    let shown = [shown, OF_OPTIONS.map(|(name, _)| name).to_vec()].concat();
     for quirk in &QUIRKS {
         assert!(shown.contains(&quirk.name), "nothing shows what `{}` does", quirk.name);
+    }
+    for (name, options) in OF_OPTIONS {
+        let is_read = |quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks).is_ok();
+        assert_ne!(is_read(&Quirks::default()), is_read(&Quirks::of([name]).unwrap()), "`{name}` changes nothing");
     }
     for (name, kind, options, inputs, reply) in SHOWN_BY {
         let evaluator = evaluator(kind, options);
@@ -114,4 +132,37 @@ fn every_switch_shows_by_itself() {
         };
         assert_ne!(seen(&Quirks::default()), seen(&Quirks::of([name]).unwrap()), "`{name}` changes nothing");
     }
+}
+
+#[test]
+fn rouge_takes_the_types_and_thresholds_of_the_package_where_it_is_followed() {
+    let read = |options: &str, quirks: &Quirks| Evaluator::read_like("rouge_score", &value(options), quirks);
+    for (kind, theirs) in [
+        ("rouge1", ""),
+        ("rouge9", ""),
+        ("rougeLsum", ""),
+        ("rouge0", "rougen requires positive n: rouge0"),
+        ("rouge10", "Invalid rouge type: rouge10"),
+        ("rouge+1", "Invalid rouge type: rouge+1"),
+        ("ROUGE_1", "Invalid rouge type: ROUGE_1"),
+    ] {
+        let options = format!(r#"{{"rouge_type": "{kind}"}}"#);
+        assert_eq!(read(&options, &Quirks::all()).err().unwrap_or_default(), theirs);
+        let ours = read(&options, &Quirks::default()).err().unwrap_or_default();
+        assert_eq!(ours.ends_with("There are rouge1 to rouge5 and rougeL."), kind != "rouge1", "{ours}");
+    }
+    assert_eq!(
+        read(r#"{"f1_score_threshold": 1}"#, &Quirks::all()).unwrap_err(),
+        "f1_score_threshold must be a float, got <class 'int'>"
+    );
+    assert!(read(r#"{"f1_score_threshold": 1.0}"#, &Quirks::all()).is_ok());
+    let row = r#"{"response": "a b c d e f g\nx y", "ground_truth": "x y\na b c d e f h"}"#;
+    let of = |kind: &str| {
+        let evaluator = read(&format!(r#"{{"rouge_type": "{kind}"}}"#), &Quirks::all()).unwrap();
+        went(&evaluator, &given(row), &[], &Quirks::all()).1
+    };
+    assert!(of("rouge6").starts_with(r#"{"rouge_precision":0.25,"rouge_recall":0.25,"#), "{}", of("rouge6"));
+    // Lines may stand in another order.
+    assert!(of("rougeLsum").starts_with(r#"{"rouge_precision":0.8888888888888888,"#), "{}", of("rougeLsum"));
+    assert!(of("rougeL").starts_with(r#"{"rouge_precision":0.6666666666666666,"#), "{}", of("rougeL"));
 }

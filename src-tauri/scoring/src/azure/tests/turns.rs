@@ -157,7 +157,13 @@ fn texts_are_measured_turn_by_turn_too() {
         result("f1_score", &Quirks::default()),
         format!(r#"{{"f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,{turns}}}"#)
     );
-    assert!(result("rouge_score", &Quirks::default()).starts_with(
+    // ROUGE has three scores, and three results.
+    let rouge = evaluator("rouge_score", r#"{"recall_threshold": 0.6}"#);
+    let of_rouge = |quirks: &Quirks| went(&rouge, &given(talk), &[], quirks).1;
+    assert!(of_rouge(&Quirks::default()).starts_with(
+        r#"{"rouge_precision":0.5,"rouge_precision_result":"pass","rouge_recall":0.5,"rouge_recall_result":"fail","rouge_f1_score":0.5,"rouge_f1_score_result":"pass","rouge_precision_threshold":0.5"#
+    ), "{}", of_rouge(&Quirks::default()));
+    assert!(of_rouge(&Quirks::all()).starts_with(
         r#"{"rouge_precision":0.5,"rouge_recall":0.5,"rouge_f1_score":0.5,"rouge_precision_threshold":0.5"#
     ));
 }
