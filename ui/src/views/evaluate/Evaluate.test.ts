@@ -1,7 +1,7 @@
 import { flushSync, mount, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
-import { CHOICES, evaluatePlan, evaluation } from "../../evaluate.test-env";
+import { CHOICES, evaluatePlan, evaluation, look } from "../../evaluate.test-env";
 import { Fixture, STATUS } from "../../fixture";
 
 let app: ReturnType<typeof mount> | undefined;
@@ -90,6 +90,40 @@ describe("evaluating a data file", () => {
     window.dispatchEvent(new HashChangeEvent("hashchange"));
     await isAskedAgain();
     expect(asked(fixture, "start_evaluating")).toEqual([]);
+  });
+  it("takes a path into a column letter by letter, though its beginning is the name of a column", async () => {
+    const fixture = new Fixture();
+    fixture.replies.look_at_data = ({ id: file }) => look(file, { columns: ["item", "ground_truth"] });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => id("evaluator") !== undefined && all('select[id$="-response"] option').length > 2);
+    const from = all('select[id$="-response"]')[0] as HTMLSelectElement;
+    from.value = "\u0000";
+    from.dispatchEvent(new Event("change", { bubbles: true }));
+    const path = () => all('input[aria-label="Path of response"]')[0] as HTMLInputElement | undefined;
+    await until(() => path() !== undefined);
+    for (const letter of "item.answer") {
+      const field = path() as HTMLInputElement;
+      field.value += letter;
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      flushSync();
+    }
+    expect(path()?.value).toBe("item.answer");
+    await until(() => asked(fixture, "plan_evaluating").length > 0);
+    expect(asked(fixture, "plan_evaluating").at(-1)).toMatchObject({ request: { evaluators: [{ mapping: [["response", "${data.item.answer}"]] }] } });
+  });
+  it("loses nothing but the evaluators when all of them are taken away", async () => {
+    const fixture = new Fixture();
+    await open(fixture, "#/evaluate?data=d1&by=f1_score&by=rouge_score");
+    await until(() => button("Take all evaluators away") !== undefined);
+    const out = () => all('input[id$="-out"]')[0] as HTMLInputElement;
+    out().value = "mine";
+    out().dispatchEvent(new Event("input", { bubbles: true }));
+    all('[data-testid="switches"] input')[0]?.click();
+    flushSync();
+    button("Take all evaluators away")?.click();
+    await until(() => id("evaluator") === undefined);
+    expect(out().value).toBe("mine");
+    expect((all('[data-testid="switches"] input')[0] as HTMLInputElement).checked).toBe(true);
   });
   it("asks the system for a file in the window alone", async () => {
     const fixture = new Fixture([], STATUS, "window");

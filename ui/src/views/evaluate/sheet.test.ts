@@ -19,6 +19,11 @@ describe("what is sent", () => {
     expect(one?.mapping).toEqual([["query", "${data.question}"]]);
     expect(sent(changed(of("relevance"), { mapping: { query: "meta.item.query" } })).evaluators[0]?.mapping).toEqual([["query", "${data.meta.item.query}"]]);
   });
+  it("names every input that a column gives, where a switch makes a mapping all that is given", () => {
+    const mapped = changed(of("relevance"), { mapping: { query: "question" } });
+    expect(sent({ ...mapped, switches: ["own_mapping_only"] }).evaluators[0]?.mapping).toEqual([["query", "${data.question}"], ["response", "${data.response}"]]);
+    expect(sent({ ...of("f1_score"), switches: ["own_mapping_only"] }).evaluators[0]?.mapping).toEqual([]);
+  });
   it("has a model, rounds and a bound only when a model is asked", () => {
     const bounds = { rounds: "3", budget: "$2.50" };
     expect(sent({ ...of("relevance"), ...bounds })).toMatchObject({ model: "local", rounds: 3, max_cost: 2.5 });

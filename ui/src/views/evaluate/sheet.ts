@@ -106,14 +106,18 @@ export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: s
   return (asksModel ? wrongRounds(sheet.rounds) : "") || wrongBudget(sheet.budget);
 }
 
-function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[]): EvaluatorRequest {
-  const inputs = inputsOf(choice, one, columns);
+/** By this switch an evaluator with a mapping is given what that names, and nothing else. */
+const OWN_ONLY = "own_mapping_only";
+
+function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[], switches: readonly string[]): EvaluatorRequest {
+  const given = inputsOf(choice, one, columns).filter((input) => input.source !== "");
+  const mapped = given.filter((input) => input.source !== input.name);
   return {
     kind: one.kind,
     name: one.name.trim(),
     threshold: hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
-    // Columns of the same name are taken without being named.
-    mapping: inputs.filter((input) => input.source !== "" && input.source !== input.name).map((input) => [input.name, `\${data.${input.source}}`]),
+    // Columns of the same name are taken without being named, as long as no switch says otherwise.
+    mapping: (mapped.length > 0 && switches.includes(OWN_ONLY) ? given : mapped).map((input) => [input.name, `\${data.${input.source}}`]),
     options: optionsOf(one.kind, one.values),
   };
 }
@@ -127,7 +131,7 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
     data,
     evaluators: sheet.evaluators.flatMap((one) => {
       const choice = choices.find((known) => known.name === one.kind);
-      return choice === undefined ? [] : [sentOne(one, choice, columns)];
+      return choice === undefined ? [] : [sentOne(one, choice, columns, sheet.switches)];
     }),
     model: asks ? model : "",
     rounds: asks ? whole(sheet.rounds) : null,
