@@ -6,6 +6,7 @@ import type { DiffRequest } from "./generated/DiffRequest";
 import type { DiffRow } from "./generated/DiffRow";
 import type { DiffView } from "./generated/DiffView";
 import type { JudgeChoice } from "./generated/JudgeChoice";
+import type { JudgingView } from "./generated/JudgingView";
 import type { RunScores } from "./generated/RunScores";
 
 export const SCORES: RunScores = {
@@ -23,6 +24,9 @@ export const SCORES: RunScores = {
 
 /** A judge to choose. */
 export const judge = (name: string, what: string, rounds: number, official: boolean, change: Partial<JudgeChoice> = {}): JudgeChoice => ({ name, what, version: 1, rounds, pairs: false, official, group: "StableToolBench", safety: false, scale: "solved or unsolved", needs: "", threshold: null, suite_model: null, suite_rounds: null, suite_threshold: null, ...change });
+
+/** Judging that is under way. */
+export const judging = (id: string, change: Partial<JudgingView> = {}): JudgingView => ({ id, judge: "sopr", model: "local", began_ms: 0, state: "running", why: null, total: 9, done: 0, unread: 0, failed: 0, skipped: 0, calls: 1, tokens: 10, cost: 0.01, unpriced: false, max_cost: null, troubles: [], rates: null, ...change });
 
 const cell = (kind: DiffKind, left: string | null, right: string | null = null, note: string | null = null): DiffCell => ({ kind, left, right, note });
 

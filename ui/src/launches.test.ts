@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { evaluation } from "./evaluate.test-env";
+import { judging } from "./judged.test-env";
 import { launched, launchRun } from "./launch.test-env";
-import { doing, evaluatingInBrief, inBrief, spent, unpriced } from "./launches";
+import { doing, evaluatingInBrief, inBrief, judgingInBrief, spent, unpriced } from "./launches";
 
 describe("launches in brief", () => {
   it("are nothing when none is at work", () => expect([inBrief([]), inBrief([launched("a", { state: "done" })])]).toEqual([null, null]));
@@ -20,6 +21,15 @@ describe("evaluations in brief", () => {
     [[evaluation("a", { state: "stopping", done: 3, failed: 0 })], { evaluation: "a", text: "evaluation stopping, 3 of 16" }],
     [[evaluation("b", { state: "stopping" }), evaluation("a", { state: "running", done: 1 })], { evaluation: "b", text: "2 evaluations running, 19 of 32" }],
   ])("are summed up, and lead to the newest that is at work", (all, brief) => expect(evaluatingInBrief(all)).toEqual(brief));
+});
+
+describe("judging in brief", () => {
+  it("is nothing when none is at work", () => expect([judgingInBrief([]), judgingInBrief([judging("a", { state: "done" })])]).toEqual([null, null]));
+  it.each([
+    [[judging("a", { done: 2, failed: 1, skipped: 1 })], { judging: "a", text: "judging running, 4 of 9 · $0.0100" }],
+    [[judging("b", { state: "stopping" }), judging("a", { unpriced: true, cost: 0 })], { judging: "b", text: "2 judgings running, 0 of 18 · $0.0100" }],
+    [[judging("a", { state: "stopping", cost: 0, unpriced: true })], { judging: "a", text: "judging stopping, 0 of 9 · cost unknown" }],
+  ])("is summed up with what it costs, and leads to the newest that is at work", (all, brief) => expect(judgingInBrief(all)).toEqual(brief));
 });
 
 describe("money", () => {

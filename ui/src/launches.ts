@@ -1,6 +1,7 @@
-// How launches stand, in words, for every place that shows it: the footer, the sheet, the page of a run.
+// How launches, evaluations and judging stand, in words, for every place that shows it: the footer, the sheet, the page of a run.
 import { count, counted, money } from "./format";
 import type { EvaluationView } from "./generated/EvaluationView";
+import type { JudgingView } from "./generated/JudgingView";
 import type { LaunchRun } from "./generated/LaunchRun";
 import type { LaunchRunState } from "./generated/LaunchRunState";
 import type { LaunchState } from "./generated/LaunchState";
@@ -59,6 +60,18 @@ export function evaluatingInBrief(evaluations: readonly EvaluationView[]): { eva
   const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
   const many = working.length > 1 ? `${count(working.length)} evaluations` : "evaluation";
   return { evaluation: first.id, text: `${many} ${doing}, ${count(sum(ended))} of ${count(sum((one) => one.total))}` };
+}
+
+/** All judging at work in a few words; null when none is. */
+export function judgingInBrief(judgings: readonly JudgingView[]): { judging: string; text: string } | null {
+  const working = judgings.filter(atWork);
+  const [first] = working;
+  if (first === undefined) return null;
+  const sum = (pick: (one: JudgingView) => number) => working.reduce((total, one) => total + pick(one), 0);
+  const doing = working.every((one) => one.state === "stopping") ? "stopping" : "running";
+  const many = working.length > 1 ? `${count(working.length)} judgings` : "judging";
+  const cost = spent({ cost: sum((one) => one.cost), unpriced: working.filter((one) => one.unpriced).length, max_cost: null });
+  return { judging: first.id, text: `${many} ${doing}, ${count(sum((one) => one.done + one.failed + one.skipped))} of ${count(sum((one) => one.total))} · ${cost === "unknown" ? "cost unknown" : cost}` };
 }
 
 /** Of what an evaluation has to do, how much is over. */

@@ -24,6 +24,8 @@ export interface Frame {
   listed: () => Route;
   /** The run whose page is shown. */
   shownRun: () => RunRow | undefined;
+  /** Shows how judging stands. */
+  judgings: () => void;
   /** Goes to where the runs to compare this one with are chosen. */
   compareWith: (row: RunRow) => void;
 }
@@ -40,7 +42,15 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
   const tried = (act: Promise<unknown>) => void act.catch((thrown: unknown) => frame.trouble(asAppError(thrown)));
   const launches = () => live.query("launches", {}).data ?? [];
   const newest = (): Route => ({ place: "progress", id: (launches().find(atWork) ?? launches()[0])?.id ?? "", top: 0 });
-  const stop = () => tried(Promise.all(launches().filter(atWork).map((launch) => backend.call("stop_launch", { id: launch.id, now: launch.state === "stopping" }))));
+  const evaluations = () => live.query("evaluations", {}).data ?? [];
+  const judgings = () => live.query("judgings", {}).data ?? [];
+  // Whatever costs money or time: one press lets what is in flight end, the next gives it up.
+  const running = () => [
+    ...launches().filter(atWork).map((one) => ["stop_launch", one] as const),
+    ...evaluations().filter(atWork).map((one) => ["stop_evaluating", one] as const),
+    ...judgings().filter(atWork).map((one) => ["stop_judging", one] as const),
+  ];
+  const stop = () => tried(Promise.all(running().map(([command, { id, state }]) => backend.call(command, { id, now: state === "stopping" }))));
   const theme = (wanted: Theme): Action => ({ id: `theme-${wanted}`, title: `Colours: ${THEMES[wanted]}`, group: "Look", when: () => prefs.current.theme !== wanted, run: () => prefs.set({ theme: wanted }) });
   return [
     { id: "palette", title: "All actions", group: "Everywhere", keys: ["Mod+k"], quiet: true, run: frame.palette },
@@ -52,7 +62,8 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("trust", "Trust: how far judges agree with people", ["g j"], () => TRUST, frame.open),
     to("launch", "New launch…", ["g n"], () => ({ place: "launch", draft: BLANK }), frame.open),
     to("launches", "Launches", ["g l"], newest, () => launches().length > 0),
-    { id: "launch-stop", title: "Stop what is running", group: "Launch", when: () => launches().some(atWork), run: stop },
+    { id: "stop-all", title: "Stop what is running: launches, evaluations, judging", group: "Launch", when: () => running().length > 0, run: stop },
+    { id: "judgings", title: "Judging: how it stands, and what could not be judged", group: "Places", when: () => judgings().length > 0, run: frame.judgings },
     to("evaluate", "Evaluate a data file", ["g d"], () => EVALUATE, frame.open),
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),

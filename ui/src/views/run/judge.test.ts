@@ -3,8 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import type { Judged } from "../../generated/Judged";
 import type { JudgeRequest } from "../../generated/JudgeRequest";
-import type { JudgingView } from "../../generated/JudgingView";
-import { SCORES } from "../../judged.test-env";
+import { judging, SCORES } from "../../judged.test-env";
 import { layOut, OneRun, SMALL, view } from "../../step/canned.test-env";
 
 let page: ReturnType<typeof mount> | undefined;
@@ -20,7 +19,7 @@ async function press(name: string, within?: ParentNode | null) {
 
 const round = (verdict: string | null, reply: string) => ({ verdict, told: verdict ?? "not read", score: verdict === "solved" ? 1 : verdict === null ? null : 0, reason: `It says ${verdict ?? "nothing"}.`, replies: reply === "" ? [] : [reply], model_id: "any-1", at: null, order: null });
 const judged = (change: Partial<Judged> = {}): Judged => ({ judge: "sopr", version: 1, model: "local", official: false, against: null, stale: null, wanted: 2, score: 0.5, spread: 0.5, told: null, own_spread: null, threshold: null, of_suite: false, passed: false, rounds: [round("solved", '{"verdict": "solved"}<img src=x>'), round("unsolved", "")], ...change });
-const GOING: JudgingView = { id: "j1", judge: "sopr", model: "local", began_ms: 0, state: "running", why: null, total: 1, done: 0, unread: 0, failed: 0, skipped: 0, calls: 1, tokens: 10, cost: 0.01, unpriced: false, max_cost: null, troubles: [], rates: null };
+const GOING = judging("j1", { total: 1 });
 
 async function open(backend: OneRun) {
   location.hash = "#/run/r0";
