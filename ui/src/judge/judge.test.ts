@@ -11,6 +11,10 @@ it("says what it takes from the least to the most, and never takes an unknown pr
   expect(takes({ ...PLAN, calls_least: 1, calls_most: 1, cost_least: null, cost_most: null })).toBe("1 request · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
 });
 
+it("says an amount once where the least and the most read the same", () => {
+  expect(takes({ ...PLAN, calls_least: 7, calls_most: 7, tokens_least: 1_201, tokens_most: 1_202, cost_least: 0.000_001, cost_most: 0.000_04 })).toBe("7 requests · about 1.2k tokens · about <$0.0001");
+});
+
 it("names the runs that are not asked about", () => {
   expect(meant(PLAN)).toBe("2 runs");
   expect(meant({ ...PLAN, runs: 1, unasked: 1, complete: 3, skipped_total: 4 })).toBe("1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged");

@@ -38,7 +38,8 @@ export interface Choices {
 
 export const asked = ({ runs, filter }: Wanted, choices: Choices): JudgeRequest => ({ ...choices, runs, filter });
 
-const between = (least: number, most: number, show: (value: number) => string): string => (least === most ? show(most) : `${show(least)} to ${show(most)}`);
+/** From the least to the most; once where both read the same. */
+const between = (least: number, most: number, show: (value: number) => string): string => (show(least) === show(most) ? show(most) : `${show(least)} to ${show(most)}`);
 
 /** What it will take, in a line; what is not known is said. */
 export function takes(plan: Pick<JudgePlan, "calls_least" | "calls_most" | "tokens_least" | "tokens_most" | "cost_least" | "cost_most">): string {

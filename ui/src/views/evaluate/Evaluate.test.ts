@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import { CHOICES, evaluatePlan, evaluation, look } from "../../evaluate.test-env";
 import { Fixture, STATUS } from "../../fixture";
+import type { EvaluateRequest } from "../../generated/EvaluateRequest";
 
 let app: ReturnType<typeof mount> | undefined;
 const all = (selector: string) => [...document.querySelectorAll<HTMLElement>(selector)];
@@ -22,7 +23,10 @@ async function open(fixture: Fixture, hash: string) {
   return fixture;
 }
 
-beforeEach(() => localStorage.clear());
+beforeEach(() => {
+  localStorage.clear();
+  sessionStorage.clear();
+});
 afterEach(async () => {
   if (app) await unmount(app);
   app = undefined;
@@ -108,8 +112,8 @@ describe("evaluating a data file", () => {
       flushSync();
     }
     expect(path()?.value).toBe("item.answer");
-    await until(() => asked(fixture, "plan_evaluating").length > 0);
-    expect(asked(fixture, "plan_evaluating").at(-1)).toMatchObject({ request: { evaluators: [{ mapping: [["response", "${data.item.answer}"]] }] } });
+    const mapping = () => (asked(fixture, "plan_evaluating").at(-1) as { request: EvaluateRequest }).request.evaluators[0]?.mapping;
+    await until(() => JSON.stringify(mapping()) === JSON.stringify([["response", "${data.item.answer}"]]));
   });
   it("loses nothing but the evaluators when all of them are taken away", async () => {
     const fixture = new Fixture();
@@ -124,6 +128,19 @@ describe("evaluating a data file", () => {
     await until(() => id("evaluator") === undefined);
     expect(out().value).toBe("mine");
     expect((all('[data-testid="switches"] input')[0] as HTMLInputElement).checked).toBe(true);
+  });
+  it("says of what is refused nothing but why, and nothing of a plan of before", async () => {
+    const fixture = new Fixture();
+    const message = "`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.";
+    fixture.replies.plan_evaluating = ({ request }) => (request.evaluators.length > 1 ? Promise.reject({ code: "bad_request", message, hint: null }) : evaluatePlan());
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => text().includes("No model is asked, and nothing is paid"));
+    history.replaceState(null, "", "#/evaluate?data=d1&by=f1_score&by=rouge_score");
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    await until(() => text().includes(message));
+    expect(text()).not.toContain("No model is asked, and nothing is paid");
+    expect(text()).not.toContain("Evaluate 8 rows");
+    expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
   });
   it("asks the system for a file in the window alone", async () => {
     const fixture = new Fixture([], STATUS, "window");

@@ -1,14 +1,58 @@
-// The sheet as it was left, so that a look elsewhere loses nothing of it. Of one folder; gone with the page.
-import { BLANK, type Sheet } from "./sheet";
+// The sheet as it was left, so that neither a look elsewhere nor a reload loses anything of it. Of one folder; gone with the tab.
+import { BLANK, type Chosen, type Sheet } from "./sheet";
 
 interface Left {
   sheet: Sheet;
   /** The id of the data file. */
   data: string;
 }
-let left: Left & { folder: string } = { folder: "", sheet: BLANK, data: "" };
+
+const KEY = "touchstone.evaluate";
+const NOTHING: Left = { sheet: BLANK, data: "" };
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const texts = (value: unknown): Record<string, string> => (isRecord(value) ? Object.fromEntries(Object.entries(value).filter((pair): pair is [string, string] => typeof pair[1] === "string")) : {});
+const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+function evaluators(value: unknown): Chosen[] {
+  const known = list(value).filter((one): one is Record<string, unknown> => isRecord(one) && text(one["kind"]) !== "");
+  return known.map((one, at) => ({ key: at + 1, kind: text(one["kind"]), name: text(one["name"]), threshold: text(one["threshold"]), mapping: texts(one["mapping"]), values: texts(one["values"]) }));
+}
+
+/** What was kept of a folder, as far as it makes sense. That a file is replaced, or anything bought again, is said anew each time. */
+export function read(kept: string | null, folder: string): Left {
+  let value: unknown;
+  try {
+    value = JSON.parse(kept ?? "null");
+  } catch {
+    return NOTHING;
+  }
+  if (!isRecord(value) || value["folder"] !== folder || !isRecord(value["sheet"])) return NOTHING;
+  const { model, rounds, budget, out, switches, evaluators: chosen } = value["sheet"];
+  const words = { model: text(model), rounds: text(rounds), budget: text(budget), out: text(out) };
+  return { data: text(value["data"]), sheet: { ...BLANK, ...words, switches: list(switches).filter((one): one is string => typeof one === "string"), evaluators: evaluators(chosen) } };
+}
+
+let left: (Left & { folder: string }) | null = null;
 
 export const kept = {
-  of: (folder: string): Left => (left.folder === folder ? left : { sheet: BLANK, data: "" }),
-  keep: (folder: string, now: Left): void => void (left = { folder, ...now }),
+  of(folder: string): Left {
+    if (left?.folder === folder) return left;
+    let stored: string | null = null;
+    try {
+      stored = sessionStorage.getItem(KEY);
+    } catch {
+      // Storage is switched off.
+    }
+    return read(stored, folder);
+  },
+  keep(folder: string, now: Left): void {
+    left = { folder, ...now };
+    try {
+      sessionStorage.setItem(KEY, JSON.stringify(left));
+    } catch {
+      // Storage is full or switched off: then it holds until the page is loaded anew.
+    }
+  },
 };
