@@ -3,7 +3,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from . import databases, readme, reviews, runs, workspace
+from . import databases, readme, replies, reviews, runs, workspace
 from .emit import document
 from .solve import Facts
 from .tasks import TASKS, suite
@@ -48,7 +48,7 @@ def write(root):
     """Gives the recorded runs, as they were meant."""
     data(root / "data")
     base = databases.Databases(root / "data")
-    facts, files = Facts(base), {root / "touchstone.yaml": workspace.TEXT}
+    facts, files = Facts(base), {root / "touchstone.yaml": workspace.TEXT, root / replies.NAME: replies.text()}
     for task in TASKS:
         value, beside = suite(task, facts)
         files[root / "tasks" / f"{task.name}.yaml"] = document(value, COMMENT)

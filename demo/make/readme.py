@@ -1,7 +1,7 @@
 """The README of the demo; its tables are counted, not written."""
 from collections import Counter
 
-from . import reviews
+from . import replies, reviews
 from .tasks import TASKS
 
 MEANING = {
@@ -45,6 +45,7 @@ data.
 | `data/control_plane.db` | owners, projects, plan history, invoices, incidents |
 | `results/` | one file for each recorded run |
 | `results/.touchstone/reviews/` | what an invented reviewer says of {reviewed} of them, so that judges can be held against somebody; not always what the gold answer says |
+| `help-desk.jsonl` | {rows} rows to evaluate: questions to a help desk, what its handbook says, what an invented assistant replied, and a good reply |
 | `make.py`, `make/` | the program that makes all of the above, and this file |
 
 ## The tasks, easiest first
@@ -77,6 +78,11 @@ The model `replay` needs no key and costs nothing: it says again what `claude` s
 the databases. Its results are no measure of any model. From the start screen the demo opens as a copy of your own, so that whatever
 you run or change stays out of this folder.
 
+## Evaluate something
+
+Evaluate, in the window, lists `help-desk.jsonl`. Its columns are named as evaluators call their inputs, so nothing has to be mapped;
+`f1_score`, `rouge_score` and the other measures of texts ask no model.
+
 ## Make it again
 
     python3 demo/make.py           # writes everything anew; the same every time
@@ -94,7 +100,7 @@ def text(recorded):
     matrix = ["| `" + system + "` | " + " | ".join(str(cells[system, model]) for model in ("claude", "o1", "o3-mini")) + " |"
               for system in ("promptql", "tool_calling", "tool_calling_python")]
     reviewed = len(reviews.files(recorded))
-    return TEXT.format(count=len(recorded), reviewed=reviewed, tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
+    return TEXT.format(count=len(recorded), reviewed=reviewed, rows=len(replies.ROWS), tasks="\n".join(tasks), outcomes=rows(outcomes, MEANING), features=rows(features, FEATURES), matrix="\n".join(matrix))
 
 
 def rows(counts, meaning):
