@@ -3,11 +3,12 @@ use super::bench::Bench;
 use super::canary;
 use super::evaluating::{ROWS, ended, scored};
 use super::judging::workspace;
-use super::scripted::Scripted;
+use super::running::stage::refuses;
+use super::scripted::{Scripted, Seen};
 use fs_err as fs;
 use serde_json::Value;
 use touchstone_engine::app::{App, FileRequest, typed_evaluators};
-use touchstone_engine::rows::{EvaluateRequest, EvaluationView, LaunchState};
+use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluationView, LaunchState};
 
 /// A request with a shell program as the target, which notes each time that it is asked.
 fn request(bench: &Bench, program: &str, kinds: &[&str], mappings: &[&str]) -> FileRequest {
@@ -32,25 +33,94 @@ fn evaluate(app: &App, request: &FileRequest) -> (EvaluationView, Value) {
     (view, serde_json::from_str(&written).unwrap())
 }
 
+fn all(again: bool) -> EvaluateAgain {
+    if again { EvaluateAgain::All } else { EvaluateAgain::Nothing }
+}
+
 fn asked(bench: &Bench) -> usize {
     fs::read_to_string(bench.path("asked")).map_or(0, |text| text.lines().count())
 }
 
 #[test]
-fn a_target_is_asked_about_each_row_and_anew_once_there_are_results() {
+fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_them_once_all_have_one() {
     let bench = Bench::new().file("rows.jsonl", ROWS);
     let app = bench.another_app();
-    let program = "case \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
-    let request = request(&bench, program, &["f1_score"], &[]);
-    for times in [3, 6] {
-        let (view, written) = evaluate(&app, &request);
-        assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 1), "{view:?}");
+    let broken = "case \"$row\" in *Where*) echo lost >&2; exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
+    let kept = |id: &str| app.evaluation_asked(id).unwrap();
+    for (times, before) in [(3, 0), (4, 2)] {
+        let (view, written) = evaluate(&app, &request(&bench, broken, &["f1_score"], &[]));
+        assert_eq!((view.state, view.done, view.failed, view.missing), (LaunchState::Done, 2, 1, 1), "{view:?}");
         assert!(view.troubles[0].why.contains("It said: lost"), "{view:?}");
         let row = &written["rows"][0];
         assert_eq!((&row["outputs.response"], &row["outputs.f1_score.f1_score"]), (&"At seven.".into(), &1.0.into()));
-        assert_eq!(asked(&bench), times);
-        assert_eq!(app.evaluation_asked(&view.id).unwrap(), 3);
+        assert_eq!((asked(&bench), kept(&view.id)), (times, (3, before)));
     }
+    let mended = request(&bench, "echo '{\"response\": \"At eight.\"}'", &["f1_score"], &[]);
+    for (times, before) in [(5, 2), (8, 0)] {
+        let (view, _) = evaluate(&app, &mended);
+        assert_eq!((view.done, view.missing, asked(&bench), kept(&view.id)), (3, 0, times, (3, before)), "{view:?}");
+    }
+}
+
+#[test]
+fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said_before() {
+    let server = Scripted::start(|seen: &Seen| {
+        let is_refused = seen.number < 3 && String::from_utf8_lossy(&seen.body).contains("Where?");
+        if is_refused { refuses(400, "invalid", "not this one") } else { scored(4) }
+    });
+    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    // It says something else each time.
+    let program = "echo \"{\\\"response\\\": \\\"$(wc -l < asked)\\\"}\"";
+    let request = request(&bench, program, &["relevance"], &[]);
+    let hint = || {
+        let refused =
+            FileRequest { request: EvaluateRequest { replace: false, ..request.request.clone() }, ..request.clone() };
+        bench.app().start_evaluating_file(&refused).unwrap_err().hint.unwrap()
+    };
+    let (view, before) = evaluate(bench.app(), &request);
+    assert_eq!((view.done, view.missing, asked(&bench), server.seen().len()), (2, 1, 3, 3), "{view:?}");
+    assert!(hint().ends_with("what was paid for is not asked again."), "{}", hint());
+    let plan = bench.app().plan_evaluating_file(&request).unwrap();
+    assert_eq!((plan.target, plan.calls_least, plan.calls_most, plan.kept), (0, 1, 2, 2));
+    let (view, written) = evaluate(bench.app(), &request);
+    assert_eq!((view.done, view.calls, asked(&bench), server.seen().len()), (3, 1, 3, 4), "{view:?}");
+    assert_eq!(written["rows"][0], before["rows"][0]);
+    assert!(hint().contains("the target is asked about every row anew"), "{}", hint());
+    evaluate(bench.app(), &request);
+    assert_eq!((asked(&bench), server.seen().len()), (6, 7));
+}
+
+#[test]
+fn a_plan_says_what_rows_take_that_the_target_has_yet_to_answer() {
+    let server = Scripted::always(scored(4));
+    let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
+    bench.write("rows.jsonl", ROWS.replace("response", "was"));
+    let program = "case \"$row\" in *Where*) exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
+    let kinds = ["relevance", "content_safety", "f1_score"];
+    let mut request = request(&bench, program, &kinds, &["response=${target.response}"]);
+    request.request.rounds = Some(2);
+    let plan = |request: &FileRequest| bench.app().plan_evaluating_file(request).unwrap();
+    let first = plan(&request);
+    assert_eq!((first.rows, first.target, first.calls_least, first.calls_most), (3, 3, 3 * 2 * 5, 3 * 2 * 10));
+    assert_eq!(
+        first.each,
+        [
+            "relevance: 1 to 2 requests for each row, in each of 2 rounds.",
+            "content_safety: 4 to 8 requests for each row, in each of 2 rounds."
+        ]
+    );
+    assert_eq!((first.tokens_least, first.tokens_most, first.cost_most), (None, None, None));
+    assert!(first.lacks.is_empty() && server.seen().is_empty() && asked(&bench) == 0, "{first:?}");
+    // Texts are measured for nothing.
+    let texts = plan(&FileRequest {
+        request: EvaluateRequest { evaluators: request.request.evaluators[2..].to_vec(), ..request.request.clone() },
+        ..request.clone()
+    });
+    assert_eq!((texts.target, texts.calls_most, texts.tokens_most, texts.each.len()), (3, 0, Some(0), 0));
+    let (view, _) = evaluate(bench.app(), &request);
+    assert!(view.missing > 0 && view.file.is_some(), "{view:?}");
+    let then = plan(&request);
+    assert_eq!((then.target, then.tokens_most, then.each.len()), (1, None, 2));
 }
 
 #[test]
@@ -61,7 +131,8 @@ fn without_results_only_what_was_no_answer_is_asked_again_unless_all_of_it_shall
     let program = "case \"$row\" in *Where*) echo '[1]';; *) echo '{\"reply\": \"At seven.\"}';; esac";
     let request = request(&bench, program, &["f1_score"], &["response=${target.response}"]);
     for (again, times) in [(false, 3), (false, 4), (true, 7), (false, 8)] {
-        let (view, _) = evaluate(&app, &FileRequest { again, ..request.clone() });
+        let anew = EvaluateRequest { again: all(again), ..request.request.clone() };
+        let (view, _) = evaluate(&app, &FileRequest { request: anew, ..request.clone() });
         assert_eq!((view.state, view.file.as_deref(), asked(&bench)), (LaunchState::Stopped, None, times), "{view:?}");
     }
 }
@@ -72,14 +143,16 @@ fn what_is_asked_again_is_asked_of_the_model_too() {
     let bench = Bench::new().file("touchstone.yaml", workspace(&server, "")).file("rows.jsonl", ROWS).open();
     let request = request(&bench, "echo '{\"response\": \"At seven.\"}'", &["relevance"], &[]);
     for (again, bought) in [(false, 3), (false, 3), (true, 6), (false, 6)] {
-        let request = FileRequest { again, ..request.clone() };
+        let anew = EvaluateRequest { again: all(again), ..request.request.clone() };
+        let request = FileRequest { request: anew, ..request.clone() };
         let (view, _) = evaluate(bench.app(), &request);
         assert_eq!((view.state, server.seen().len()), (LaunchState::Done, bought), "{view:?}");
     }
     let untold = FileRequest { target: Vec::new(), ..request };
     assert_eq!(evaluate(bench.app(), &untold).0.calls, 2, "of one row the target said what is in it");
     assert_eq!(bench.app().plan_evaluating_file(&untold).unwrap().kept, 3);
-    assert_eq!(bench.app().plan_evaluating_file(&FileRequest { again: true, ..untold }).unwrap().kept, 0);
+    let anew = EvaluateRequest { again: all(true), ..untold.request.clone() };
+    assert_eq!(bench.app().plan_evaluating_file(&FileRequest { request: anew, ..untold }).unwrap().kept, 0);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub(super) fn bench(server: &Scripted) -> Bench {
 }
 
 /// The same, with one question under way at a time.
-fn one_at_a_time(server: &Scripted) -> Bench {
+pub(super) fn one_at_a_time(server: &Scripted) -> Bench {
     let workspace = workspace(server, "").replace("concurrency: 2", "concurrency: 1");
     Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open()
 }
@@ -62,11 +62,11 @@ pub(super) fn refused(bench: &Bench, request: &EvaluateRequest) -> AppError {
     bench.app().start_evaluating(request).unwrap_err()
 }
 
-fn results(bench: &Bench) -> Value {
+pub(super) fn results(bench: &Bench) -> Value {
     serde_json::from_str(&fs::read_to_string(bench.path(OUT)).unwrap()).unwrap()
 }
 
-fn metric<'a>(view: &'a EvaluationView, name: &str) -> &'a EvaluateMetric {
+pub(super) fn metric<'a>(view: &'a EvaluationView, name: &str) -> &'a EvaluateMetric {
     let found = view.metrics.iter().find(|metric| metric.name == name);
     found.unwrap_or_else(|| panic!("{name} is not in {:?}", view.metrics))
 }
@@ -210,8 +210,11 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
     assert_eq!((metric(&view, "relevance.relevance").n, metric(&view, "relevance.relevance").left_out), (1, 2));
     let replies = fs::read_to_string(bench.path("results/evaluations/.touchstone/evaluations/rows.jsonl")).unwrap();
     let lines: Vec<Value> = replies.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!((lines.len(), &lines[0]["row"]), (2, &2.into()), "{replies}");
-    assert_eq!(lines[0]["replies"], serde_json::json!(["I would rather not.", "I would rather not."]));
+    assert_eq!((lines.len(), &lines[0]["row"]), (3, &1.into()), "{replies}");
+    assert!(
+        lines[0]["replies"] == serde_json::json!([]) && lines[0]["error"].as_str().unwrap().contains("not this one")
+    );
+    assert_eq!(lines[1]["replies"], serde_json::json!(["I would rather not.", "I would rather not."]));
 }
 
 #[test]
@@ -360,12 +363,12 @@ fn a_program_of_a_person_grades_rows_in_the_sandbox() {
 }
 
 /// A model that gives embeddings, beside those that answer.
-fn embedding(server: &Scripted, name: &str) -> String {
+pub(super) fn embedding(server: &Scripted, name: &str) -> String {
     let url = server.url("/v1");
     format!("  {name}: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1.0, output: 0.0 }} }}\n")
 }
 
-fn cosine() -> EvaluatorRequest {
+pub(super) fn cosine() -> EvaluatorRequest {
     let options = r#"{"evaluation_metric": "cosine", "pass_threshold": 0.9}"#.to_owned();
     EvaluatorRequest { kind: "text_similarity".to_owned(), options, ..EvaluatorRequest::default() }
 }

@@ -16,6 +16,7 @@ mod evaluations;
 
 mod evaluate_target;
 mod evaluating;
+mod evaluating_again;
 mod filter;
 mod folders;
 mod gzip;

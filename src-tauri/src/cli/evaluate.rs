@@ -1,19 +1,20 @@
 //! `evaluate`: a data file, row by row, before evaluators. Ctrl-C lets questions in flight be answered and kept; a second one gives them
 //! up. Begun again with the same file of results, it pays for what is missing only.
-use super::terminal::{Columns, Head, Paint, one_line};
+mod told;
+
+use super::terminal::{Paint, one_line};
 use super::watch::Interrupts;
 use super::{Ended, Outcome, folder};
 use crate::Surroundings;
-use clap::Args;
-use serde_json::json;
+use clap::{Args, ValueEnum};
 use std::io::{self, IsTerminal as _, Write};
 use std::path::PathBuf;
 use std::time::Duration;
-use touchstone_engine::app::{App, FileRequest, known_evaluators, typed_evaluators};
+use told::{list, numbers, plan, summary};
+use touchstone_engine::app::{App, FileRequest, typed_evaluators};
 use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{
-    EvaluateMetric, EvaluatePlan, EvaluateRequest, EvaluateSwitch, EvaluationView, EvaluatorChoice, EvaluatorRequest,
-    LaunchState,
+    EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
 
 /// How often signals and the progress are looked at.
@@ -62,9 +63,9 @@ pub(super) struct Evaluate {
     /// Replace a file of results that is there; a copy of it stays in `.touchstone/replaced/`
     #[arg(long)]
     replace: bool,
-    /// Ask target and model everything anew, also what was paid for before
-    #[arg(long)]
-    again: bool,
+    /// Ask once more what was paid for before: `unread`, what could not be read, or everything, of the target as well
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    again: Option<Again>,
     /// End with 1 when a metric is below this: `relevance.relevance=3.5`, or when fewer rows of an evaluator pass: `80%`
     #[arg(long, value_name = "X", value_parser = least)]
     fail_under: Vec<Least>,
@@ -77,6 +78,13 @@ pub(super) struct Evaluate {
     /// Print the results (or the plan, or the list) as one JSON document
     #[arg(long)]
     json: bool,
+}
+
+/// What is asked once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Again {
+    All,
+    Unread,
 }
 
 /// What has to be reached.
@@ -118,14 +126,16 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     watch(&app, &id, &interrupts)?;
     let view = app.evaluation(&id)?;
     let results = app.evaluation_results(&id)?;
-    tell(asked, &view, results.as_deref(), here)?;
+    let lines = summary(&view, app.evaluation_asked(&id)?, asked.again);
+    tell(asked, &view, (results.as_deref(), &lines), here)?;
     let name = |asked: &EvaluatorRequest| if asked.name.is_empty() { asked.kind.clone() } else { asked.name.clone() };
     let names: Vec<String> = request.request.evaluators.iter().map(name).collect();
     let below = below(&asked.fail_under, &names, &view.metrics);
     for line in &below {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
-    let well = view.state == LaunchState::Done && view.failed == 0 && below.is_empty() && results.is_some();
+    let is_whole = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0;
+    let well = is_whole && below.is_empty() && results.is_some();
     Ok(if well { Ended::Well } else { Ended::WithFailures })
 }
 
@@ -143,11 +153,16 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
         switches: asked.like_package.clone(),
         replace: asked.replace,
         max_cost: asked.max_cost,
+        again: match asked.again {
+            None => EvaluateAgain::Nothing,
+            Some(Again::Unread) => EvaluateAgain::Unread,
+            Some(Again::All) => EvaluateAgain::All,
+        },
         ..EvaluateRequest::default()
     };
     let (data, out) = (asked.data.clone().unwrap_or_default(), asked.out.clone());
     let config = asked.config.clone();
-    Ok(FileRequest { data, config, out, target, usual, again: asked.again, request })
+    Ok(FileRequest { data, config, out, target, usual, request })
 }
 
 /// The words of a command, as a shell takes them apart: quotes hold blanks. Nothing else has a meaning, and no shell is started.
@@ -187,8 +202,8 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
         if io::stderr().is_terminal() {
             let EvaluationView { total, done, failed, calls, .. } = app.evaluation(id)?;
             let asked = match app.evaluation_asked(id)? {
-                0 => String::new(),
-                asked => format!(", {asked} rows answered"),
+                (0, _) => String::new(),
+                (asked, _) => format!(", {asked} rows answered"),
             };
             let _ = write!(io::stderr(), "\r{} of {total} results, {calls} replies{asked}", done + failed);
         }
@@ -199,7 +214,12 @@ fn watch(app: &App, id: &str, interrupts: &Interrupts) -> Result<(), AppError> {
     Ok(())
 }
 
-fn tell(asked: &Evaluate, view: &EvaluationView, results: Option<&str>, here: &Surroundings) -> io::Result<()> {
+fn tell(
+    asked: &Evaluate,
+    view: &EvaluationView,
+    (results, lines): (Option<&str>, &[String]),
+    here: &Surroundings,
+) -> io::Result<()> {
     if asked.json {
         if let Some(results) = results {
             writeln!(io::stdout(), "{results}")?;
@@ -208,108 +228,10 @@ fn tell(asked: &Evaluate, view: &EvaluationView, results: Option<&str>, here: &S
         numbers(&view.metrics, Paint(here.colour))?;
     }
     let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(io::stdout()) };
-    for line in summary(view, asked.again) {
+    for line in lines {
         writeln!(says, "{line}")?;
     }
     says.flush()
-}
-
-fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {
-    let head = |title: &'static str, right| Head { title: title.into(), right };
-    let mut columns =
-        Columns::new(vec![head("metric", false), head("value", true), head("95 %", false), head("rows", true)]);
-    for EvaluateMetric { name, value, interval, n, .. } in metrics {
-        let value = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
-        let interval = interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));
-        columns.row(vec![one_line(name).into_owned(), value, interval, n.to_string()]);
-    }
-    columns.write(&mut io::stdout(), "", paint, &|_, text| text.to_owned())
-}
-
-fn summary(view: &EvaluationView, again: bool) -> Vec<String> {
-    let EvaluationView { total, done, failed, unread, calls, tokens, cost, .. } = view;
-    let mut lines = vec![format!("{done} of {total} results, {failed} without one")];
-    if *unread > 0 {
-        lines.push(format!("{unread} replies could not be read, also when asked again"));
-    }
-    if view.model.is_some() {
-        let more = if view.unpriced { " and what has no known price" } else { "" };
-        lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
-    }
-    for trouble in &view.troubles {
-        lines.push(format!("row {}, {}: {}", trouble.row, one_line(&trouble.evaluator), one_line(&trouble.why)));
-    }
-    if view.state == LaunchState::Stopped {
-        let but = if again { " and without --again" } else { "" };
-        lines
-            .push(format!("No results were written. Begin again with the same --out{but}: what was paid for is kept."));
-    }
-    lines.extend(view.why.as_deref().map(|why| one_line(why).into_owned()));
-    lines.extend(view.file.as_deref().map(|file| format!("written: {}", one_line(file))));
-    lines
-}
-
-fn plan(plan: &EvaluatePlan, json: bool) -> Outcome {
-    let mut out = io::stdout().lock();
-    if json {
-        serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
-        writeln!(out)?;
-        return Ok(Ended::Well);
-    }
-    let EvaluatePlan { rows, calls_least, calls_most, kept, tokens_least, tokens_most, .. } = plan;
-    writeln!(out, "{rows} rows")?;
-    if *calls_most > 0 || *kept > 0 {
-        writeln!(
-            out,
-            "{calls_least} to {calls_most} requests, about {tokens_least} to {tokens_most} tokens; {kept} replies are there from before"
-        )?;
-        match (plan.cost_least, plan.cost_most) {
-            (Some(least), Some(most)) => writeln!(out, "about ${least:.4} to ${most:.4}")?,
-            _ => writeln!(out, "what it costs is not known: the model has no price")?,
-        }
-    } else {
-        writeln!(out, "no model is asked")?;
-    }
-    for lack in &plan.lacks {
-        writeln!(out, "{}", one_line(lack))?;
-    }
-    if plan.exists {
-        writeln!(out, "{} is there already", one_line(&plan.out))?;
-    }
-    Ok(Ended::Well)
-}
-
-fn list(json: bool, here: &Surroundings) -> Outcome {
-    let (evaluators, switches, never) = known_evaluators();
-    let mut out = io::stdout().lock();
-    if json {
-        writeln!(out, "{}", json!({ "evaluators": evaluators, "switches": switches, "never": never }))?;
-        return Ok(Ended::Well);
-    }
-    let head = |title: &'static str| Head { title: title.into(), right: false };
-    let mut columns = Columns::new(vec![head("evaluator"), head("by"), head("needs"), head("what it says")]);
-    for EvaluatorChoice { name, what, needs, model, program, safety, .. } in evaluators {
-        let by = match (safety, model, program) {
-            (true, ..) => "model, local judge, not the hosted service",
-            (_, true, _) => "model",
-            (_, _, true) => "program",
-            _ => "text",
-        };
-        columns.row(vec![name, by.to_owned(), needs.join(", "), what]);
-    }
-    columns.write(&mut out, "", Paint(here.colour), &|_, text| text.to_owned())?;
-    writeln!(out, "\nWhere they differ from the package on purpose. --like-package SWITCH brings its way back.\n")?;
-    differences(&mut out, &switches)?;
-    writeln!(out, "\nWhat is never done its way:\n")?;
-    differences(&mut out, &never)?;
-    Ok(Ended::Well)
-}
-
-fn differences(out: &mut impl Write, switches: &[EvaluateSwitch]) -> io::Result<()> {
-    for EvaluateSwitch { name, theirs, ours } in switches {
-        writeln!(out, "{name}\n  the package: {theirs}\n  here:        {ours}")?;
-    }
-    Ok(())
 }
 
 /// What is not reached, as sentences. A metric that is not there is not reached, and neither is the share of an evaluator that says of no

@@ -1,4 +1,6 @@
-//! Evaluating data files: what there is to choose from, what it will take, and beginning it. What was begun is in `evaluations`.
+//! Evaluating data files: what there is to choose from, and beginning it. What it will take is in `plan`, what was begun in `evaluations`.
+mod plan;
+
 use super::data_files::{Found, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::judging::cannot_judge;
@@ -7,26 +9,21 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::evaluating::known::{evaluators, switches};
 use crate::evaluating::sheet::Sheet;
-use crate::evaluating::takes::{takes, vectors};
 use crate::evaluating::typed;
-use crate::evaluating::wish::{Configured, Wish, mark};
-use crate::judging::owed::Takes;
+use crate::evaluating::wish::Wish;
 use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
-use crate::rows::{EvaluateOptions, EvaluatePlan, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble};
-use crate::runs::drive;
+use crate::rows::{EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble};
 use crate::runs::evaluations::{Bench, Place, place_of, taken};
 use crate::runs::http::redact::Redactor;
-use crate::runs::journal::Kept;
-use crate::runs::journal::Record;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use touchstone_scoring::azure::{Evaluation, Next, QUIRKS, Table};
+use touchstone_scoring::azure::{QUIRKS, Table};
 
 /// Where the page's results are, in the output directory.
 const FOLDER: &str = "evaluations";
@@ -48,8 +45,6 @@ pub struct FileRequest {
     pub target: Vec<String>,
     /// Where inputs come from of which an evaluator itself says nothing.
     pub usual: Vec<(String, String)>,
-    /// Asks target and model everything anew, also what was paid for before.
-    pub again: bool,
     /// Everything else; its `data` and `out` are not looked at.
     pub request: EvaluateRequest,
 }
@@ -84,7 +79,7 @@ struct Asked {
     filter: Option<String>,
     target: Vec<String>,
     usual: Vec<(String, String)>,
-    again: bool,
+    again: EvaluateAgain,
     config: Option<PathBuf>,
 }
 
@@ -108,16 +103,6 @@ impl App {
             folder,
             why_not,
         })
-    }
-
-    /// What a request comes to. Nothing is sent.
-    pub fn plan_evaluating(&self, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
-        self.plan_of(&self.of_page(request)?, request)
-    }
-
-    /// The same for the command line.
-    pub fn plan_evaluating_file(&self, asked: &FileRequest) -> Result<EvaluatePlan, AppError> {
-        self.plan_of(&of_file(asked)?, &asked.request)
     }
 
     /// Begins what a request comes to.
@@ -147,33 +132,8 @@ impl App {
             filter,
             target: Vec::new(),
             usual: Vec::new(),
-            again: false,
+            again: request.again,
             config: None,
-        })
-    }
-
-    fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
-        let wish = Wish::read(request, &asked.usual).map_err(bad)?;
-        let table = table(&asked.found, &wish.quirks)?;
-        let sheet = Sheet::of(&wish, &table, None).counted(&wish);
-        let (models, _) = self.models(&wish, request)?;
-        let kept =
-            asked.place.as_ref().filter(|_| wish.pays() && !asked.again).map(Place::kept).transpose().map_err(disk)?;
-        let (asks, embeds, known) = owed(&wish, &sheet, table.rows.len(), &models, kept.as_ref());
-        let cost = cost(&models, asks, embeds);
-        let sum = asks.and(embeds);
-        Ok(EvaluatePlan {
-            rows: table.rows.len() as u64,
-            calls_least: sum.calls.0,
-            calls_most: sum.calls.1,
-            kept: known,
-            tokens_least: sum.sent.0 + sum.received.0,
-            tokens_most: sum.sent.1 + sum.received.1,
-            cost_least: cost.map(|(least, _)| least),
-            cost_most: cost.map(|(_, most)| most),
-            out: asked.shown.clone().unwrap_or_default(),
-            exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
-            lacks: if asked.target.is_empty() { sheet.lacks(&wish) } else { sheet.lost(&wish, true) },
         })
     }
 
@@ -219,6 +179,7 @@ impl App {
             target: asked.target,
             redactor,
             max_cost: rules.max_cost,
+            again: request.again,
         };
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
@@ -310,48 +271,6 @@ fn embedder(setup: &Setup) -> Result<Model, AppError> {
     }
 }
 
-/// What is left to ask of the model that judges and of the one that gives vectors, and how many replies are kept.
-fn owed(wish: &Wish, sheet: &Sheet, rows: usize, models: &Models, kept: Option<&Kept>) -> (Takes, Takes, u64) {
-    let (mut asks, mut embeds, mut known) = (Takes::default(), Takes::default(), 0);
-    let paid = |one: &&(usize, &Configured)| one.1.evaluator.takes.model || one.1.evaluator.embeds();
-    for (at, one) in wish.evaluators.iter().enumerate().filter(|one| paid(&one)) {
-        for row in 0..rows {
-            let Ok(inputs) = sheet.inputs(wish, at, row) else { continue };
-            for round in 0..wish.rounds_of(at) {
-                let mark = mark(sheet.nth(at, row), &one.evaluator.name, round);
-                let evaluation = Evaluation::new(&one.evaluator, &inputs, &wish.quirks);
-                if let Next::Embed(texts) = evaluation.next() {
-                    let found = kept
-                        .zip(models.embedder.as_ref())
-                        .is_some_and(|(kept, model)| drive::kept_vectors(kept, model, &mark, &texts));
-                    known += u64::from(found);
-                    embeds = if found { embeds } else { embeds.and(vectors(&texts)) };
-                    continue;
-                }
-                let (more, found) = takes(evaluation, |question| {
-                    let turns = super::judgings::turns(question);
-                    drive::kept(kept?, models.judge.as_ref()?, &mark, &question.instructions, &turns)
-                });
-                (asks, known) = (asks.and(more), known + found);
-            }
-        }
-    }
-    (asks, embeds, known)
-}
-
-/// Dollars at least and at most; none when the price of a model that is asked is not known.
-fn cost(models: &Models, asks: Takes, embeds: Takes) -> Option<(f64, f64)> {
-    let mut sum = None;
-    for (model, takes) in [(&models.judge, asks), (&models.embedder, embeds)] {
-        let Some(model) = model else { continue };
-        let (least, most) = sum.unwrap_or_default();
-        let price = model.price?;
-        let cost = takes.cost(price.input, price.output);
-        sum = Some((least + cost.0, most + cost.1));
-    }
-    sum
-}
-
 fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     let found = named(&asked.data)?;
     let place = match &asked.out {
@@ -368,7 +287,7 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     };
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
     let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
-    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.again, config })
+    Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.request.again, config })
 }
 
 /// The name of a file of results; that of the data when none was given.
@@ -395,19 +314,23 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     }
     if !replace && place.exists().map_err(disk)? {
         let message = format!("There is a file {} already.", place.path);
-        return Err(bad(message).hint("Choose another name, or replace it: what was paid for is not asked again."));
+        // Results without holes were made of what the target said, which therefore counts no more.
+        let is_anew = !asked.target.is_empty() && !place.kept().map_err(disk)?.has_outcomes();
+        let then = if is_anew {
+            "the target is asked about every row anew, and what it says anew is paid for"
+        } else {
+            "what was paid for is not asked again"
+        };
+        return Err(bad(message).hint(format!("Choose another name, or replace it: {then}.")));
     }
     Ok(())
 }
 
-/// Takes the file of results where there is something to keep for it, and forgets what is kept where that was asked for.
+/// Takes the file of results where there is something to keep for it. Where everything is asked anew, what is kept is moved aside.
 fn bench(asked: &Asked, wish: &Wish) -> Result<Option<Bench>, AppError> {
     let place = asked.place.as_ref().filter(|_| wish.pays() || !asked.target.is_empty());
-    let bench = place.map(Bench::take).transpose().map_err(|why| bad(taken(&why)))?;
-    if let Some(bench) = bench.as_ref().filter(|_| asked.again) {
-        bench.journal.note(Record::Anew).map_err(disk)?;
-    }
-    Ok(bench)
+    let anew = asked.again == EvaluateAgain::All;
+    place.map(|place| Bench::take(place, anew)).transpose().map_err(|why| bad(taken(&why)))
 }
 
 /// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the means.

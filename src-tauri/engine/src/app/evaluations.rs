@@ -1,6 +1,7 @@
 //! Evaluations that are under way: rows are evaluated a few at a time, every reply is kept before anything is made of it, and the results
-//! are written when all of them are there. Owns the order of these; who is asked is in `asking`.
+//! are written when all of them are there. Owns the order of these; what is asked of a row is in `rounds`, and who in `asking`.
 mod asking;
+mod rounds;
 
 use super::begun::{Begun, Lasting, caught};
 use super::{App, OpenFolder};
@@ -9,12 +10,12 @@ use crate::clock;
 use crate::error::{AppError, Code};
 use crate::evaluating::progress::{End, Progress};
 use crate::evaluating::results::{self, Made};
-use crate::evaluating::rounds::together;
+use crate::evaluating::rounds::{Round, together};
 use crate::evaluating::sheet::Sheet;
-use crate::evaluating::wish::{Wish, mark};
+use crate::evaluating::wish::Wish;
 use crate::results::layouts;
-use crate::rows::{EvaluationView, LaunchState, Stale};
-use crate::runs::drive::{Crew, Unheard};
+use crate::rows::{EvaluateAgain, EvaluationView, LaunchState, Stale};
+use crate::runs::drive::Crew;
 use crate::runs::evaluations::{Bench, Place};
 use crate::runs::event::{RunEvent, What};
 use crate::runs::http::redact::Redactor;
@@ -27,7 +28,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
-use touchstone_scoring::azure::{self, Evaluation, Failure, Inputs, Next, Table};
+use touchstone_scoring::azure::{self, Table};
 
 /// What was begun since the program began.
 pub(super) type Evaluations = Begun<Work>;
@@ -53,6 +54,8 @@ pub(super) struct Job {
     /// Takes secrets out of what it says.
     pub(super) redactor: Redactor,
     pub(super) max_cost: Option<f64>,
+    /// What is asked once more of that which was paid for.
+    pub(super) again: EvaluateAgain,
 }
 
 /// The models that are asked, as far as any have to be.
@@ -89,9 +92,6 @@ pub(super) struct Work {
     over: Condvar,
 }
 
-/// What was said in one round.
-type Round = (Result<azure::Outcome, Failure>, Vec<String>);
-
 impl App {
     /// What was begun in the open folder since the program began, newest first.
     pub fn evaluations(&self) -> Vec<EvaluationView> {
@@ -105,9 +105,11 @@ impl App {
         Ok(self.inner.evaluations.find(id)?.view())
     }
 
-    /// How many rows the target of an evaluation was asked about so far.
-    pub fn evaluation_asked(&self, id: &str) -> Result<u64, AppError> {
-        Ok(self.inner.evaluations.find(id)?.lock().asked)
+    /// How many rows the target of an evaluation was asked about so far, and how many of these it had answered before.
+    pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
+        let work = self.inner.evaluations.find(id)?;
+        let progress = work.lock();
+        Ok((progress.asked, progress.answered))
     }
 
     /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what is in flight.
@@ -215,7 +217,7 @@ impl Work {
             let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
             let (row, at) = (unit / evaluators, unit % evaluators);
             running.spawn(async move {
-                let failed = |message| Some(vec![(Err(Failure { by_input: true, message }), Vec::new())]);
+                let failed = |why| Some(vec![Round::unheard(why, Vec::new())]);
                 let ended = caught(work.unit(&sheet, row, at)).await.unwrap_or_else(failed);
                 drop(seat);
                 (row, at, ended)
@@ -242,14 +244,17 @@ impl Work {
             self.lock().end(row as u64 + 1, name, End::Stopped);
             return;
         };
-        for (number, (result, replies)) in rounds.iter().enumerate() {
-            made.say((row, name, number), result, replies);
-            let unread = result.as_ref().is_err_and(|why| !why.by_input) && !replies.is_empty();
-            self.lock().unread += u64::from(unread);
+        for (number, round) in rounds.iter().enumerate() {
+            made.say((row, evaluator, number), round);
+            self.lock().unread += u64::from(round.is_unread());
         }
-        let rounds = rounds.into_iter().map(|(result, _)| result).collect();
+        let is_missing = rounds.iter().any(|round| round.unheard);
         let result = together(rounds, evaluator.limit_of_grader());
-        let end = result.as_ref().map_or_else(|why| End::Failed(why.message.clone()), |_| End::Done);
+        let end = match &result {
+            Ok(_) => End::Done,
+            Err(why) if is_missing => End::Missing(why.message.clone()),
+            Err(why) => End::Failed(why.message.clone()),
+        };
         self.lock().end(row as u64 + 1, name, end);
         made.take(row, at, &result);
         self.poster.post(Stale::Evaluations);
@@ -262,54 +267,6 @@ impl Work {
                 What::Stopping { why } => self.lock().why = Some(why),
                 What::Lost { usage, cost, .. } => self.lock().lost(usage.total(), cost),
                 _ => {}
-            }
-        }
-    }
-
-    /// One evaluator on one row, in all its rounds; none when it was stopped.
-    async fn unit(&self, sheet: &Sheet, row: usize, at: usize) -> Option<Vec<Round>> {
-        let wish = &self.job.wish;
-        let inputs = match sheet.inputs(wish, at, row) {
-            Ok(inputs) => inputs,
-            Err(message) => return Some(vec![(Err(Failure { by_input: true, message }), Vec::new())]),
-        };
-        let mut rounds = Vec::new();
-        for round in 0..wish.rounds_of(at) {
-            if self.stops.soft.is_cancelled() {
-                return None;
-            }
-            rounds.push(self.round(&inputs, sheet.nth(at, row), at, round).await?);
-        }
-        Some(rounds)
-    }
-
-    async fn round(&self, inputs: &Inputs, nth: u32, at: usize, round: u32) -> Option<Round> {
-        let wish = &self.job.wish;
-        let evaluator = &wish.evaluators[at].evaluator;
-        let mark = mark(nth, &evaluator.name, round);
-        let mut evaluation = Evaluation::new(evaluator, inputs, &wish.quirks);
-        let mut replies = Vec::new();
-        loop {
-            // Long texts take long to be measured, and others are waiting for the thread.
-            let (unheard, by_input) = match tokio::task::block_in_place(|| evaluation.next()) {
-                Next::Done(result) => return Some((result, replies)),
-                Next::Run(job) => (self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came)), false),
-                // The provider or the disk: nothing was said that could not be read.
-                Next::Embed(texts) => {
-                    (self.embed(&texts, &mark).await.map(|vectors| evaluation.embedded(vectors)), true)
-                }
-                Next::Ask(question) => {
-                    let heard = self.ask(&question, &mark).await.map(|text| {
-                        evaluation.take(&text);
-                        replies.push(text);
-                    });
-                    (heard, true)
-                }
-            };
-            match unheard {
-                Ok(()) => {}
-                Err(Unheard::Stopped) => return None,
-                Err(Unheard::Failed(message)) => return Some((Err(Failure { by_input, message }), replies)),
             }
         }
     }
@@ -330,7 +287,9 @@ impl Work {
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
             self.lock().written = true;
-            if let Some(Err(error)) = self.journal().map(|journal| journal.note(Record::Written)) {
+            // As long as something is missing, what the target said stays what the rest is asked about.
+            let journal = self.journal().filter(|_| !made.has_holes());
+            if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
             }
         }
@@ -365,6 +324,7 @@ impl Work {
             total: progress.total,
             done: progress.done,
             failed: progress.failed,
+            missing: progress.missing,
             unread: progress.unread,
             calls: progress.calls,
             tokens: progress.tokens,

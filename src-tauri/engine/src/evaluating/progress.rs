@@ -11,6 +11,8 @@ pub(crate) enum End {
     Done,
     /// There is none; why.
     Failed(String),
+    /// There is none, because nobody answered; why.
+    Missing(String),
     /// It was stopped and can be gone on with.
     Stopped,
 }
@@ -21,8 +23,11 @@ pub(crate) struct Progress {
     pub(crate) total: u64,
     /// Rows that the target was asked about.
     pub(crate) asked: u64,
+    /// Of these, how many it had answered before.
+    pub(crate) answered: u64,
     pub(crate) done: u64,
     pub(crate) failed: u64,
+    pub(crate) missing: u64,
     pub(crate) stopped: u64,
     pub(crate) unread: u64,
     pub(crate) calls: u64,
@@ -57,10 +62,11 @@ impl Progress {
 
     /// One evaluator is over with one row, counted from 1.
     pub(crate) fn end(&mut self, row: u64, evaluator: &str, end: End) {
+        self.missing += u64::from(matches!(end, End::Missing(_)));
         match end {
             End::Done => self.done += 1,
             End::Stopped => self.stopped += 1,
-            End::Failed(why) => {
+            End::Failed(why) | End::Missing(why) => {
                 self.failed += 1;
                 if self.troubles.len() < SHOWN {
                     self.troubles.push(EvaluateTrouble { row, evaluator: evaluator.to_owned(), why });
@@ -79,10 +85,12 @@ mod tests {
         let mut progress = Progress::of(70);
         progress.end(1, "a", End::Done);
         progress.end(1, "b", End::Stopped);
-        for row in 0..60 {
+        progress.end(1, "c", End::Missing("Nobody.".to_owned()));
+        for row in 1..60 {
             progress.end(row, "a", End::Failed("No.".to_owned()));
         }
         assert_eq!((progress.done, progress.stopped, progress.failed, progress.troubles.len()), (1, 1, 60, SHOWN));
+        assert_eq!((progress.missing, progress.troubles[0].why.as_str()), (1, "Nobody."));
         progress.paid(Some(3), None);
         progress.lost(None, Some(0.5));
         assert_eq!((progress.calls, progress.tokens, progress.cost, progress.unpriced), (1, 3, 0.5, true));

@@ -1,4 +1,5 @@
 //! **Pure.** What came of every evaluator on every row, and the files that are made of it.
+use super::rounds::Round;
 use super::sheet::Sheet;
 use super::wish::{Configured, Wish};
 use crate::rows::EvaluateMetric;
@@ -17,6 +18,8 @@ pub(crate) struct Made {
     faults: Vec<Fault>,
     /// Rows times evaluators that are over.
     ended: usize,
+    /// Some of these have no result, and would have one if they were asked about again.
+    holes: bool,
     /// What models said.
     said: Vec<Heard>,
 }
@@ -24,7 +27,7 @@ pub(crate) struct Made {
 impl Made {
     pub(crate) fn of(wish: &Wish, rows: usize) -> Self {
         let outputs = wish.evaluators.iter().map(|one| Outputs::new(&one.evaluator, rows)).collect();
-        Self { outputs, faults: Vec::new(), ended: 0, said: Vec::new() }
+        Self { outputs, faults: Vec::new(), ended: 0, holes: false, said: Vec::new() }
     }
 
     /// Takes what an evaluator came to on a row; in whatever order.
@@ -45,24 +48,25 @@ impl Made {
         self.ended == all
     }
 
-    /// Notes what was said in a round; nothing where nobody was asked.
-    pub(crate) fn say(
-        &mut self,
-        (row, evaluator, round): (usize, &str, usize),
-        result: &Result<Outcome, Failure>,
-        replies: &[String],
-    ) {
-        if replies.is_empty() {
+    /// True when something is missing that whoever begins again may have.
+    pub(crate) fn has_holes(&self) -> bool {
+        self.holes
+    }
+
+    /// Notes what was said in a round to an evaluator that asks a model: also that nothing was.
+    pub(crate) fn say(&mut self, (row, evaluator, number): (usize, &Evaluator, usize), round: &Round) {
+        self.holes |= round.unheard || round.is_unread();
+        if !evaluator.takes.model || (round.replies.is_empty() && !round.unheard) {
             return;
         }
         let cut = |reply: &String| reply.chars().take(LONGEST_REPLY).collect();
         self.said.push(Heard {
             row: row + 1,
             of: None,
-            evaluator: evaluator.to_owned(),
-            round: round + 1,
-            replies: replies.iter().map(cut).collect(),
-            error: result.as_ref().err().map(|why| why.message.clone()),
+            evaluator: evaluator.name.clone(),
+            round: number + 1,
+            replies: round.replies.iter().map(cut).collect(),
+            error: round.result.as_ref().err().map(|why| why.message.clone()),
         });
     }
 

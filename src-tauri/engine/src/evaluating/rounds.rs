@@ -1,6 +1,6 @@
 //! **Pure.** What several rounds of one evaluator on one row come to: numbers are the mean of the rounds with the spread in a key of its
-//! own, yes and no are what most say, verdicts follow from the mean, and words are those of a round that came to the same. A round without
-//! a result, and a number that is none, count in none of it.
+//! own, yes and no are what most say, verdicts follow from the mean, and words are those of a round that came to the same. A round whose
+//! reply could not be read, and a number that is none, count in none of it. A round in which nobody answered leaves all of it open.
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Failure, Outcome, safety};
@@ -9,9 +9,45 @@ use touchstone_scoring::judges::{mean_and_spread, reaches};
 /// The end of keys that say how far rounds lie apart.
 const SPREAD: &str = "_spread";
 
-/// One result of all rounds; why there is none when no round has one. `limit` is the score from which on a grader passes, which stands
-/// in no result.
-pub(crate) fn together(mut rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> Result<Outcome, Failure> {
+/// One round of one evaluator on one row.
+#[derive(Debug, Clone)]
+pub(crate) struct Round {
+    pub(crate) result: Result<Outcome, Failure>,
+    /// What the model said, in the order in which it was asked.
+    pub(crate) replies: Vec<String>,
+    /// Somebody had to be asked and did not answer: the provider, the target, the disk. Begun again, it may have a result.
+    pub(crate) unheard: bool,
+}
+
+impl Round {
+    /// Nobody answered.
+    pub(crate) fn unheard(why: String, replies: Vec<String>) -> Self {
+        Self { result: Err(Failure { by_input: false, message: why }), replies, unheard: true }
+    }
+
+    /// The model answered, and what it said could not be read.
+    pub(crate) fn is_unread(&self) -> bool {
+        !self.unheard && !self.replies.is_empty() && self.result.as_ref().is_err_and(|why| !why.by_input)
+    }
+}
+
+/// One result of all rounds; why there is none when no round has one, or when one is missing: the mean of the others would be told as
+/// that of all. `limit` is the score from which on a grader passes, which stands in no result.
+pub(crate) fn together(rounds: Vec<Round>, limit: Option<f64>) -> Result<Outcome, Failure> {
+    let mut results = Vec::new();
+    for (at, round) in rounds.into_iter().enumerate() {
+        match round.result {
+            Err(why) if round.unheard && at > 0 => {
+                return Err(Failure { message: format!("In round {}: {}", at + 1, why.message), ..why });
+            }
+            Err(why) if round.unheard => return Err(why),
+            result => results.push(result),
+        }
+    }
+    mean_of(results, limit)
+}
+
+fn mean_of(mut rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> Result<Outcome, Failure> {
     if rounds.len() == 1 {
         return rounds.remove(0);
     }
@@ -204,7 +240,7 @@ mod tests {
     }
 
     fn held(rounds: Vec<Result<Outcome, Failure>>, limit: Option<f64>) -> String {
-        match together(rounds, limit) {
+        match mean_of(rounds, limit) {
             Ok(outcome) => json::write(
                 &Value::Map(outcome.into_iter().map(|(key, value)| (Value::from(key.as_str()), value)).collect()),
                 false,
@@ -232,6 +268,21 @@ mod tests {
         insta::assert_snapshot!(told(vec![outcome(r#"{"a":4,"a_result":"pass"}"#)]), @r#"{"a":4,"a_result":"pass"}"#);
         insta::assert_snapshot!(told(vec![failure(), failure()]), @"Unread.");
         assert!(together(Vec::new(), None).is_err());
+    }
+
+    #[test]
+    fn a_round_that_nobody_answered_leaves_the_row_without_a_result_and_one_that_could_not_be_read_does_not() {
+        let heard = |score: u32| {
+            let result = outcome(&format!(r#"{{"a":{score}}}"#));
+            Round { result, replies: vec!["x".to_owned()], unheard: false }
+        };
+        let unread = || Round { result: failure(), ..heard(1) };
+        let unheard = || Round::unheard("Refused.".to_owned(), Vec::new());
+        let why = |rounds: Vec<Round>| together(rounds, None).map_err(|why| why.message).map(|outcome| outcome.len());
+        assert_eq!(why(vec![heard(1), heard(3), unheard()]), Err("In round 3: Refused.".to_owned()));
+        assert_eq!(why(vec![unheard()]), Err("Refused.".to_owned()));
+        assert_eq!(why(vec![heard(1), unread(), heard(3)]), Ok(2));
+        assert!(unread().is_unread() && !heard(1).is_unread() && !unheard().is_unread());
     }
 
     #[test]
@@ -324,7 +375,7 @@ mod tests {
         };
         let left = told(vec![round("4.0", "pass"), round("5.0", "pass"), round("NaN", "fail")]);
         assert_eq!(left, r#"{"a":4.5,"a_spread":0.5,"a_result":"pass","a_threshold":3}"#);
-        let none = together(vec![round("NaN", "fail"), round("NaN", "fail")], None).unwrap();
+        let none = mean_of(vec![round("NaN", "fail"), round("NaN", "fail")], None).unwrap();
         assert_eq!(none, round("NaN", "fail").unwrap());
     }
 }

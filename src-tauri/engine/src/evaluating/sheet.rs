@@ -1,12 +1,16 @@
 //! **Pure.** Rows with what a target said of them, and what evaluators are given of each.
+use super::takes::keys;
 use super::wish::Wish;
-use crate::runs::talk::Call;
+use crate::runs::talk::{Call, Outcome};
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Inputs, Mapping, Table, lacking};
+use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, lacking};
 use xxhash_rust::xxh3::xxh3_128;
+
+/// A target is asked once about each row.
+pub(crate) const TURN: u32 = 1;
 
 /// What a target said of a row: columns with values; why not, as a sentence.
 pub(crate) type Said = Result<Vec<(String, Value)>, String>;
@@ -20,8 +24,8 @@ pub(crate) struct Sheet {
     /// Columns of what the target said, in the order in which they come first.
     pub(crate) columns: Vec<String>,
     mappings: Vec<Mapping>,
-    /// By evaluator and row: the how manieth row it is of those that give the evaluator the same, from 1.
-    nths: Vec<Vec<u32>>,
+    /// By evaluator and row: questions that an earlier row asks as well, with the how manieth row this one is of these.
+    nths: HashMap<(usize, usize), Vec<(u128, u32)>>,
 }
 
 /// Counts what comes again.
@@ -31,7 +35,11 @@ pub(crate) struct Again(HashMap<u128, u32>);
 impl Again {
     /// The how manieth time it is that this comes, from 1.
     pub(crate) fn nth(&mut self, text: &str) -> u32 {
-        let count = self.0.entry(xxh3_128(text.as_bytes())).or_default();
+        self.nth_of(xxh3_128(text.as_bytes()))
+    }
+
+    fn nth_of(&mut self, key: u128) -> u32 {
+        let count = self.0.entry(key).or_default();
         *count += 1;
         *count
     }
@@ -39,7 +47,6 @@ impl Again {
 
 impl Sheet {
     pub(crate) fn of(wish: &Wish, table: &Arc<Table>, said: Option<Vec<Said>>) -> Self {
-        let said: Option<Vec<Said>> = said.map(|said| said.into_iter().map(|row| apart(wish, row)).collect());
         let mut columns: Vec<String> = Vec::new();
         for (column, _) in said.iter().flatten().flatten().flatten() {
             if !columns.contains(column) {
@@ -51,23 +58,29 @@ impl Sheet {
         let of =
             |one: &super::wish::Configured| one.mapping.clone().completed(data(), &target).narrowed(&one.evaluator);
         let mappings = wish.evaluators.iter().map(of).collect();
-        Self { table: Arc::clone(table), said, columns, mappings, nths: Vec::new() }
+        Self { table: Arc::clone(table), said, columns, mappings, nths: HashMap::new() }
     }
 
-    /// With rows counted that give an evaluator the same.
+    /// With rows counted that ask the same: other inputs need not be another question.
     pub(crate) fn counted(mut self, wish: &Wish) -> Self {
-        let nths = |at: usize| {
+        for (at, one) in wish.evaluators.iter().enumerate().filter(|(_, one)| one.pays()) {
             let mut again = Again::default();
-            let nth = |row: usize| self.inputs(wish, at, row).map_or(1, |inputs| again.nth(&written(inputs)));
-            (0..self.table.rows.len()).map(nth).collect()
-        };
-        self.nths = (0..wish.evaluators.len()).map(nths).collect();
+            for row in 0..self.table.rows.len() {
+                let Ok(inputs) = self.inputs(wish, at, row) else { continue };
+                let keys = keys(Evaluation::new(&one.evaluator, &inputs, &wish.quirks)).into_iter();
+                let later: Vec<_> = keys.map(|key| (key, again.nth_of(key))).filter(|(_, nth)| *nth > 1).collect();
+                if !later.is_empty() {
+                    self.nths.insert((at, row), later);
+                }
+            }
+        }
         self
     }
 
-    /// The how manieth row it is of those that give the evaluator the same, from 1.
-    pub(crate) fn nth(&self, at: usize, row: usize) -> u32 {
-        self.nths.get(at).and_then(|nths| nths.get(row)).copied().unwrap_or(1)
+    /// The how manieth row it is of those that ask an evaluator's question, from 1.
+    pub(crate) fn nth(&self, at: usize, row: usize, key: u128) -> u32 {
+        let later = self.nths.get(&(at, row)).and_then(|later| later.iter().find(|(known, _)| *known == key));
+        later.map_or(1, |(_, nth)| *nth)
     }
 
     /// What an evaluator is given of a row; why it cannot be, when the target said nothing of it.
@@ -127,23 +140,6 @@ impl Sheet {
     }
 }
 
-fn written(inputs: Inputs) -> String {
-    let entries = inputs.0.into_iter().map(|(name, value)| (Value::Text(name), value));
-    json::write(&Value::Map(entries.collect()), false)
-}
-
-/// What a target said of a row, unless a column of it would stand where an evaluator's results do.
-fn apart(wish: &Wish, said: Said) -> Said {
-    let said = said?;
-    for (column, _) in &said {
-        if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.stands_at(column)) {
-            let name = &one.evaluator.name;
-            return Err(format!("The target said `{column}`, where results of `{name}` stand. Rename one of them."));
-        }
-    }
-    Ok(said)
-}
-
 /// A row as a target is given it: an object of its columns.
 pub(crate) fn asked(table: &Table, row: usize) -> String {
     let cell = |column: &String| Some((Value::from(column.as_str()), table.value(row, column)?.clone()));
@@ -163,10 +159,26 @@ pub(crate) fn said(bytes: &[u8]) -> Result<Value, String> {
         .map_err(|why| format!("The target said something that is no JSON: {}.", why.message.trim_end_matches('.')))
 }
 
-/// The columns of what a target said, which is an object.
-pub(crate) fn columns(value: Value) -> Said {
+/// The columns of what a target said, which is an object; none of them may stand where an evaluator's results do.
+pub(crate) fn columns(wish: &Wish, value: Value) -> Said {
     let Value::Map(entries) = value else {
         return Err("The target said something that is no JSON object.".to_owned());
     };
-    Ok(entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value))).collect())
+    let columns: Vec<(String, Value)> =
+        entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value))).collect();
+    for (column, _) in &columns {
+        if let Some(one) = wish.evaluators.iter().find(|one| one.evaluator.stands_at(column)) {
+            let name = &one.evaluator.name;
+            return Err(format!("The target said `{column}`, where results of `{name}` stand. Rename one of them."));
+        }
+    }
+    Ok(columns)
+}
+
+/// The columns of what a target said before; none where that is of no use, and then it is asked again.
+pub(crate) fn kept(wish: &Wish, (outcome, _): (Outcome, u64)) -> Option<Vec<(String, Value)>> {
+    match outcome {
+        Outcome::Result(value) => columns(wish, value).ok(),
+        Outcome::Error(_) => None,
+    }
 }

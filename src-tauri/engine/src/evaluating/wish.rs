@@ -15,6 +15,13 @@ pub(crate) struct Configured {
     pub(crate) mapping: Mapping,
 }
 
+impl Configured {
+    /// What is said to it has to be paid for.
+    pub(crate) fn pays(&self) -> bool {
+        self.evaluator.takes.model || self.evaluator.embeds()
+    }
+}
+
 /// Everything that was asked for, except the rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
@@ -75,8 +82,8 @@ impl Wish {
     }
 }
 
-/// What tells the questions of one row, evaluator and round apart from the same ones of others. Of rows that give an evaluator the same,
-/// `nth` is which one it is, from 1: rows that are put in or taken out elsewhere change nothing.
+/// What tells a question of one row, evaluator and round apart from the same one of others. Of rows that ask the same, `nth` is which one
+/// it is, from 1: rows that are put in or taken out elsewhere change nothing.
 pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
     format!("{nth}/{evaluator}/{}", round + 1)
 }

@@ -102,6 +102,20 @@ pub struct EvaluatorRequest {
     pub options: String,
 }
 
+/// What of that which was paid for before is asked once more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum EvaluateAgain {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// What could not be read.
+    Unread,
+    /// All of it, of the target as well.
+    All,
+}
+
 /// What is to be evaluated, by whom.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
@@ -123,6 +137,8 @@ pub struct EvaluateRequest {
     pub replace: bool,
     /// Dollars at most.
     pub max_cost: Option<f64>,
+    /// What is asked once more.
+    pub again: EvaluateAgain,
 }
 
 /// What a request comes to. Nothing was sent.
@@ -137,11 +153,17 @@ pub struct EvaluatePlan {
     pub calls_most: u64,
     /// Replies that are there from before and are not paid for again.
     pub kept: u64,
-    /// Tokens at least, roughly.
-    pub tokens_least: u64,
+    /// Rounds of these in which nothing could be read.
+    pub unread: u64,
+    /// Rows that the target is asked about first.
+    pub target: u64,
+    /// What is asked of each of these rows then, as sentences.
+    pub each: Vec<String>,
+    /// Tokens at least, roughly; none before the target has said what they are about.
+    pub tokens_least: Option<u64>,
     /// The same at most.
-    pub tokens_most: u64,
-    /// Dollars; none when nobody knows the price.
+    pub tokens_most: Option<u64>,
+    /// Dollars; none when nobody knows the price, or the tokens.
     pub cost_least: Option<f64>,
     /// The same at most.
     pub cost_most: Option<f64>,
@@ -183,6 +205,8 @@ pub struct EvaluationView {
     pub done: u64,
     /// Of these, how many have none: their columns are empty, and they count in no mean.
     pub failed: u64,
+    /// Of these, how many because nobody answered: begun again, they are asked about and nothing else.
+    pub missing: u64,
     /// Replies of models that could not be read.
     pub unread: u64,
     /// Requests that brought a reply and were paid for now.

@@ -105,12 +105,15 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Takes the file. May wait for some milliseconds.
-    pub fn take(place: &Place) -> Result<Self, LockError> {
+    /// Takes the file; what is kept for it is moved aside where everything is asked `anew`. May wait for some milliseconds.
+    pub fn take(place: &Place, anew: bool) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
         // Made first: on the way to it no link is followed.
         let home = Folder::make(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
+        if anew {
+            publish::journal_aside(&home.path, &hidden(name))?;
+        }
         let journal = Journal::open(&home.path, &hidden(name))?;
         let replies = beside::replies(name);
         let mut parts: Vec<&str> = replies.split('/').collect();

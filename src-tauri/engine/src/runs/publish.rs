@@ -122,14 +122,20 @@ pub(super) fn clear(folder: &Folder, name: &str) -> Result<(), DiskError> {
 /// Moves the journal and the transcript of a run aside, so that it begins from nothing. The journal goes first: were it the other
 /// way round, a crash in between would leave replies that the new beginning would be made of. Returns where the transcript is now.
 pub fn start_over(output_dir: &Path, path: &str) -> Result<Option<PathBuf>, DiskError> {
+    journal_aside(output_dir, path)?;
+    fault::point!("publish.half_aside");
+    move_aside(output_dir, path)
+}
+
+/// Moves a journal to `.touchstone/replaced/`, under a name that is not taken; it is not read, and may be as long as it likes.
+pub(super) fn journal_aside(output_dir: &Path, path: &str) -> Result<(), DiskError> {
     let journal = journal_of(path);
     let (folders, name) = split(&journal)?;
     let from = [&[SIDECARS, "journal"], folders.as_slice()].concat();
     if let Some(folder) = Folder::find(output_dir, &from)? {
         aside(output_dir, &folder, &folders, name)?;
     }
-    fault::point!("publish.half_aside");
-    move_aside(output_dir, path)
+    Ok(())
 }
 
 /// Moves a transcript to `.touchstone/replaced/`, under a name that is not taken. Returns where it is; none when there was none.

@@ -6,7 +6,7 @@ use crate::clock;
 use crate::evaluating::sheet::{self, Again, Said};
 use crate::judging::python::{grade, graded};
 use crate::rows::Stale;
-use crate::runs::drive::{Errand, Heard, Paid, Unheard};
+use crate::runs::drive::{self, Errand, Heard, Paid, Unheard};
 use crate::runs::journal::{Journal, Ran, Record};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Call, Outcome};
@@ -17,9 +17,6 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use touchstone_scoring::azure::{self, Table};
 use touchstone_scoring::judges::Question;
-
-/// A target is asked once about each row.
-const TURN: u32 = 1;
 
 impl Work {
     /// What the target says of each row, when there is one.
@@ -59,17 +56,18 @@ impl Work {
 
     /// The same of one row; what it said before stays said. None when it was stopped.
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
-        let Job { target, redactor, .. } = &self.job;
+        let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
-        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(TURN, call));
-        if let Some((Outcome::Result(value), _)) = kept {
-            return Some(sheet::columns(value));
+        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call));
+        if let Some(columns) = kept.and_then(|kept| sheet::kept(wish, kept)) {
+            self.lock().answered += 1;
+            return Some(Ok(columns));
         }
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
             Ok(answer) => sheet::said(&answer).and_then(|value| {
                 let value = redactor.known_value(value);
-                Ok((sheet::columns(value.clone())?, value))
+                Ok((sheet::columns(wish, value.clone())?, value))
             }),
             Err(NoAnswer::Failed(why)) => return Some(Err(why)),
             Err(NoAnswer::Stopped) => return None,
@@ -77,7 +75,7 @@ impl Work {
         // Only what can be used is kept: everything else is asked again.
         if let (Some(journal), Ok((_, value))) = (&journal, &answer) {
             let (now, outcome) = (clock::now_ms(), Outcome::Result(value.clone()));
-            let ran = Ran::new(TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
+            let ran = Ran::new(sheet::TURN, call, &outcome, u64::try_from(now - begun).unwrap_or(0), now);
             if let Err(error) = journal.append(Record::Tool(ran)).await {
                 return Some(Err(format!("What the target said could not be kept: {error}")));
             }
@@ -85,13 +83,21 @@ impl Work {
         Some(answer.map(|(columns, _)| columns))
     }
 
-    /// Asks the model, unless its reply is there already.
-    pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<String, Unheard> {
+    /// Asks the model, unless its reply is there already: what it says, and whether that was there.
+    pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<(String, bool), Unheard> {
         let journal = self.journal();
         let errand = self.errand(journal.as_ref(), self.judge(), mark)?;
         let Heard { text, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
         self.paid(paid);
-        Ok(text)
+        Ok((text, paid.journaled))
+    }
+
+    /// Has the reply to a question count no more, so that it is asked once more.
+    pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
+        let (journal, model) = (self.journal(), self.judge());
+        let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
+        let hash = drive::hash(model, mark, &question.instructions, &turns(question));
+        journal.note(Record::Forgotten { hash }).map_err(|why| why.to_string())
     }
 
     /// Has texts turned into vectors, unless these are there already.

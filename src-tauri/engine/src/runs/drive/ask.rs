@@ -68,6 +68,8 @@ pub(super) struct Question<'a> {
     /// What a reply to it is found again by.
     pub(super) hash: String,
     pub(super) request: HttpRequest,
+    /// How a reply is written down, where that is not as it came; nothing for what is none.
+    pub(super) packed: fn(&HttpReply) -> Option<Vec<u8>>,
 }
 
 impl Question<'_> {
@@ -178,12 +180,15 @@ impl Question<'_> {
         let clean = |text: &str| self.crew.redactor.clean(text).into_owned();
         let headers = attempt.headers.iter().map(|(name, value)| (name.clone(), clean(value))).collect();
         let is_reply = attempt.status.is_some_and(|status| (200..300).contains(&status));
+        let packed = attempt.status.filter(|_| is_reply && attempt.error.is_none()).and_then(|status| {
+            (self.packed)(&HttpReply { status, headers: attempt.headers.clone(), body: attempt.body.clone() })
+        });
         Record::Reply(Attempt {
             turn: self.turn,
             hash: self.hash.clone(),
             status: attempt.status,
             headers,
-            body: Body::of(&self.crew.redactor.clean_body(&attempt.body, !is_reply)),
+            body: Body::of(&self.crew.redactor.clean_body(packed.as_deref().unwrap_or(&attempt.body), !is_reply)),
             whole: attempt.error.is_none(),
             ms: attempt.ms,
             attempt: attempt.number,

@@ -68,6 +68,11 @@ fn addressed(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> (
     (request, hash)
 }
 
+/// What the reply to a question is found again by.
+pub fn hash(model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> String {
+    addressed(model, mark, instructions, turns).1
+}
+
 /// True when the vectors of two texts are kept.
 pub fn kept_vectors(journal: &Kept, model: &Model, mark: &str, texts: &[String; 2]) -> bool {
     let (_, hash) = embedding(model, mark, texts);
@@ -94,7 +99,8 @@ impl Errand<'_> {
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
         let asked = addressed(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
-        let (reply, paid) = self.buy(asked, |reply| provider::decode(provider, reply), |reply| reply.usage).await?;
+        let decode = |reply: &HttpReply| provider::decode(provider, reply);
+        let (reply, paid) = self.buy(asked, decode, |reply| reply.usage, |_| None).await?;
         let reply = clean::reply(&self.crew.redactor, reply);
         Ok(Heard { model_id: reply.model_id.clone(), text: words(reply), paid })
     }
@@ -102,7 +108,8 @@ impl Errand<'_> {
     /// The vectors of two texts, the same way.
     pub async fn embed(&self, texts: &[String; 2]) -> Result<([Vec<f64>; 2], Paid), Unheard> {
         let asked = embedding(self.model, self.mark, texts);
-        let (reply, paid) = self.buy(asked, embeddings::decode::<2>, |reply| reply.usage).await?;
+        let (reply, paid) =
+            self.buy(asked, embeddings::decode::<2>, |reply| reply.usage, embeddings::packed::<2>).await?;
         Ok((reply.vectors, paid))
     }
 
@@ -111,11 +118,16 @@ impl Errand<'_> {
         (request, hash): (HttpRequest, String),
         decode: impl Fn(&HttpReply) -> Result<T, Fault>,
         usage: impl Fn(&T) -> Usage,
+        packed: fn(&HttpReply) -> Option<Vec<u8>>,
     ) -> Result<(T, Paid), Unheard> {
         let Self { crew, model, .. } = self;
         let is_kept = self.journal.find(&hash, 0, None).is_some();
         if !is_kept && let Some(most) = crew.purse.empty() {
             crew.stop_all(&format!("The budget of ${most} is spent."));
+            return Err(Unheard::Stopped);
+        }
+        if let Some(why) = self.journal.full().filter(|_| !is_kept) {
+            crew.stop_all(&why);
             return Err(Unheard::Stopped);
         }
         let question = Question {
@@ -131,6 +143,7 @@ impl Errand<'_> {
             price: model.price,
             hash,
             request,
+            packed,
         };
         let asked = question.ask(decode).await.map_err(|halt| self.unheard(halt))?;
         let bought = asked.bought.map_err(|fault| {

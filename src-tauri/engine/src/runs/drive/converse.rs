@@ -150,6 +150,7 @@ impl Talk<'_> {
             price: self.model.price,
             hash: provider::hash(&request),
             request,
+            packed: |_| None,
         };
         let asked = question.ask(|reply| provider::decode(provider, reply));
         tokio::pin!(asked);

@@ -93,6 +93,7 @@ impl Asking<'_> {
             // Without the secrets that its headers may hold.
             hash: hash(&codec::encode(&question, &|_| None)),
             request,
+            packed: |_| None,
         }
         .ask(codec::decode)
         .await

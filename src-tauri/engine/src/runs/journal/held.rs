@@ -30,6 +30,7 @@ impl Held {
             // From here on nothing that stands before counts.
             Record::Anew => (self.attempts, self.ran) = Default::default(),
             Record::Written => self.ran.clear(),
+            Record::Forgotten { hash } => drop(self.attempts.remove(hash)),
             Record::Unknown => {}
         }
         self.records.push(record);
@@ -58,6 +59,11 @@ impl Held {
     /// The latest usable reply to a request, of the same.
     pub(super) fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<&Attempt> {
         self.attempts_at(hash, from, turn).rev().map(|(_, attempt)| attempt).find(|attempt| attempt.is_usable())
+    }
+
+    /// True when there are runs of calls that count.
+    pub(super) fn has_run(&self) -> bool {
+        !self.ran.is_empty()
     }
 
     /// The runs of a call, latest first.

@@ -17,8 +17,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const OWN: Mode = Mode::from_raw_mode(0o600);
 const APPEND: OFlags = OFlags::WRONLY.union(OFlags::APPEND).union(OFlags::CREATE);
-/// A longer journal is none that a run wrote.
+/// A longer journal is not opened: what it holds has to go into memory.
 const MOST: u64 = 1 << 30;
+/// From here on nothing more is bought for it, so that what is under way has room.
+const FULL: u64 = MOST / 4 * 3;
 
 /// The journal of one run. Only for whoever holds the lock of the run.
 #[derive(Clone)]
@@ -35,6 +37,21 @@ impl Kept {
     pub fn find(&self, hash: &str) -> Option<&Attempt> {
         self.0.find(hash, 0, None)
     }
+
+    /// What came of a call of an assistant turn, and how many milliseconds that took.
+    pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+        outcome(&self.0, turn, call)
+    }
+
+    /// True when there is anything that came of a call.
+    pub fn has_outcomes(&self) -> bool {
+        self.0.has_run()
+    }
+}
+
+fn outcome(held: &Held, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+    let mut ran = held.ran(turn, &call_hash(call)).filter(|ran| ran.id == call.id);
+    ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
 }
 
 /// Reads a journal without taking it; nothing where there is none.
@@ -42,8 +59,19 @@ pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
     let path = publish::journal_of(path);
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
-    let bytes = folder.map(|folder| folder.read(name, MOST)).transpose()?.flatten();
+    let bytes = folder.map(|folder| content(&folder, name)).transpose()?.flatten();
     Ok(Kept(Held::of(record::recover(&bytes.unwrap_or_default()).0)))
+}
+
+fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
+    if folder.plain_file(name)?.is_some_and(|stat| u64::try_from(stat.st_size).is_ok_and(|size| size > MOST)) {
+        let why = format!(
+            "it is longer than the {} MiB that are read. Start over, or have everything asked anew (--again): it is moved aside then.",
+            MOST >> 20
+        );
+        return Err(DiskError { kind: DiskErrorKind::Other, path: folder.path.join(name).display().to_string(), why });
+    }
+    folder.read(name, MOST)
 }
 
 struct Inner {
@@ -65,7 +93,7 @@ impl Journal {
         let (folders, name) = split(&path)?;
         let folders = [&[SIDECARS, "journal"], folders.as_slice()].concat();
         let folder = Folder::make(output_dir, &folders, PRIVATE)?;
-        let bytes = folder.read(name, MOST)?;
+        let bytes = content(&folder, name)?;
         let is_new = bytes.is_none();
         let bytes = bytes.unwrap_or_default();
         let fd = folder.open(name, APPEND, OWN).map_err(|error| folder.error(name, error))?;
@@ -106,6 +134,17 @@ impl Journal {
         lock(&self.inner).append(record, false)
     }
 
+    /// Why nothing more may be bought for it, as a sentence; none as long as there is room.
+    pub fn full(&self) -> Option<String> {
+        let is_full = lock(&self.inner).length >= FULL;
+        is_full.then(|| {
+            let most = FULL >> 20;
+            format!(
+                "What was paid for fills {most} MiB, and of more nothing could be read again, so no more is bought. Evaluate fewer rows at a time."
+            )
+        })
+    }
+
     /// How many lines there are. A run that ends in an error notes it, so that going on from there does not take the reply that
     /// led to the error for new.
     pub fn lines(&self) -> usize {
@@ -119,9 +158,7 @@ impl Journal {
 
     /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.
     pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        let inner = lock(&self.inner);
-        let mut ran = inner.held.ran(turn, &call_hash(call)).filter(|ran| ran.id == call.id);
-        ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
+        outcome(&lock(&self.inner).held, turn, call)
     }
 
     /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,

@@ -20,6 +20,11 @@ pub enum Record {
     Written,
     /// Everything is asked anew: nothing above counts any more.
     Anew,
+    /// What was said to a request counts no more: it is asked once more.
+    Forgotten {
+        /// Which request.
+        hash: String,
+    },
     /// A line of a later version: whole, but nothing to us.
     #[serde(other)]
     Unknown,

@@ -113,6 +113,42 @@ fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
 }
 
 #[test]
+fn what_was_forgotten_is_asked_once_more_and_nothing_else_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    let counts = |journal: &Journal| ["a", "b"].map(|hash| journal.find(hash, 0, None).is_some());
+    for hash in ["a", "b"] {
+        journal.append_now(reply(hash, 200, "hm")).unwrap();
+    }
+    journal.note(Record::Forgotten { hash: "a".to_owned() }).unwrap();
+    for journal in [&journal, &Journal::open(dir.path(), RUN).unwrap()] {
+        assert_eq!(counts(journal), [false, true]);
+    }
+    journal.append_now(reply("a", 200, "yes")).unwrap();
+    assert_eq!(counts(&Journal::open(dir.path(), RUN).unwrap()), [true, true]);
+}
+
+#[test]
+fn a_journal_that_is_too_long_is_not_read_says_what_to_do_and_grows_only_as_long_as_it_can_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    lock(&journal.inner).length = FULL - 1;
+    assert_eq!(journal.full(), None);
+    journal.append_now(reply("a", 200, "the last")).unwrap();
+    assert!(journal.full().is_some_and(|why| why.contains("768 MiB") && why.ends_with("fewer rows at a time.")));
+    drop(journal);
+    // A hole in it takes no room on the disk.
+    fs::OpenOptions::new().append(true).open(file(dir.path())).unwrap().set_len(MOST + 1).unwrap();
+    for error in [Journal::open(dir.path(), RUN).err().unwrap(), look(dir.path(), RUN).err().unwrap()] {
+        assert!(error.why.contains("1024 MiB") && error.why.contains("--again"), "{error}");
+    }
+    publish::journal_aside(dir.path(), RUN).unwrap();
+    assert_eq!(Journal::open(dir.path(), RUN).unwrap().lines(), 0);
+    let aside = fs::read_dir(dir.path().join(".touchstone/replaced/a")).unwrap().next().unwrap().unwrap();
+    assert_eq!(aside.metadata().unwrap().len(), MOST + 1);
+}
+
+#[test]
 fn a_torn_end_is_moved_beside_the_journal_and_appending_goes_on() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
