@@ -257,3 +257,34 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
     ");
     assert_eq!((plan.owed_total, server.seen().len()), (0, 0));
 }
+
+#[test]
+fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is_run_and_begun_anew() {
+    let server = Scripted::start(calls_then_answers);
+    let rest = "-tool_calling-scripted-variation0.yaml".len();
+    let (fits, over) = ("f".repeat(254 - rest), "o".repeat(257 - rest));
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN);
+    let bench = bench.file(&format!("tasks/{fits}.yaml"), PLAIN).file(&format!("tasks/{over}.yaml"), PLAIN).open();
+    let only = LaunchRequest { tasks: vec![fits.clone()], ..request() };
+    let anew = LaunchRequest { start_over: true, ..request() };
+    for request in [&request(), &anew] {
+        let plan = bench.app().plan_launch(request).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped_total, plan.skipped[0].act), (2, 1, Act::Refused));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its result would have a file name of 257 bytes, and no more than 254 fit. Make the file name of the task 3 letters shorter.");
+        }
+    }
+    let mut done = 0;
+    for request in [&only, &LaunchRequest { start_over: true, ..only.clone() }] {
+        let view = run(&bench, request);
+        assert_eq!(view.done, 1, "{:?}", view.runs);
+        done += 2;
+        assert_eq!(server.delivered(), done, "it was begun anew, without what the journal held");
+    }
+    assert_eq!(replaced(&bench).len(), 2, "the result and its journal");
+    let name = format!("{fits}-tool_calling-scripted-variation0.yaml");
+    let row = bench.wait_state(&name, touchstone_engine::rows::RunState::Answered);
+    let error = bench.app().fork_run(&row.id, 2, None).unwrap_err();
+    assert!(error.message.contains("5 letters shorter"), "a copy has a longer name: {error:?}");
+    assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 2, "the run and our own folder");
+}

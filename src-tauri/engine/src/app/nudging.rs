@@ -6,12 +6,14 @@ use crate::error::{AppError, Code};
 use crate::results::query;
 use crate::results::roots::Root;
 use crate::rows::{Copied, Launched, RunRow, Stale};
+use crate::runs::disk::DiskErrorKind;
 use crate::runs::drive::Job;
 use crate::runs::launch::Listener;
-use crate::runs::lock::RunLock;
+use crate::runs::lock::{LockError, RunLock};
 use crate::runs::look::MOST_BYTES;
 use crate::runs::{disk, fork, look, plan, publish};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::transcript::Document;
@@ -61,7 +63,7 @@ impl App {
         let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
         let copy =
             fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
-        let (at, lock) = free(dir, &original.at, original.task.repeat)?;
+        let (at, lock) = free(dir, &original)?;
         let path = names::write(&at);
         publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
         drop(lock);
@@ -87,13 +89,26 @@ impl App {
 }
 
 /// The first repeat that is free, taken: two copies made at once get two files.
-fn free(dir: &Path, at: &Coordinates, repeats: u32) -> Result<(Coordinates, RunLock), AppError> {
-    let mut at = at.clone();
+fn free(dir: &Path, original: &plan::Slot) -> Result<(Coordinates, RunLock), AppError> {
+    let mut at = original.at.clone();
     loop {
-        at = plan::next_repeat(&at, repeats, |path| !matches!(disk::read(dir, path, MOST_BYTES), Ok(None)));
-        match RunLock::take(dir, &names::write(&at)) {
-            Ok(lock) if matches!(disk::read(dir, &names::write(&at), MOST_BYTES), Ok(None)) => return Ok((at, lock)),
-            Ok(_) | Err(crate::runs::lock::LockError::Held { .. }) => {}
+        // What cannot even be looked at is no reason to go on counting.
+        let is_taken = |path: &str| match disk::read(dir, path, MOST_BYTES) {
+            Ok(there) => there.is_some(),
+            Err(error) => error.kind == DiskErrorKind::InTheWay,
+        };
+        at = plan::next_repeat(&at, original.task.repeat, is_taken);
+        let copy = plan::Slot::new(Arc::clone(&original.task), at.clone());
+        if let Some(why) = copy.too_long() {
+            return Err(cannot(why));
+        }
+        match RunLock::take(dir, &copy.path) {
+            Ok(lock) => match disk::read(dir, &copy.path, MOST_BYTES) {
+                Ok(None) => return Ok((at, lock)),
+                Err(error) if error.kind != DiskErrorKind::InTheWay => return Err(cannot(error.to_string())),
+                _ => {}
+            },
+            Err(LockError::Held { .. }) => {}
             Err(other) => return Err(cannot(other.to_string())),
         }
     }

@@ -46,7 +46,7 @@ pub enum DiskErrorKind {
 
 impl DiskError {
     pub(super) fn of(path: &Path, error: Errno) -> Self {
-        use DiskErrorKind::{Failing, Full, InTheWay, NotPermitted, Other};
+        use DiskErrorKind::{BadPath, Failing, Full, InTheWay, NotPermitted, Other};
         let (kind, why) = match error {
             Errno::NOSPC | Errno::DQUOT => (Full, "the disk is full. Make room, then go on.".to_owned()),
             Errno::IO => (Failing, "the disk reports an error. Look at it before going on.".to_owned()),
@@ -54,6 +54,7 @@ impl DiskError {
                 (NotPermitted, "writing here is not permitted. Make the folder writable or choose another.".to_owned())
             }
             Errno::LOOP | Errno::NOTDIR | Errno::ISDIR => (InTheWay, IN_THE_WAY.to_owned()),
+            Errno::NAMETOOLONG => (BadPath, TOO_LONG.to_owned()),
             other => (Other, format!("{}.", std::io::Error::from(other))),
         };
         Self { kind, path: path.display().to_string(), why }
@@ -69,6 +70,8 @@ impl DiskError {
     }
 }
 
+const TOO_LONG: &str =
+    "the name is too long for this file system. Shorten the file name of the task or the name of the model.";
 const IN_THE_WAY: &str =
     "a link or something else that is no plain file or folder is in the way. Links are not followed; move it away.";
 

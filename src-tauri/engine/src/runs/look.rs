@@ -1,6 +1,6 @@
 //! Looks at what is on disk of a run, for the plan. Takes no lock and changes nothing.
 use super::plan::{File, OnDisk};
-use super::{disk, lock};
+use super::{disk, disk::DiskErrorKind, lock};
 use std::path::Path;
 
 /// A longer transcript is none that is gone on with.
@@ -11,6 +11,8 @@ pub fn look(output_dir: &Path, path: &str) -> OnDisk {
     let file = match disk::read(output_dir, path, MOST_BYTES) {
         Ok(None) => File::Absent,
         Ok(Some(bytes)) => File::of(&bytes),
+        // Nothing is there that could be moved aside.
+        Err(error) if error.kind == DiskErrorKind::BadPath => File::Impossible(error.why),
         Err(error) => File::Damaged(error.why),
     };
     OnDisk { file, locked_by: lock::held_by(output_dir, path) }
@@ -38,5 +40,11 @@ mod tests {
         assert!(matches!(seen.file, File::Read(_)) && seen.locked_by.is_none());
         std::os::unix::fs::symlink("r.yaml", dir.path().join("a/l.yaml")).unwrap();
         assert!(matches!(look(dir.path(), "a/l.yaml").file, File::Damaged(_)));
+        let most = format!("a/{}.yaml", "x".repeat(250));
+        assert_eq!(look(dir.path(), &most).file, File::Absent);
+        let File::Impossible(why) = look(dir.path(), &most.replace("x.yaml", "xx.yaml")).file else {
+            panic!("it fits")
+        };
+        insta::assert_snapshot!(why, @"the name is too long for this file system. Shorten the file name of the task or the name of the model.");
     }
 }

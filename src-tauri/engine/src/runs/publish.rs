@@ -12,6 +12,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// How a transcript is made that was not there before, as far as the umask lets it.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
+/// Bytes of the longest name that file systems take.
+const LONGEST_NAME: usize = 255;
 /// Names that are tried before giving up.
 const TRIES: u32 = 1_000;
 
@@ -193,14 +195,15 @@ fn spare_names(name: &str) -> impl Iterator<Item = String> {
     let stamp = stamp();
     (1..TRIES).map(move |turn| {
         let turn = if turn == 1 { String::new() } else { format!("-{turn}") };
-        format!("{stem}-{stamp}{turn}.{end}")
+        let tail = format!("-{stamp}{turn}.{end}");
+        // A name may be as long as names can be, and what comes behind it has to fit all the same.
+        format!("{}{tail}", &stem[..stem.floor_char_boundary(LONGEST_NAME.saturating_sub(tail.len()))])
     })
 }
 
 /// `20250221T001207Z`.
 fn stamp() -> String {
-    let now = jiff::Timestamp::from_millisecond(clock::now_ms()).unwrap_or_default();
-    now.strftime("%Y%m%dT%H%M%SZ").to_string()
+    clock::now().strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
 /// The journal of a run, below `.touchstone/journal/`.

@@ -10,6 +10,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// More repeats are a slip of the keyboard.
 const MOST_REPEATS: u32 = 1_000;
+/// File systems take names of 255 bytes, and that of the journal is one longer than that of the result.
+const LONGEST_NAME: usize = 254;
 
 /// One run that could be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +55,33 @@ impl Slot {
         if model.is_empty() || model.contains(['/', '\0']) {
             return Some(format!("`{model}` cannot stand in the name of a file. Give the model another name."));
         }
-        None
+        self.too_long()
+    }
+
+    /// Why its files cannot have a name, as a sentence; none when they can.
+    pub fn too_long(&self) -> Option<String> {
+        let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+        let has = name(&self.path).len();
+        let over = has.checked_sub(LONGEST_NAME).filter(|over| *over > 0)?;
+        let task = name(&self.at.task);
+        let (which, long) = if task.len() >= self.at.model.len() {
+            ("file name of the task", &task)
+        } else {
+            ("name of the model", &self.at.model)
+        };
+        let mut left = over;
+        let letters = long.chars().rev().take_while(|letter| {
+            let needed = left > 0;
+            left = left.saturating_sub(letter.len_utf8());
+            needed
+        });
+        let by = match letters.count() {
+            1 => "a letter".to_owned(),
+            letters => format!("{letters} letters"),
+        };
+        Some(format!(
+            "Its result would have a file name of {has} bytes, and no more than {LONGEST_NAME} fit. Make the {which} {by} shorter."
+        ))
     }
 }
 

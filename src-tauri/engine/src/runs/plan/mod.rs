@@ -44,6 +44,8 @@ pub enum File {
     Absent,
     /// It cannot be read, and why.
     Damaged(String),
+    /// There can be none, and why.
+    Impossible(String),
     /// It was read.
     Read(Box<OnFile>),
 }
@@ -204,6 +206,7 @@ pub fn decide(slot: &Slot, on_disk: &OnDisk, rules: Rules) -> Decision {
     }
     match &on_disk.file {
         File::Absent => Decision::owed(Act::Start, Step::Begin, "It was never run."),
+        File::Impossible(why) => Decision::refused(format!("Its file cannot have this name: {why}")),
         _ if rules.start_over => {
             Decision::owed(Act::StartOver, Step::BeginAnew, "You asked for it; what is there is moved aside first.")
         }

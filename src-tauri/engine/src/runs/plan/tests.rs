@@ -181,6 +181,36 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     insta::assert_snapshot!(reasons("tool_calling", "o1", 1).1, @"The task has no variation 1; it has 1, counted from 0.");
     insta::assert_snapshot!(reasons("other", "o1", 0).1, @"There is no system `other`; there are promptql, tool_calling, tool_calling_python.");
     insta::assert_snapshot!(reasons("tool_calling", "a/b", 0).1, @"`a/b` cannot stand in the name of a file. Give the model another name.");
+    let named = |stem: &str, model: &str| {
+        let at = Coordinates {
+            task: format!("{}/{stem}", "deep".repeat(50)),
+            system: "tool_calling".into(),
+            model: model.into(),
+            variation: 0,
+            repeat: 12,
+        };
+        decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default())
+    };
+    let most = 254 - "-tool_calling-o1-variation0-run12.yaml".len();
+    assert_eq!(named(&"x".repeat(most), "o1").act, Act::Start, "folders above it have names of their own");
+    let refusals = [
+        named(&"x".repeat(most + 1), "o1"),
+        named(&"x".repeat(most + 40), "o1"),
+        named(&"\u{e9}".repeat(most / 2 + 20), "o1"),
+        named("t", &"m".repeat(most + 40)),
+    ];
+    assert!(refusals.iter().all(|refused| refused.act == Act::Refused), "{refusals:?}");
+    insta::assert_snapshot!(refusals.map(|refused| refused.why).join("\n"), @r"
+    Its result would have a file name of 255 bytes, and no more than 254 fit. Make the file name of the task a letter shorter.
+    Its result would have a file name of 294 bytes, and no more than 254 fit. Make the file name of the task 40 letters shorter.
+    Its result would have a file name of 294 bytes, and no more than 254 fit. Make the file name of the task 20 letters shorter.
+    Its result would have a file name of 293 bytes, and no more than 254 fit. Make the name of the model 39 letters shorter.
+    ");
+    let elsewhere = OnDisk { file: File::Impossible("no.".into()), locked_by: None };
+    for start_over in [false, true] {
+        let refused = decide(&slot("tool_calling"), &elsewhere, Rules { start_over, anyway: true });
+        assert_eq!((refused.act, refused.step), (Act::Refused, None));
+    }
     let mut bare = (*task("t", 1, 1)).clone();
     bare.prompts.promptql = None;
     let wish =

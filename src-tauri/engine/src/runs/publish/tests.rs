@@ -56,7 +56,14 @@ fn a_name_may_be_as_long_as_names_can_be() {
     let dir = tempfile::tempdir().unwrap();
     let name = format!("{}.yaml", "x".repeat(250));
     replace(dir.path(), &name, b"1").unwrap();
-    assert_eq!(below(dir.path()), [name]);
+    assert_eq!(below(dir.path()), [name.clone()]);
+    // Also where something is put behind it: twice, so that the second is numbered, and not in the middle of a letter.
+    for name in [&name, &name, &format!("{}x.yaml", "\u{e9}".repeat(124))] {
+        replace(dir.path(), name, b"1").unwrap();
+        let to = move_aside(dir.path(), name).unwrap().unwrap();
+        assert_eq!(fs::read(&to).unwrap(), b"1");
+    }
+    assert_eq!(below(dir.path()).len(), 3, "{:?}", below(dir.path()));
 }
 
 #[test]
