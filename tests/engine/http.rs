@@ -223,30 +223,101 @@ async fn nobody_there_is_a_broken_connection_and_says_so_without_the_address() {
     assert!(error.message.contains("refused") && !error.message.contains("secret-path"), "{error}");
 }
 
-/// Run by the next test in a process of its own, for which the environment names a proxy.
+/// Run by the next tests in a process of its own, for which the environment names a proxy: asks for the addresses in `TEST_URLS`,
+/// and says what came of each.
 #[tokio::test]
-#[ignore = "needs an environment that only the next test makes"]
+#[ignore = "needs an environment that only the next tests make"]
 async fn through_the_proxy_of_the_environment() {
-    let Ok(local) = std::env::var("TEST_LOCAL") else { return eprintln!("only the next test makes that environment") };
-    assert!(send_with(Limits::default(), &request(&local)).await.is_ok());
-    let world = HttpRequest { auth: Auth::None, ..request("http://provider.invalid/v1") };
-    assert!(send_with(Limits::default(), &world).await.is_ok());
+    let Ok(urls) = std::env::var("TEST_URLS") else { return eprintln!("only the next tests make that environment") };
+    for url in urls.split(' ') {
+        let encrypted = url.starts_with("https:") || url.contains("//127.");
+        let auth = if encrypted { Auth::Bearer } else { Auth::None };
+        let said = match send_with(Limits::default(), &HttpRequest { auth, ..request(url) }).await {
+            Ok(reply) => format!("status {}", reply.status),
+            Err(error) => format!("{:?}: {error}", error.fault),
+        };
+        println!("said: {said}");
+    }
+}
+
+/// What comes of each address where the environment is this one and names no other proxy.
+fn asked(urls: &[&str], environment: &[(&str, &str)]) -> Vec<String> {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+    for name in ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "REQUEST_METHOD"] {
+        child.env_remove(name).env_remove(name.to_lowercase());
+    }
+    let child = child
+        .args(["--exact", "http::through_the_proxy_of_the_environment", "--ignored", "--nocapture"])
+        .envs(environment.iter().copied())
+        .env("TEST_URLS", urls.join(" "))
+        .output()
+        .unwrap();
+    let out = String::from_utf8(child.stdout).unwrap();
+    assert!(child.status.success(), "{out}{}", String::from_utf8_lossy(&child.stderr));
+    let said: Vec<String> = out.lines().filter_map(|line| Some(line.split_once("said: ")?.1.to_owned())).collect();
+    assert_eq!(said.len(), urls.len(), "{out}");
+    said
+}
+
+/// What a proxy or a server was asked for.
+fn heard(server: &Scripted) -> Vec<String> {
+    server.seen().into_iter().map(|seen| format!("{} {}", seen.method, seen.path)).collect()
 }
 
 #[test]
 fn proxies_of_the_environment_serve_the_world_and_never_this_machine() {
-    let (proxy, local) = (Scripted::always(Reply::new(200)), Scripted::always(Reply::new(200)));
-    let child = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "http::through_the_proxy_of_the_environment", "--ignored"])
-        .envs([("HTTP_PROXY", proxy.url("")), ("http_proxy", proxy.url("")), ("TEST_LOCAL", local.url("/here"))])
-        .env_remove("NO_PROXY")
-        .env_remove("no_proxy")
-        .output()
-        .unwrap();
-    assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stdout));
-    let paths = |server: &Scripted| server.seen().into_iter().map(|seen| seen.path).collect::<Vec<_>>();
-    assert_eq!(paths(&proxy), ["http://provider.invalid/v1"]);
-    assert_eq!(paths(&local), ["/here"]);
+    for name in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        let (proxy, local) = (Scripted::always(Reply::new(200)), Scripted::always(Reply::new(200)));
+        let urls = [&*local.url("/here"), "http://provider.invalid/v1"];
+        assert_eq!(asked(&urls, &[(name, &proxy.url(""))]), ["status 200", "status 200"], "{name}");
+        assert_eq!(heard(&proxy), ["POST http://provider.invalid/v1"], "{name}");
+        assert_eq!(heard(&local), ["POST /here"], "{name}");
+    }
+}
+
+#[test]
+fn a_proxy_is_asked_for_a_tunnel_to_an_encrypted_provider_and_hears_no_key() {
+    for name in ["HTTPS_PROXY", "https_proxy", "ALL_PROXY"] {
+        for (status, why) in [(403, "unsuccessful"), (407, "authorization")] {
+            let proxy = Scripted::always(Reply::new(status));
+            let own = proxy.url("").replace("//", "//me:hunter2-of-the-proxy@");
+            let said = asked(&["https://provider.invalid/v1"], &[(name, &own)]).remove(0);
+            assert_eq!(heard(&proxy), ["CONNECT provider.invalid:443"], "{name}");
+            let seen = &proxy.seen()[0];
+            assert!(!seen.headers.contains_key("authorization") && seen.body.is_empty(), "{seen:?}");
+            assert_eq!(canary::spot(format!("{seen:?}").as_bytes(), KEY), None);
+            assert!(seen.headers["proxy-authorization"].starts_with("Basic "), "its own password is for it: {seen:?}");
+            let at = proxy.url("").replace("http://", "");
+            let begins = format!("Broken: No connection through the proxy {at}, which the environment names: ");
+            assert!(said.starts_with(&begins) && said.contains(why), "{said}");
+            assert!(said.contains("NO_PROXY") && !said.contains("hunter2"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_proxy_that_is_down_is_named_as_what_is_in_the_way() {
+    let down = "http://127.0.0.1:1";
+    for url in ["https://provider.invalid/v1", "http://provider.invalid/v1"] {
+        let said = asked(&[url], &[("ALL_PROXY", down)]).remove(0);
+        assert!(said.starts_with("Broken: No connection through the proxy 127.0.0.1:1, "), "{said}");
+        assert!(said.contains("refused") && said.contains("NO_PROXY"), "{said}");
+    }
+    let local = asked(&["http://127.0.0.1:1/v1"], &[("ALL_PROXY", down)]).remove(0);
+    assert!(local.contains("refused") && !local.contains("proxy"), "no proxy has a part in this: {local}");
+}
+
+#[test]
+fn what_the_environment_excepts_from_its_proxy_is_asked_directly() {
+    // This address is not one of this machine's own to a client, and yet leads here.
+    let (proxy, server) = (Scripted::always(Reply::new(418)), Scripted::always(Reply::new(200)));
+    let direct = server.url("/v1").replace("127.0.0.1", "0.0.0.0");
+    let other = "http://provider.invalid/v1";
+    let own = proxy.url("");
+    let with = |excepted: &str| asked(&[&direct, other], &[("HTTP_PROXY", &own), ("NO_PROXY", excepted)]);
+    assert_eq!(with(""), ["status 418", "status 418"], "without an exception both go through it");
+    assert_eq!(with("localhost,0.0.0.0"), ["status 200", "status 418"]);
+    assert_eq!((proxy.seen().len(), server.seen().len()), (3, 1));
 }
 
 #[tokio::test]

@@ -18,7 +18,9 @@ use std::time::Duration;
 pub(crate) struct Seen {
     /// Which one, from 0.
     pub(crate) number: usize,
-    /// Path with query; the whole address when it came through a proxy.
+    /// What is to be done: `POST` of a client, `CONNECT` of one that asks for a tunnel.
+    pub(crate) method: String,
+    /// Path with query; the whole address when it came through a proxy, host and port when a tunnel is asked for.
     pub(crate) path: String,
     /// Headers, names in lower case.
     pub(crate) headers: BTreeMap<String, String>,
@@ -102,6 +104,15 @@ impl Reply {
             let _ = write!(text, "data: {carried}\n\n");
         }
         Self::new(200).text("text/event-stream", &text)
+    }
+
+    /// The events of this body, each with an id.
+    pub(crate) fn with_ids(mut self, id: impl Fn(usize) -> String) -> Self {
+        let text = String::from_utf8(self.body).unwrap();
+        let events = text.split_inclusive("\n\n").enumerate();
+        self.body =
+            events.map(|(number, event)| format!("id: {}\n{event}", id(number))).collect::<String>().into_bytes();
+        self
     }
 
     /// With a body of a type.
@@ -335,7 +346,8 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>>
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
     }
-    let path = line.split_whitespace().nth(1).unwrap_or_default().to_owned();
+    let mut words = line.split_whitespace().map(str::to_owned);
+    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
     let mut headers = BTreeMap::new();
     loop {
         line.clear();
@@ -357,7 +369,7 @@ fn read(reader: &mut BufReader<&TcpStream>) -> io::Result<Option<(Seen, usize)>>
         }
         body.push(last[0]);
     }
-    Ok(Some((Seen { number: 0, path, headers, body }, missing)))
+    Ok(Some((Seen { number: 0, method, path, headers, body }, missing)))
 }
 
 fn consume(reader: &mut BufReader<&TcpStream>, missing: usize) -> io::Result<()> {

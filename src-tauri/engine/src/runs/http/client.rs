@@ -3,6 +3,7 @@
 use super::keys::ApiKey;
 use super::redact::Redactor;
 use crate::runs::provider::{Auth, HttpReply, HttpRequest};
+use hyper_util::client::proxy::matcher::Matcher;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url, redirect};
 use std::error::Error;
@@ -127,7 +128,7 @@ impl Client {
         let mut part = None;
         let patience = Duration::from_secs(request.patience);
         let attempt = async {
-            let response = sending.send().await.map_err(broken)?;
+            let response = sending.send().await.map_err(|error| broken(error, &request.url))?;
             part = Some(HttpReply {
                 status: response.status().as_u16(),
                 headers: text_headers(response.headers()),
@@ -253,14 +254,28 @@ fn text_headers(headers: &HeaderMap) -> Vec<(String, String)> {
     headers.iter().map(|(name, value)| (name.as_str().to_owned(), text(value))).collect()
 }
 
-fn broken(error: reqwest::Error) -> SendError {
+fn broken(error: reqwest::Error, url: &str) -> SendError {
     // A proxy that refuses or a name that nobody knows is a failed connection as well.
     let (fault, what) = match (error.is_timeout(), error.is_connect()) {
         (true, _) => (SendFault::TimedOut, "No connection in time"),
         (false, true) => (SendFault::Broken, "No connection"),
         (false, false) => (SendFault::Broken, "The connection broke"),
     };
-    SendError::new(fault, format!("{what}: {}", sentence(&error.without_url())))
+    let why = sentence(&error.without_url());
+    let said = match proxy(url) {
+        None => format!("{what}: {why}"),
+        Some(proxy) => format!(
+            "{what} through the proxy {proxy}, which the environment names: {why} Mend HTTPS_PROXY, HTTP_PROXY or ALL_PROXY, or name the host of the provider in NO_PROXY."
+        ),
+    };
+    SendError::new(fault, said)
+}
+
+/// Host and port of the proxy that the environment names for an address; none when there is none, as for this machine.
+fn proxy(url: &str) -> Option<String> {
+    let local = Url::parse(url).ok().is_some_and(|url| is_local(&url));
+    let found = Matcher::from_system().intercept(&url.parse().ok()?).filter(|_| !local)?;
+    found.uri().authority().map(|at| at.as_str().rsplit('@').next().unwrap_or_default().to_owned())
 }
 
 /// The innermost words of an error, which name the cause; what looks like a password in them is taken out.
