@@ -9,6 +9,7 @@ use super::disk::{DiskError, DiskErrorKind, Folder, PRIVATE, SIDECARS, split, wr
 use super::talk::{Call, Outcome};
 use super::{fault, publish};
 use held::Held;
+use record::Recovered;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use std::os::fd::OwnedFd;
@@ -26,6 +27,8 @@ const FULL: u64 = MOST / 4 * 3;
 #[derive(Clone)]
 pub struct Journal {
     inner: Arc<Mutex<Inner>>,
+    /// Held by whoever writes a line that has to be durable, until it is: nobody else waits for the disk.
+    turn: Arc<Mutex<()>>,
 }
 
 /// Replies of a journal that nobody holds now.
@@ -60,7 +63,7 @@ pub fn look(output_dir: &Path, path: &str) -> Result<Kept, DiskError> {
     let (folders, name) = split(&path)?;
     let folder = Folder::find(output_dir, &[&[SIDECARS, "journal"], folders.as_slice()].concat())?;
     let bytes = folder.map(|folder| content(&folder, name)).transpose()?.flatten();
-    Ok(Kept(Held::of(record::recover(&bytes.unwrap_or_default()).0)))
+    Ok(Kept(Held::of(record::recover(&bytes.unwrap_or_default()).records)))
 }
 
 fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
@@ -77,7 +80,7 @@ fn content(folder: &Folder, name: &str) -> Result<Option<Vec<u8>>, DiskError> {
 struct Inner {
     folder: Folder,
     name: String,
-    fd: OwnedFd,
+    fd: Arc<OwnedFd>,
     /// Bytes that are known to be whole.
     length: u64,
     held: Held,
@@ -100,7 +103,10 @@ impl Journal {
         if is_new {
             folder.sync()?;
         }
-        let (records, length) = record::recover(&bytes);
+        let Recovered { records, damaged, length } = record::recover(&bytes);
+        if damaged > 0 {
+            tracing::warn!(path, damaged, "lines of a journal are damaged and passed over");
+        }
         if let Some(torn) = bytes.get(length..).filter(|torn| !torn.is_empty()) {
             keep_torn(&folder, name, torn)
                 .and_then(|()| {
@@ -109,29 +115,46 @@ impl Journal {
                 })
                 .map_err(|error| folder.error(name, error))?;
         }
-        let (name, length) = (name.to_owned(), length as u64);
+        let (name, fd, length) = (name.to_owned(), Arc::new(fd), length as u64);
         let inner = Inner { folder, name, fd, length, held: Held::of(records), doubtful: false };
-        Ok(Self { inner: Arc::new(Mutex::new(inner)) })
+        Ok(Self { inner: Arc::new(Mutex::new(inner)), turn: Arc::default() })
     }
 
     /// Appends a record. It is durable when this returns; when it fails, the record is still the caller's and may be appended
     /// again, as soon as there is room. Dropping the future does not undo it.
     pub async fn append(&self, record: Record) -> Result<(), DiskError> {
-        let inner = Arc::clone(&self.inner);
-        let done = tokio::task::spawn_blocking(move || lock(&inner).append(record, true)).await;
+        let journal = self.clone();
+        let done = tokio::task::spawn_blocking(move || journal.append_with(record, sync)).await;
         done.unwrap_or_else(|_| Err(self.other("writing the journal was given up.".to_owned())))
     }
 
     /// The same, for tests.
     #[cfg(test)]
     pub fn append_now(&self, record: Record) -> Result<(), DiskError> {
-        lock(&self.inner).append(record, true)
+        self.append_with(record, sync)
+    }
+
+    /// Writes a line, has it synced while others may look at what is there, and takes it in.
+    fn append_with(&self, record: Record, sync: impl FnOnce(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = lock(&self.inner).write(&record)?;
+        if let Some(Err(error)) = written.map(|fd| sync(&fd)) {
+            let mut inner = lock(&self.inner);
+            inner.doubtful = true;
+            return Err(inner.folder.error(&inner.name, error));
+        }
+        fault::point!("journal.after_sync");
+        lock(&self.inner).held.push(record);
+        Ok(())
     }
 
     /// Appends a record that nobody paid for: it survives the end of the process at once, and that of the machine with the next
     /// reply, which is synced in the same file. It waits for no disk.
     pub fn note(&self, record: Record) -> Result<(), DiskError> {
-        lock(&self.inner).append(record, false)
+        let mut inner = lock(&self.inner);
+        inner.write(&record)?;
+        inner.held.push(record);
+        Ok(())
     }
 
     /// Why nothing more may be bought for it, as a sentence; none as long as there is room.
@@ -176,23 +199,24 @@ impl Journal {
 }
 
 impl Inner {
-    fn append(&mut self, record: Record, durable: bool) -> Result<(), DiskError> {
-        let line = record::line(&record).map_err(|error| DiskError {
+    /// Writes the line of a record; returns the file when that still has to be synced.
+    fn write(&mut self, record: &Record) -> Result<Option<Arc<OwnedFd>>, DiskError> {
+        let line = record::line(record).map_err(|error| DiskError {
             kind: DiskErrorKind::Other,
             path: self.name.clone(),
             why: format!("the record cannot be written as JSON: {error}."),
         })?;
-        if self.doubtful {
+        let durable = self.doubtful;
+        if durable {
             self.renew(&line)?;
         } else {
-            self.add(&line, durable)?;
+            self.add(&line)?;
         }
         self.length += line.len() as u64;
-        self.held.push(record);
-        Ok(())
+        Ok((!durable).then(|| Arc::clone(&self.fd)))
     }
 
-    fn add(&mut self, line: &[u8], durable: bool) -> Result<(), DiskError> {
+    fn add(&mut self, line: &[u8]) -> Result<(), DiskError> {
         fault::point!("journal.before_write");
         #[cfg(debug_assertions)]
         if fault::is_due("journal.mid_write") {
@@ -200,16 +224,11 @@ impl Inner {
             fault::die("journal.mid_write");
         }
         if let Err(error) = write_all(&self.fd, line) {
-            // Half a line in the middle would hide every line after it.
+            // Half a line would take the next one with it.
             self.doubtful = rustix::fs::ftruncate(&self.fd, self.length).is_err();
             return Err(self.folder.error(&self.name, error));
         }
         fault::point!("journal.after_write");
-        if durable && let Err(error) = sync(&self.fd) {
-            self.doubtful = true;
-            return Err(self.folder.error(&self.name, error));
-        }
-        fault::point!("journal.after_sync");
         Ok(())
     }
 
@@ -222,7 +241,8 @@ impl Inner {
         self.length = bytes.len() as u64;
         bytes.extend(line);
         publish::put(&self.folder, &self.name, &bytes, OWN)?;
-        self.fd = self.folder.open(&self.name, APPEND, OWN).map_err(|error| self.folder.error(&self.name, error))?;
+        let fd = self.folder.open(&self.name, APPEND, OWN).map_err(|error| self.folder.error(&self.name, error))?;
+        self.fd = Arc::new(fd);
         self.doubtful = false;
         Ok(())
     }

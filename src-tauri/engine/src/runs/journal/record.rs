@@ -163,15 +163,30 @@ pub(super) fn line(record: &Record) -> Result<Vec<u8>, serde_json::Error> {
     Ok([BEFORE, sum.as_bytes(), BETWEEN, &record, AFTER].concat())
 }
 
-/// The records at the beginning of a journal, as long as every line is whole, and how many bytes they are.
-pub(super) fn recover(bytes: &[u8]) -> (Vec<Record>, usize) {
-    let (mut records, mut at) = (Vec::new(), 0);
-    while let Some(end) = memchr::memchr(b'\n', bytes.get(at..).unwrap_or_default()) {
-        let Some(inside) = checked(bytes, at..at + end + 1) else { break };
-        records.push(serde_json::from_slice(inside).unwrap_or(Record::Unknown));
-        at += end + 1;
+/// What is read of a journal.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Recovered {
+    /// One for each whole line; one that is damaged holds its place as [`Record::Unknown`], so that lines keep their numbers.
+    pub(super) records: Vec<Record>,
+    /// How many whole lines are damaged.
+    pub(super) damaged: usize,
+    /// How many bytes these lines are; what stands behind them was not written to its end.
+    pub(super) length: usize,
+}
+
+/// Reads a journal. A damaged line hides no other.
+pub(super) fn recover(bytes: &[u8]) -> Recovered {
+    let mut found = Recovered::default();
+    while let Some(end) = memchr::memchr(b'\n', bytes.get(found.length..).unwrap_or_default()) {
+        let line = found.length..found.length + end + 1;
+        found.length = line.end;
+        let inside = checked(bytes, line);
+        found.damaged += usize::from(inside.is_none());
+        found
+            .records
+            .push(inside.map_or(Record::Unknown, |inside| serde_json::from_slice(inside).unwrap_or(Record::Unknown)));
     }
-    (records, at)
+    found
 }
 
 /// The record inside a line whose checksum is right.
@@ -215,24 +230,33 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn wherever_a_journal_is_cut_or_a_byte_is_flipped_a_prefix_is_recovered(records in records(), flip in 1..=255u8) {
+        fn wherever_a_journal_is_cut_a_prefix_is_recovered_and_a_flipped_byte_takes_its_line_alone(records in records(), flip in 1..=255u8) {
             let bytes = written(&records);
-            prop_assert_eq!(recover(&bytes), (records.clone(), bytes.len()));
+            let (length, whole) = (bytes.len(), recover(&bytes));
+            prop_assert_eq!(whole, Recovered { records: records.clone(), damaged: 0, length });
+            let ends: Vec<usize> = (1..=records.len()).map(|to| written(&records[..to]).len()).collect();
             for at in 0..bytes.len() {
-                let (cut, length) = recover(&bytes[..at]);
-                prop_assert!(length <= at && records.starts_with(&cut));
+                let cut = recover(&bytes[..at]);
+                prop_assert!(cut.length <= at && cut.damaged == 0 && records.starts_with(&cut.records));
                 let mut flipped = bytes.clone();
                 flipped[at] ^= flip;
-                let (kept, length) = recover(&flipped);
-                prop_assert!(length <= at && kept.len() < records.len(), "byte {} of {}", at, bytes.len());
-                prop_assert!(records.starts_with(&kept));
-                prop_assert_eq!(length, written(&kept).len());
+                let found = recover(&flipped);
+                // The line that was hit, and the next one where it was the end of the line.
+                let hit = ends.iter().position(|end| at < *end).unwrap_or_default();
+                let behind = hit + 1 + usize::from(at + 1 == ends[hit]);
+                let rest = records.get(behind..).unwrap_or_default();
+                prop_assert!(found.records.starts_with(&records[..hit]) && found.records.ends_with(rest), "byte {at}");
+                prop_assert!(found.damaged > 0 || found.length == written(&records[..hit]).len());
+                let known = |records: &[Record]| records.iter().filter(|record| **record != Record::Unknown).count();
+                prop_assert_eq!(known(&found.records), hit + rest.len());
             }
         }
 
         #[test]
         fn whatever_lies_there_is_read_without_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            prop_assert_eq!(recover(&bytes).0.len(), 0);
+            let found = recover(&bytes);
+            prop_assert!(found.records.iter().all(|record| *record == Record::Unknown));
+            prop_assert_eq!(found.damaged, found.records.len());
         }
 
         #[test]
@@ -253,8 +277,8 @@ mod tests {
         let sum = format!("{:016x}", xxh3_64(later));
         let mut bytes = [BEFORE, sum.as_bytes(), BETWEEN, later, AFTER].concat();
         bytes.extend(written(&[Record::Reply(attempt("ab", 200, b""))]));
-        assert_eq!(recover(&bytes).0.len(), 2);
-        assert_eq!(recover(&bytes).0[0], Record::Unknown);
+        let found = recover(&bytes);
+        assert_eq!((found.records.len(), found.damaged, &found.records[0]), (2, 0, &Record::Unknown));
     }
 
     #[test]

@@ -167,6 +167,46 @@ fn a_torn_end_is_moved_beside_the_journal_and_appending_goes_on() {
 }
 
 #[test]
+fn a_damaged_line_hides_none_that_was_paid_for_and_keeps_its_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    for body in ["first", "second", "third"] {
+        journal.append_now(reply(body, 200, body)).unwrap();
+    }
+    let text = fs::read_to_string(file(dir.path())).unwrap().replace("second", "sec0nd");
+    fs::write(file(dir.path()), &text).unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    assert_eq!((bodies(&journal), journal.lines()), (vec!["first".to_owned(), "third".to_owned()], 3));
+    assert_eq!(journal.find("third", 2, None).map(|found| found.body), Some(Body::of(b"third")));
+    assert!(look(dir.path(), RUN).unwrap().find("third").is_some());
+    // What is damaged stays for people to look at.
+    assert_eq!(fs::read_to_string(file(dir.path())).unwrap(), text);
+    assert!(!file(dir.path()).with_extension("jsonl.torn").exists());
+}
+
+#[test]
+fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = Journal::open(dir.path(), RUN).unwrap();
+    journal.append_now(reply("a", 200, "first")).unwrap();
+    let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
+    let meanwhile = |fd: &OwnedFd| {
+        assert!(journal.inner.try_lock().is_ok(), "the lock is held while the disk is waited for");
+        assert!(journal.find("a", 0, None).is_some() && journal.find("b", 0, None).is_none());
+        journal.note(Record::Tool(Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2))).unwrap();
+        sync(fd)
+    };
+    journal.append_with(reply("b", 200, "second"), meanwhile).unwrap();
+    assert!(journal.find("b", 0, None).is_some());
+    let failing = journal.append_with(reply("c", 200, "third"), |_| Err(Errno::IO));
+    assert!(failing.is_err() && journal.find("c", 0, None).is_none());
+    // What the disk would not say is written anew.
+    journal.append_now(reply("c", 200, "third")).unwrap();
+    let again = Journal::open(dir.path(), RUN).unwrap();
+    assert_eq!((bodies(&again), again.lines()), (vec!["first".to_owned(), "second".to_owned(), "third".to_owned()], 4));
+}
+
+#[test]
 fn what_nobody_paid_for_is_in_the_file_at_once_and_comes_back_in_order() {
     let dir = tempfile::tempdir().unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
@@ -199,7 +239,7 @@ fn a_full_disk_is_an_error_and_the_same_record_goes_in_when_there_is_room() {
     let journal = Journal::open(dir.path(), RUN).unwrap();
     journal.append_now(reply("a", 200, "first")).unwrap();
     let full = rustix::fs::open("/dev/full", OFlags::WRONLY, Mode::empty()).unwrap();
-    let disk = std::mem::replace(&mut lock(&journal.inner).fd, full);
+    let disk = std::mem::replace(&mut lock(&journal.inner).fd, Arc::new(full));
     for _ in 0..2 {
         assert!(journal.append_now(reply("b", 200, "second")).is_err_and(|error| error.is_full()));
         assert_eq!(bodies(&journal), ["first"]);
