@@ -3,6 +3,8 @@ use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};
 use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 const ROWS: &str = include_str!("../fixtures/evaluate/rows.jsonl");
 const DIFFERENCES: &str = include_str!("../../docs/evaluators.md");
@@ -161,4 +163,37 @@ fn what_the_package_writes_is_written_to_the_byte_when_it_is_asked_for() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(fs::read_to_string(sandbox.folder.join("out.json")).unwrap(), expected);
     println!("cases: {}", rows.lines().count());
+}
+
+#[test]
+fn a_target_does_not_outlive_whoever_asks_it() {
+    let sandbox = folder("evaluate-killed", "");
+    let target = "sh -c 'sleep 600 & echo $$ $! >> begun; wait'";
+    let asked =
+        [&["evaluate", "--data", "rows.jsonl", "--evaluators", "f1_score", "--target", target], MAPPED.as_slice()];
+    let mut command = sandbox.command(&asked.concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let begun = || fs::read_to_string(sandbox.folder.join("begun")).unwrap_or_default();
+    let rows = ROWS.lines().count();
+    until("all targets have begun", || begun().lines().count() == rows);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    for process in begun().split_whitespace() {
+        until("the target has ended", || is_gone(process));
+    }
+}
+
+/// Waits for something that nobody tells of.
+fn until(what: &str, is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}: not within a minute");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// No process of that number is at work any more.
+fn is_gone(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
 }

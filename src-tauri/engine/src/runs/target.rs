@@ -9,6 +9,8 @@ use tokio_util::sync::CancellationToken;
 
 /// How long one row may take.
 const WALL: Duration = Duration::from_mins(5);
+/// How long what it said is still read once it has ended, where something that it started holds its output open.
+const GRACE: Duration = Duration::from_secs(1);
 /// A longer answer is none.
 const LONGEST: u64 = 16 << 20;
 /// Letters of standard error that are told.
@@ -25,14 +27,36 @@ pub enum NoAnswer {
     Failed(String),
 }
 
-/// Its process group, killed with everything in it when this is dropped.
-struct Group(Option<Pid>);
+/// A process group for the target and whatever it starts, killed when this is dropped. Its first member does nothing but wait until
+/// the other end of its input is gone: then whoever was asking is gone, however it ended, and nobody is left to want the answer.
+struct Group {
+    id: Pid,
+    _guard: Child,
+}
+
+/// What the first member of a group does.
+const GUARD: &str = "read -r _ || kill -KILL 0";
+
+impl Group {
+    fn new() -> Result<Self, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
+        let guard = Command::new("/bin/sh")
+            .args(["-c", GUARD])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|why| failed(&why))?;
+        let id = guard.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        Ok(Self { id: id.ok_or_else(|| failed(&"it ended at once"))?, _guard: guard })
+    }
+}
 
 impl Drop for Group {
     fn drop(&mut self) {
-        if let Some(group) = self.0.take() {
-            let _ = kill_process_group(group, Signal::KILL);
-        }
+        let _ = kill_process_group(self.id, Signal::KILL);
     }
 }
 
@@ -41,16 +65,16 @@ pub async fn ask(command: &[String], input: &[u8], stop: &CancellationToken) -> 
     let failed = |why: String| NoAnswer::Failed(why);
     let (program, arguments) =
         command.split_first().ok_or_else(|| failed("The target names no program.".to_owned()))?;
+    let group = Group::new().map_err(failed)?;
     let mut child = Command::new(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
+        .process_group(group.id.as_raw_nonzero().get())
         .kill_on_drop(true)
         .spawn()
         .map_err(|why| failed(format!("The target `{program}` could not be started: {why}.")))?;
-    let _group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     tokio::select! {
         () = stop.cancelled() => Err(NoAnswer::Stopped),
         told = tokio::time::timeout(WALL, answer(&mut child, input)) => {
@@ -59,6 +83,7 @@ pub async fn ask(command: &[String], input: &[u8], stop: &CancellationToken) -> 
     }
 }
 
+/// What it said until it ended. What it leaves behind may hold its output open: that is not waited for, beyond a moment.
 async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
     let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let give = async {
@@ -67,9 +92,24 @@ async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
             let _ = stdin.write_all(input).await;
         }
     };
-    let ((), said, errors) = tokio::join!(give, all(stdout), tail(stderr));
-    let said = said?;
-    let status = child.wait().await.map_err(|why| format!("The target could not be waited for: {why}."))?;
+    let (mut said, mut errors) = (Vec::new(), Vec::new());
+    let mut wrong = None;
+    let mut heard = Box::pin(async {
+        let ((), all, ()) = tokio::join!(give, all(stdout, &mut said), tail(stderr, &mut errors));
+        wrong = all.err();
+    });
+    let status = tokio::select! {
+        () = &mut heard => child.wait().await,
+        status = child.wait() => {
+            let _ = tokio::time::timeout(GRACE, &mut heard).await;
+            status
+        }
+    };
+    drop(heard);
+    if let Some(wrong) = wrong {
+        return Err(wrong);
+    }
+    let status = status.map_err(|why| format!("The target could not be waited for: {why}."))?;
     if status.success() {
         return Ok(said);
     }
@@ -81,24 +121,22 @@ async fn answer(child: &mut Child, input: &[u8]) -> Result<Vec<u8>, String> {
 }
 
 /// The end of what it says beside its answer; how much that is, and whether it can be read, says nothing against the answer.
-async fn tail(from: Option<impl AsyncRead + Unpin>) -> Vec<u8> {
-    let (mut kept, mut piece) = (Vec::new(), vec![0; PIECE]);
-    let Some(mut from) = from else { return kept };
+async fn tail(from: Option<impl AsyncRead + Unpin>, kept: &mut Vec<u8>) {
+    let mut piece = vec![0; PIECE];
+    let Some(mut from) = from else { return };
     while let Ok(read @ 1..) = from.read(&mut piece).await {
         kept.extend_from_slice(piece.get(..read).unwrap_or_default());
         kept.drain(..kept.len().saturating_sub(PIECE));
     }
-    kept
 }
 
-async fn all(from: Option<impl AsyncRead + Unpin>) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::new();
+async fn all(from: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> Result<(), String> {
     if let Some(from) = from {
-        let read = from.take(LONGEST + 1).read_to_end(&mut bytes).await;
+        let read = from.take(LONGEST + 1).read_to_end(bytes).await;
         read.map_err(|why| format!("What the target says could not be read: {why}."))?;
     }
     if bytes.len() as u64 > LONGEST {
         return Err(format!("The target said more than the {} MB that are read.", LONGEST >> 20));
     }
-    Ok(bytes)
+    Ok(())
 }
