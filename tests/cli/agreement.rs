@@ -83,3 +83,22 @@ fn a_judge_is_held_against_people_and_every_disagreement_has_both_reasons() {
     // 10 of 12 the same, where 8 * 8 + 4 * 4 of 144 would be by chance.
     assert!((pair["kappa"].as_f64().unwrap() - (10.0 / 12.0 - 80.0 / 144.0) / (64.0 / 144.0)).abs() < 1e-9);
 }
+
+#[test]
+fn a_file_of_judgements_that_cannot_be_read_is_told_and_ends_with_one() {
+    let server = judges();
+    let sandbox = folder("agreement-broken", &server);
+    let file = sandbox.folder.join("results/.touchstone/judgements/count-tool_calling-o1-variation0.yaml.yaml");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, "judgements: odd\n").unwrap();
+    for (arguments, on_out) in [
+        (&["agreement", "."][..], true),
+        (&["agreement", ".", "--json"], true),
+        (&["report", ".", "--format", "azure", "--out", "-"], false),
+    ] {
+        let ran = sandbox.run(arguments);
+        assert_eq!(ran.status, 1, "{arguments:?} {ran:?}");
+        let told = if on_out { &ran.out } else { &ran.err };
+        assert!(told.contains("1 file of judgements cannot be read"), "{arguments:?} {ran:?}");
+    }
+}

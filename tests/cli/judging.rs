@@ -132,3 +132,33 @@ fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_to
     let line = sandbox.run(&[bare.as_slice(), &["--json"]].concat()).json().remove(0);
     assert_eq!((&line["passed"], &line["detail"]["threshold"]), (&json!(true), &json!("from 0.9")));
 }
+
+#[test]
+fn where_nothing_could_be_judged_it_says_so_and_ends_with_one() {
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let sandbox = folder("judge-nothing", &server);
+    let ran = ask(&sandbox, &["--filter", "state:waiting"]);
+    assert_eq!((ran.status, server.seen().len()), (1, 0), "{ran:?}");
+    assert!(
+        ran.out.contains("0 of 1 runs judged, 0 failed, 1 skipped") && ran.out.contains("No run was judged."),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let sandbox = folder("judge-unbound", &server);
+    let file = sandbox.folder.join("touchstone.yaml");
+    let text = std::fs::read_to_string(&file).unwrap().replace(", price: { input: 1, output: 2 }", "");
+    std::fs::write(&file, &text).unwrap();
+    let ran = ask(&sandbox, &["--rounds", "1", "--max-cost", "0.001"]);
+    assert_eq!((ran.status, server.seen().len()), (2, 0), "{ran:?}");
+    assert!(ran.err.contains("`local` has no known price") && ran.err.contains("leave the budget"), "{}", ran.err);
+    std::fs::write(&file, format!("{text}run: {{ max_cost: 5 }}\n")).unwrap();
+    let plan = ask(&sandbox, &["--rounds", "1", "--plan"]);
+    assert!(plan.out.contains("the budget of $5 binds nothing"), "{}", plan.out);
+    let ran = ask(&sandbox, &["--rounds", "1"]);
+    assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
+    assert!(ran.out.contains("The budget of $5 binds nothing of what has no known price"), "{}", ran.out);
+}

@@ -1,5 +1,5 @@
 //! A command that answers rows before evaluators see them: how often it is asked, what is kept of it, and what it cannot spoil.
-use super::bench::Bench;
+use super::bench::{Bench, wait_until};
 use super::canary;
 use super::evaluating::{ROWS, ended, scored};
 use super::judging::workspace;
@@ -205,4 +205,41 @@ fn a_target_that_grumbles_at_length_still_answers() {
     let (view, _) = evaluate(&app, &request(&bench, program, &["f1_score"], &[]));
     assert_eq!((view.done, view.failed), (2, 1), "{view:?}");
     assert!(view.troubles[0].why.ends_with("It said: lost"), "{view:?}");
+}
+
+#[test]
+fn without_a_folder_keys_that_everybody_knows_by_name_are_written_nowhere_either() {
+    const KEY: &str = "canary-key-with-letters.20251122";
+    const LOOKS: &str = "sk-looks4like3a2key1and0is9none";
+    let bench = Bench::new().file("rows.jsonl", ROWS).key("OPENAI_API_KEY", KEY);
+    let app = bench.another_app();
+    bench.write("../said", format!("{KEY} or {LOOKS}"));
+    let program = format!("printf '{{\"response\": \"It is %s.\"}}' \"$(cat '{}')\"", bench.path("../said").display());
+    let (view, written) = evaluate(&app, &request(&bench, &program, &["f1_score"], &[]));
+    assert_eq!(view.done, 3, "{view:?}");
+    assert_eq!(written["rows"][0]["outputs.response"], "It is [redacted] or [redacted].");
+    for secret in [KEY, LOOKS] {
+        assert_eq!(canary::search(&bench.path(""), secret), []);
+    }
+}
+
+#[test]
+fn what_a_target_leaves_behind_with_its_output_open_is_not_waited_for_and_is_ended() {
+    let bench = Bench::new().file("rows.jsonl", ROWS);
+    let app = bench.another_app();
+    let program = "sleep 600 &\necho $! >> left\necho '{\"response\": \"At seven.\"}'";
+    let (view, written) = evaluate(&app, &request(&bench, program, &["f1_score"], &[]));
+    assert_eq!((view.done, view.failed), (3, 0), "{view:?}");
+    assert_eq!(written["rows"][0]["outputs.response"], "At seven.");
+    let left = fs::read_to_string(bench.path("left")).unwrap();
+    assert_eq!(left.lines().count(), 3);
+    for process in left.lines() {
+        wait_until("what was left is ended", || is_gone(process).then_some(()));
+    }
+}
+
+/// No process of that number is at work any more.
+fn is_gone(process: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
 }

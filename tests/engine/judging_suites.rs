@@ -119,6 +119,20 @@ fn the_threshold_of_the_suite_decides_and_is_told_as_its_own() {
 }
 
 #[test]
+fn of_two_scorers_of_a_judge_the_one_of_the_model_that_judges_has_the_threshold() {
+    let server = Scripted::start(|seen| says(if seen.number == 0 { SOLVED } else { UNSURE }));
+    let two = "[judge:sopr: { model: other, threshold: 0.9 }, judge:sopr: { model: local, threshold: 0.6 }]";
+    let bench = bench(&server, [two, "[exact]", "[exact]"]);
+    let view = judge(bench.app(), &JudgeRequest { filter: "task:a".into(), ..request(2) });
+    let rates = view.rates.unwrap();
+    let passed = rates.passed.unwrap();
+    assert_eq!((rates.mean, passed.passed, passed.runs), (0.75, 1, 1), "the summary says what the verdict says");
+    let row = bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
+    let judged = bench.app().run_scores(&row.id).unwrap().judged.remove(0);
+    assert_eq!((judged.passed, judged.threshold.as_deref()), (Some(true), Some("from 0.6")));
+}
+
+#[test]
 fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     let server = Scripted::always(says(SOLVED));
     let bench = bench(&server, ["[judge:sopr]", "[judge:sopr]", "[judge:sopr]"]);

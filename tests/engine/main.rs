@@ -23,6 +23,7 @@ mod gzip;
 mod http;
 mod index;
 mod judging;
+mod judging_money;
 mod judging_suites;
 mod layers;
 mod listing;

@@ -27,6 +27,7 @@ use std::time::Duration;
 
 pub mod answers;
 mod begun;
+mod budget;
 mod bulletin;
 mod cells;
 mod comparing;

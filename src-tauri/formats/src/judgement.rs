@@ -36,6 +36,8 @@ pub struct Judgement {
     pub version: u32,
     /// The model, by its name in the workspace.
     pub model: String,
+    /// Names what stood behind that name then: another address, id or sampling is another mark. None in files that do not say.
+    pub model_mark: Option<String>,
     /// Whose rules it went by.
     pub rules: String,
     /// Names what it was shown.
@@ -134,6 +136,7 @@ fn judgement(value: &Value) -> Option<Judgement> {
         judge: word("judge")?,
         version: word("version").and_then(|text| text.parse().ok()).unwrap_or(0),
         model: word("model")?,
+        model_mark: word("model_mark"),
         rules: word("rules").unwrap_or_default(),
         inputs: word("inputs")?,
         against: word("against"),
@@ -171,7 +174,7 @@ fn word(value: &Value) -> Option<String> {
 }
 
 fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
-    let Judgement { judge, version, model, rules, inputs, against, wanted, rounds } = judgement;
+    let Judgement { judge, version, model, model_mark, rules, inputs, against, wanted, rounds } = judgement;
     let mut entries: Vec<(Value, Value)> = vec![
         ("judge".into(), judge.as_str().into()),
         ("version".into(), Value::Number(version.to_string())),
@@ -183,6 +186,9 @@ fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
     ];
     if let Some(against) = against {
         entries.insert(5, ("against".into(), against.as_str().into()));
+    }
+    if let Some(mark) = model_mark {
+        entries.insert(3, ("model_mark".into(), mark.as_str().into()));
     }
     entries
 }
@@ -237,6 +243,7 @@ mod tests {
             judge: "sopr".to_owned(),
             version: 1,
             model: "m".to_owned(),
+            model_mark: Some("0b".to_owned()),
             rules: "ours".to_owned(),
             inputs: "00000000000000000000000000000012".to_owned(),
             against: None,
@@ -249,6 +256,7 @@ mod tests {
   - judge: sopr
     version: 1
     model: m
+    model_mark: 0b
     rules: ours
     inputs: '00000000000000000000000000000012'
     wanted: 3

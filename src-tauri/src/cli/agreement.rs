@@ -50,7 +50,7 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
     }
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "agreements": shown });
+        let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "unreadable": trust.unreadable, "agreements": shown });
         writeln!(out, "{document}")?;
     } else {
         write(&mut out, &trust, Paint(here.colour))?;
@@ -59,7 +59,7 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
         }
     }
     out.flush()?;
-    Ok(Ended::Well)
+    Ok(if trust.unreadable == 0 { Ended::Well } else { Ended::WithFailures })
 }
 
 fn nobody(name: &str, trust: &Trust) -> AppError {

@@ -86,7 +86,7 @@ pub(super) fn run(app: &App, judge: &str, asked: &ByModel, filter: &str, json: b
     for line in summary(&view) {
         writeln!(says, "{line}")?;
     }
-    let well = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0;
+    let well = view.state == LaunchState::Done && view.failed == 0 && view.unread == 0 && view.done > 0;
     Ok(if well { Ended::Well } else { Ended::WithFailures })
 }
 
@@ -112,6 +112,7 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         (Some(least), Some(most)) => writeln!(out, "about ${least:.4} to ${most:.4}")?,
         _ => writeln!(out, "what it costs is not known: the model has no price")?,
     }
+    plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     for skip in &plan.skipped {
         writeln!(out, "skipped  {}: {}", one_line(&skip.path), one_line(&skip.why))?;
     }
@@ -138,7 +139,11 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
                     && (judged.official == request.official && judged.stale.is_none())
                     && judged.against.as_ref() == rivals.get(&row.id)
             };
-            if let Some(judged) = app.run_scores(&row.id)?.judged.iter().find(of_it) {
+            // Newest first; what could not be read does not take away what was said before and holds.
+            let all = app.run_scores(&row.id)?.judged;
+            let mut of_it = all.iter().filter(of_it).peekable();
+            let newest = of_it.peek().copied();
+            if let Some(judged) = of_it.find(|judged| judged.score.is_some()).or(newest) {
                 verdict(&mut out, &row, judged, json)?;
             }
         }
@@ -201,8 +206,14 @@ fn summary(view: &JudgingView) -> Vec<String> {
         let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);
         lines.push(format!("{judge}: mean {mean:.3} ± {spread:.3} of {runs} runs{}", of_answered.unwrap_or_default()));
     }
+    if *done == 0 && *total > 0 {
+        lines.push("No run was judged.".to_owned());
+    }
     let more = if view.unpriced { " and what has no known price" } else { "" };
     lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
+    if let Some(most) = view.max_cost.filter(|_| view.unpriced) {
+        lines.push(format!("The budget of ${most} binds nothing of what has no known price: add the `price` of the model in touchstone.yaml."));
+    }
     for trouble in &view.troubles {
         lines.push(format!("{}: {}", one_line(&trouble.path), one_line(&trouble.why)));
     }

@@ -103,7 +103,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         };
         let reports = made(&app, &request, printed)?;
         for report in &reports {
-            whole &= report.misread.is_empty();
+            whole &= report.misread.is_empty() && report.unreadable == 0;
             say(report, reports.len() > 1, &mut told);
         }
         if printed {

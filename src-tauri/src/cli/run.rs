@@ -193,6 +193,7 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
     if plan.owed_total > 0 {
         writeln!(out, "\n{}", estimate(&plan.estimate, plan.owed_total))?;
     }
+    plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     Ok(())
 }
 

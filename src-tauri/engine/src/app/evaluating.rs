@@ -1,6 +1,7 @@
 //! Evaluating data files: what there is to choose from, and beginning it. What it will take is in `plan`, what was begun in `evaluations`.
 mod plan;
 
+use super::budget::{Budget, Prices};
 use super::data_files::{Found, named, table};
 use super::evaluations::{Asking, Job, Models, Work};
 use super::judging::cannot_judge;
@@ -23,6 +24,7 @@ use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use touchstone_formats::workspace::Workspace;
 use touchstone_scoring::azure::{QUIRKS, Table};
 
 /// Where the page's results are, in the output directory.
@@ -200,11 +202,8 @@ impl App {
     /// The models that are asked, with what requests are made with; none where nobody has to be.
     fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<(Models, Option<Setup>), AppError> {
         let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
-        let most = request.max_cost.or(setup.as_ref().and_then(|setup| setup.rules.max_cost));
-        if most.is_some_and(|most| !most.is_finite() || most < 0.0) {
-            return Err(bad("The budget has to be a number of dollars, 0 or more.".to_owned()));
-        }
-        let setup = setup.map(|setup| Setup { rules: Rules { max_cost: most, ..setup.rules }, ..setup });
+        let budget = Budget::of(request.max_cost, &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules))?;
+        let setup = setup.map(|setup| Setup { rules: Rules { max_cost: budget.most(), ..setup.rules }, ..setup });
         if !wish.pays() {
             return Ok((Models::default(), setup));
         }
@@ -219,13 +218,18 @@ impl App {
         };
         let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
+        budget.check(&Prices::of(judge.iter().chain(&embedder)))?;
         Ok((Models { judge, embedder }, Some(setup)))
     }
 
     /// Takes secrets out of what a target says: it has the person's environment.
     fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
-        let known = setup.filter(|_| !target.is_empty()).map(|setup| self.known_secrets(setup).redactor());
-        known.unwrap_or_else(|| Redactor::new([]))
+        if target.is_empty() {
+            return Redactor::new([]);
+        }
+        // Without a folder these are the keys that everybody knows by name.
+        let usual = Setup::of(&Workspace::default());
+        self.known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
     async fn sandbox(&self) -> Result<PythonTool, AppError> {

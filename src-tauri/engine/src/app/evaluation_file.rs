@@ -1,6 +1,6 @@
 //! Runs as other people's evaluators take and give them: rows to be evaluated, and the file that `evaluate()` writes.
 use super::App;
-use super::reporting::{cut_for_preview, file_stem, known_scorer};
+use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reading::given::Given;
@@ -8,6 +8,7 @@ use crate::reports::evaluation_file::{self, Asked, Columns, Line};
 use crate::results::query::ScoredRun;
 use crate::results::suites::Tasks;
 use crate::rows::{Misread, Report, ReportRequest, RunState};
+use std::collections::HashMap;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
@@ -113,30 +114,27 @@ impl App {
             if wanted.is_some() { vec![wanted] } else { scorers.iter().map(|name| Some(name.as_str())).collect() };
         let by = |name| open.ask(|index| open.lists.scored(index, &request.filter, name));
         let (mut runs, misread) = by(None)?;
-        let mut scored = names.into_iter().map(by).collect::<Result<Vec<_>, _>>()?;
+        let scored = names.into_iter().map(by).collect::<Result<Vec<_>, _>>()?;
+        // Each is a read of its own, and runs may come and go between two of them.
+        let by_id = |(runs, _): (Vec<ScoredRun>, _)| runs.into_iter().map(|run| (run.id.clone(), run)).collect();
+        let scored: Vec<HashMap<String, ScoredRun>> = scored.into_iter().map(by_id).collect();
+        let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
         let all = runs.len();
         let shown = if whole { all } else { all.min(PREVIEWED) };
         runs.truncate(shown);
         let tasks = open.flow.shelf.tasks();
         let (mut lines, mut judged, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-        for (runs, _) in &mut scored {
-            runs.retain(is_made);
-        }
-        let mut at = 0;
-        self.each_run(&runs, |run, asked, told| {
-            let place = at;
-            at += 1;
-            match told.and_then(|told| inputs(run, asked, &told)) {
-                Ok(inputs) => {
-                    let of = |(all, _): &(Vec<ScoredRun>, _)| {
-                        let one = all.get(place).filter(|one| one.id == run.id)?;
-                        evaluation_file::scored(one, threshold(&tasks, one))
-                    };
-                    lines.push(Line { inputs, said: scored.iter().filter_map(of).collect() });
-                    judged.push(self.judged(&run.id).map(|(judged, _)| judged).unwrap_or_default());
-                }
-                Err(why) => unread.push(left_out(run, &why)),
+        let marks = self.model_marks();
+        self.each_run(&runs, |run, asked, told| match told.and_then(|told| inputs(run, asked, &told)) {
+            Ok(inputs) => {
+                let of = |all: &HashMap<String, ScoredRun>| {
+                    let one = all.get(&run.id)?;
+                    evaluation_file::scored(one, threshold(&tasks, one))
+                };
+                lines.push(Line { inputs, said: scored.iter().filter_map(of).collect() });
+                judged.push(self.judged_by(&run.id, &marks).map(|(judged, _)| judged).unwrap_or_default());
             }
+            Err(why) => unread.push(left_out(run, &why)),
         })?;
         for (line, said) in lines.iter_mut().zip(evaluation_file::judged(&judged, wanted)) {
             line.said.extend(said);
@@ -144,8 +142,7 @@ impl App {
         let mut text = evaluation_file::write(&lines);
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         some(&mut unread);
-        let notes = misread.iter().map(|one| format!("{}: {}", one.token, one.message));
-        let notes = notes.chain(about(&runs, all, &judged)).chain(unread).collect();
+        let notes = noted(&misread).chain(about(&runs, all, &judged)).chain(broken).chain(unread).collect();
         Ok(Report {
             bytes,
             cut,
@@ -157,6 +154,7 @@ impl App {
             queries: false,
             runs: lines.len() as u64,
             notes,
+            unreadable: unreadable.unwrap_or(0),
             misread,
         })
     }

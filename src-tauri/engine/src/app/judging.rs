@@ -1,5 +1,6 @@
 //! Judging runs by model: what there is to choose from, what it will take, and beginning it. What is owed is decided in
 //! `judging::owed`; the asking is in `judgings`.
+use super::budget::{Budget, Prices};
 use super::judgings::Work;
 use super::keys::no_model;
 use super::rivals::{rival, rivals};
@@ -63,9 +64,10 @@ impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_judging(&self, request: &JudgeRequest) -> Result<JudgePlan, AppError> {
         let open = self.opened()?;
-        let (_, model, wish) = self.wish(request)?;
+        let (setup, model, wish) = self.wish(request)?;
+        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&Prices::of([&model]));
         let mut sum = Sum::default();
-        for target in targets(&open, request)? {
+        for target in targets(&open, request, &wish.model)? {
             match look(&open, &wish, &target)? {
                 Look::Skipped(why) => sum.skip(&target, why),
                 Look::Complete { .. } => sum.complete += 1,
@@ -75,7 +77,7 @@ impl App {
                 }
             }
         }
-        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, ..sum.plan(model.price) })
+        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, unbound, ..sum.plan(model.price) })
     }
 
     /// The path of the run that each run is compared with, by its id.
@@ -88,14 +90,13 @@ impl App {
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
         let open = self.opened()?;
         let (mut setup, model, wish) = self.wish(request)?;
-        setup.rules.max_cost = request.max_cost.or(setup.rules.max_cost);
-        if setup.rules.max_cost.is_some_and(|most| !most.is_finite() || most < 0.0) {
-            return Err(AppError::new(Code::BadRequest, "The budget has to be a number of dollars, 0 or more."));
-        }
+        let budget = Budget::of(request.max_cost, &setup.rules)?;
+        budget.check(&Prices::of([&model]))?;
+        setup.rules.max_cost = budget.most();
         if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
-        let targets = targets(&open, request)?;
+        let targets = targets(&open, request, &wish.model)?;
         if targets.is_empty() {
             return Err(AppError::new(Code::BadRequest, "There is no such run, so there is nothing to judge."));
         }
@@ -154,7 +155,8 @@ impl App {
             return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
         }
         let rivals = Arc::new(rivals(judge, self.opened()?.as_ref(), request)?);
-        let wish = Wish { judge, model: model.name.clone(), rules, rounds, again: request.again, rivals };
+        let (name, model_mark) = (model.name.clone(), model.mark());
+        let wish = Wish { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
     }
 
@@ -234,14 +236,11 @@ pub(super) fn cannot_judge(model: &Model) -> Option<String> {
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
 
-/// The runs that a request means.
-fn targets(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<Target>, AppError> {
+/// The runs that a request means, each with what it has to reach through this model.
+fn targets(open: &OpenFolder, request: &JudgeRequest, model: &str) -> Result<Vec<Target>, AppError> {
     let tasks = open.flow.shelf.tasks();
     let rules = if request.official { Rules::Official } else { Rules::Ours };
-    let least = |row: &RunRow| {
-        let mut says = suite_judges::say(suite_judges::scorers(&tasks, row), &request.judge, rules);
-        says.find_map(|says| says.least)
-    };
+    let least = |row: &RunRow| judgements::least(suite_judges::scorers(&tasks, row), (&request.judge, rules, model));
     let all = rows(open, request)?.into_iter();
     Ok(all.map(|row| (least(&row), row)).map(|(least, row)| target(row, least)).collect())
 }
@@ -381,6 +380,7 @@ impl Sum {
             tokens_most: sent.1 + received.1,
             cost_least: cost.map(|(least, _)| least),
             cost_most: cost.map(|(_, most)| most),
+            unbound: None,
         }
     }
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
-use touchstone_formats::judgement::{Round, Sheet};
+use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::sowr::reference_first;
 use touchstone_scoring::judges::{Next, Question, Sitting, Subject};
 use xxhash_rust::xxh3::xxh3_64;
@@ -193,11 +193,10 @@ impl Work {
 
     /// What was said before, as the end of a run of which nothing is owed.
     fn complete(&self, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
-        let wish = &self.wish;
-        let said = sheet.judgements().iter().rfind(|said| {
-            (said.judge == wish.judge.name && said.inputs == inputs)
-                && (said.model == wish.model && said.rules == wish.rules.word())
-        });
+        let of_it = |said: &&Judgement| self.wish.is_of(said, inputs);
+        let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
+        let all = sheet.judgements().iter().filter(of_it);
+        let said = all.clone().rfind(read).or_else(|| all.last());
         let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
         End::Judged { rounds, without_answer: self.is_without_answer(subject) }
     }
@@ -217,13 +216,15 @@ impl Work {
         let mut sitting = Sitting::new(self.wish.judge, &subject, self.wish.rules);
         let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
         let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
+        let mut refused = false;
         loop {
-            let next = sitting.next();
+            // Whatever the words of a refusal look like, they are no verdict, and nobody is asked again.
+            let next = if refused { Next::Unread } else { sitting.next() };
             let Next::Ask(question) = next else {
                 let shown = subject.rival.as_ref().filter(|_| !replies.is_empty());
                 let order =
                     shown.map(|rival| if reference_first(rival.seed) { "reference first" } else { "candidate first" });
-                let over = owed::round(next, replies, clock::written(clock::now_ms()));
+                let over = owed::round(next, refused, replies, clock::written(clock::now_ms()));
                 let over = over.ok_or_else(|| Unheard::Failed("The judge came to no end.".to_owned()))?;
                 return Ok(Round {
                     order: order.map(str::to_owned),
@@ -233,7 +234,7 @@ impl Work {
                     ..over
                 });
             };
-            let Heard { text, model_id: id, paid: Paid { tokens: used, cost: paid, journaled } } =
+            let Heard { text, refused: would_not, model_id: id, paid: Paid { tokens: used, cost: paid, journaled } } =
                 errand.ask(&question.instructions, &turns(&question)).await?;
             if !journaled {
                 self.lock().paid(used, paid);
@@ -242,6 +243,7 @@ impl Work {
             model_id = id.or(model_id);
             tokens = used.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
             cost = cost.zip(paid).map(|(sum, paid)| sum + paid);
+            refused = would_not;
             sitting.take(&text);
             replies.push(text.chars().take(LONGEST_REPLY).collect());
         }

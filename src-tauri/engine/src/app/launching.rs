@@ -1,5 +1,6 @@
 //! Launching runs: what is owed of a request, and beginning it. Owns how a request of a person becomes jobs; what is owed is decided
 //! in `runs::plan`, and which runs a request means is gathered in `wishes`.
+use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
 use super::wishes::{Wished, wished};
@@ -14,7 +15,7 @@ use crate::runs::drive::{Account, Around, Crew, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
 use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
-use crate::runs::spec::Provider;
+use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
@@ -40,6 +41,7 @@ impl App {
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
         let (setup, mut plan) = self.plan(&open, request)?;
+        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices(&open, &setup, &plan));
         // What is complete is the least that one wants to see of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
@@ -58,6 +60,7 @@ impl App {
             owed_total: plan.owed.len() as u64,
             skipped: rows(&plan.skipped),
             skipped_total: plan.skipped.len() as u64,
+            unbound,
             estimate: plan::with_free(
                 plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),
                 replayed.len() as u64,
@@ -77,10 +80,9 @@ impl App {
         if let Some(concurrency) = request.concurrency {
             setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
         }
-        setup.rules.max_cost = request.max_cost.or(setup.rules.max_cost);
-        if setup.rules.max_cost.is_some_and(|most| !most.is_finite() || most < 0.0) {
-            return Err(AppError::new(Code::BadRequest, "The budget has to be a number of dollars, 0 or more."));
-        }
+        let budget = Budget::of(request.max_cost, &setup.rules)?;
+        budget.check(&prices(&open, &setup, &plan))?;
+        setup.rules.max_cost = budget.most();
         if let Some(refused) = plan.skipped.iter().find(|run| run.decision.act == Act::Refused && plan.owed.is_empty())
         {
             let why = &refused.decision.why;
@@ -173,17 +175,12 @@ impl App {
 
     /// Tools of virtual APIs whose simulator could not be asked, with the reason.
     fn mute(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, String)> {
-        let why = |tool: &ToolEntry| {
-            let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
-            let settings = read.ok().filter(|settings| settings.order != Order::Real)?;
-            let name = settings.simulator?;
-            let why = self.no_key(setup.model(&name)?.key.as_deref()?)?;
-            Some((
-                tool.name.clone(),
-                format!("The simulator `{name}` of the tool `{}` cannot be asked. {why}", tool.name),
-            ))
+        let why = |(tool, model): (&ToolEntry, &Model)| {
+            let why = self.no_key(model.key.as_deref()?)?;
+            let (tool, name) = (&tool.name, &model.name);
+            Some((tool.clone(), format!("The simulator `{name}` of the tool `{tool}` cannot be asked. {why}")))
         };
-        setup.tools.iter().filter(|tool| tool.kind == "virtual").filter_map(why).collect()
+        simulators(open, setup).filter_map(why).collect()
     }
 
     /// Begins these runs, on the runtime of launches.
@@ -276,6 +273,35 @@ impl App {
             setup,
         }
     }
+}
+
+/// Tools of virtual APIs that may have to ask a model what an API says, each with that model.
+fn simulators<'s>(open: &'s OpenFolder, setup: &'s Setup) -> impl Iterator<Item = (&'s ToolEntry, &'s Model)> {
+    let simulator = |tool: &ToolEntry| {
+        let read = VirtualSettings::read(&tool.name, &tool.settings, &open.flow.roots.folder, &[]);
+        setup.model(&read.ok().filter(|settings| settings.order != Order::Real)?.simulator?)
+    };
+    let virtual_apis = setup.tools.iter().filter(|tool| tool.kind == "virtual");
+    virtual_apis.filter_map(move |tool| Some((tool, simulator(tool)?)))
+}
+
+/// What the runs that are owed cost: their models and, where they may be asked, the simulators of their tools.
+fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
+    let model =
+        |planned: &Planned| setup.model(&planned.slot.at.model).filter(|model| model.provider != Provider::Replay);
+    let (of_promptql, talks): (Vec<&Planned>, Vec<&Planned>) =
+        plan.owed.iter().partition(|planned| planned.slot.at.system == "promptql");
+    let uses = |tool: &ToolEntry| {
+        let named =
+            |planned: &&Planned| planned.slot.task.tools.as_ref().is_none_or(|tools| tools.contains(&tool.name));
+        talks.iter().any(named)
+    };
+    let simulated = simulators(open, setup).filter(|(tool, _)| uses(tool)).map(|(_, model)| model);
+    let mut prices = Prices::of(talks.iter().filter_map(|planned| model(planned)).chain(simulated));
+    if of_promptql.iter().any(|planned| model(planned).is_some()) {
+        prices.add("PromptQL".to_owned());
+    }
+    prices
 }
 
 /// Takes out the runs that are complete by what the index knows of their file as it is now: most runs of a large folder are, and

@@ -1,6 +1,6 @@
 //! Results on query sets of `StableToolBench`: what runs come to, beside what others published.
 use super::App;
-use super::reporting::cut_for_preview;
+use super::reporting::{cut_for_preview, noted};
 use crate::clock;
 use crate::error::AppError;
 use crate::reading::Reading;
@@ -108,8 +108,9 @@ impl App {
         let file = result_file::write(key, &clock::to_the_second(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
-        let notes = misread.iter().map(|one| format!("{}: {}", one.token, one.message));
-        let notes = notes.chain(note.take()).chain(about(&runs, &chosen, names.len())).chain(some(unread)).collect();
+        let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
+        let notes = noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len()));
+        let notes = notes.chain(broken).chain(some(unread)).collect();
         Ok(Report {
             bytes,
             cut,
@@ -121,6 +122,7 @@ impl App {
             queries: !runs.is_empty(),
             runs: chosen.len() as u64,
             notes,
+            unreadable: unreadable.unwrap_or(0),
             misread,
         })
     }

@@ -21,6 +21,7 @@ impl App {
             return self.evaluation_file(request, whole);
         }
         let Gathered { page, scorers, misread } = self.gather(request)?;
+        let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
         }
@@ -38,9 +39,16 @@ impl App {
             scorers,
             queries: !page.queries.is_empty(),
             runs: page.head.runs,
-            notes: misread.iter().map(|one| format!("{}: {}", one.token, one.message)).chain(page.notes).collect(),
+            notes: noted(&misread).chain(page.notes).chain(unread).collect(),
+            unreadable: unreadable.unwrap_or(0),
             misread,
         })
+    }
+
+    /// Files of judgements of these runs that cannot be read, and a sentence: without them a report is not whole.
+    pub(super) fn unreadable(&self, filter: &str) -> Result<Option<(u64, String)>, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.unreadable(index, filter))
     }
 
     fn gather(&self, request: &ReportRequest) -> Result<Gathered, AppError> {
@@ -68,6 +76,11 @@ impl App {
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
         keep_text(&report.text, path)
     }
+}
+
+/// What of a filter was not understood, as sentences.
+pub(super) fn noted(misread: &[Misread]) -> impl Iterator<Item = String> + '_ {
+    misread.iter().map(|one| format!("{}: {}", one.token, one.message))
 }
 
 /// Puts a text in a file, in place of what was there: whole or not at all.

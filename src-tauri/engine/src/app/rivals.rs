@@ -7,6 +7,7 @@ use crate::results::judgements::inputs_mark;
 use crate::rows::{JudgeRequest, RunRow};
 use rusqlite::OptionalExtension as _;
 use std::collections::HashMap;
+use touchstone_formats::judgement::Judgement;
 use touchstone_scoring::judges::sowr::{Side, most_frequent};
 use touchstone_scoring::judges::{self, Rival, Status, Subject};
 
@@ -84,11 +85,15 @@ fn side(open: &OpenFolder, path: &str, subject: &Subject, wish: &Wish) -> Side {
     let Some(judge) = judges::named("sopr") else { return Side::Unknown };
     let inputs = inputs_mark(judge, wish.rules, subject);
     let sheet = sheet(open, path).ok().flatten().unwrap_or_default();
-    let said = sheet.judgements().iter().rfind(|said| {
+    let of_it = |said: &&Judgement| {
         (said.judge == judge.name && said.inputs == inputs && said.rules == wish.rules.word())
             && judge.version() == said.version
+    };
+    // The last that was read counts.
+    let said = sheet.judgements().iter().rev().filter(of_it).find_map(|said| {
+        let rounds: Vec<Status> =
+            said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect();
+        most_frequent(&rounds)
     });
-    let rounds =
-        said.map(|said| said.rounds.iter().filter_map(|round| Status::of(round.verdict.as_deref()?)).collect());
-    most_frequent(&rounds.unwrap_or_else(Vec::new)).map_or(Side::Unknown, Side::Judged)
+    said.map_or(Side::Unknown, Side::Judged)
 }

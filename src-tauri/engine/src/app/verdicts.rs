@@ -6,13 +6,28 @@ use crate::error::AppError;
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::query::row_by_key;
 use crate::rows::{Judged, JudgedRound, RunScore, ScoreStanding};
+use std::collections::HashMap;
 use touchstone_formats::judgement::{Judgement, Round};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread, reaches};
 use touchstone_scoring::scorers::Scorer;
 
+/// By the names of models in the workspace.
+pub(super) type Marks = HashMap<String, String>;
+
 impl App {
     /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
     pub(super) fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+        self.judged_by(id, &self.model_marks())
+    }
+
+    /// What stands behind the names of models now.
+    pub(super) fn model_marks(&self) -> Marks {
+        let setup = self.setup().unwrap_or_default();
+        setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
+    }
+
+    /// The same, with what stands behind the names of models.
+    pub(super) fn judged_by(&self, id: &str, marks: &Marks) -> Result<(Vec<Judged>, Option<String>), AppError> {
         let open = self.opened()?;
         let Some(row) = open.ask(|index| row_by_key(index, id))? else { return Ok((Vec::new(), None)) };
         let sheet = match sheet(&open, &row.path) {
@@ -27,7 +42,8 @@ impl App {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
             subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            shown(judgement, &subject, scorers)
+            let by = marks.get(&judgement.model).map(String::as_str);
+            shown(judgement, &subject, scorers, by)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
@@ -54,7 +70,8 @@ impl App {
     }
 }
 
-fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged {
+/// `by` is what stands behind the name of its model now.
+fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], by: Option<&str>) -> Judged {
     let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&given);
     let judge = judges::named(&judgement.judge);
@@ -62,7 +79,8 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
     let outdated = match judge {
         Some(judge) => {
             let now = inputs_mark(judge, rules, subject);
-            judgements::stale(judge, judgement.version, &judgement.inputs, &now)
+            let stale = judgements::stale(judge, judgement.version, &judgement.inputs, &now);
+            stale.or_else(|| other_model(judgement, by?))
         }
         None => Some("There is no such judge any more.".to_owned()),
     };
@@ -90,6 +108,14 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer]) -> Judged
         passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
         rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),
     }
+}
+
+/// Why it was said by another model than its name stands for now; none when it was not, or nobody knows.
+fn other_model(judgement: &Judgement, now: &str) -> Option<String> {
+    let other = judgement.model_mark.as_ref().is_some_and(|then| then != now);
+    other.then(|| {
+        format!("The model `{}` is another one in touchstone.yaml now, or samples otherwise.", judgement.model)
+    })
 }
 
 fn round(round: &Round, scale: Scale) -> JudgedRound {

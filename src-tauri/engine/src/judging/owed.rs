@@ -23,12 +23,24 @@ pub(crate) mod tokens {
 pub(crate) struct Wish {
     pub(crate) judge: &'static Judge,
     pub(crate) model: String,
+    /// What stands behind the name of the model now.
+    pub(crate) model_mark: String,
     pub(crate) rules: Rules,
     pub(crate) rounds: u32,
     /// Also what was judged so before.
     pub(crate) again: bool,
     /// What each run is compared with, by its id; empty for judges of single runs.
     pub(crate) rivals: Arc<HashMap<String, Target>>,
+}
+
+impl Wish {
+    /// True for what was said as it is wished for now: by the same judge and model, by the same rules, of the same inputs. A file that does
+    /// not say what stood behind the name of its model is believed.
+    pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
+        (said.judge.as_str(), said.version) == (self.judge.name, self.judge.version())
+            && (said.model == self.model && said.rules == self.rules.word() && said.inputs == inputs)
+            && said.model_mark.as_ref().is_none_or(|mark| *mark == self.model_mark)
+    }
 }
 
 /// A run that is to be judged, or compared with.
@@ -68,12 +80,8 @@ impl Owed {
 
 /// What is owed, seeing what was said; none when everything was.
 pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&str>) -> Option<Owed> {
-    let same = |judgement: &Judgement| {
-        (judgement.judge.as_str(), judgement.version) == (wish.judge.name, wish.judge.version())
-            && (judgement.model == wish.model && judgement.rules == wish.rules.word() && judgement.inputs == inputs)
-    };
     let all = sheet.judgements();
-    let earlier: Vec<usize> = (0..all.len()).filter(|at| same(&all[*at])).collect();
+    let earlier: Vec<usize> = (0..all.len()).filter(|at| wish.is_of(&all[*at], inputs)).collect();
     let lacks = |judgement: &Judgement, rounds: u32| judgement.rounds.len() < rounds as usize;
     let last = earlier.last().map(|at| (*at, all[*at].clone()));
     let take = earlier.len();
@@ -92,6 +100,7 @@ pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&st
                 judge: wish.judge.name.to_owned(),
                 version: wish.judge.version(),
                 model: wish.model.clone(),
+                model_mark: Some(wish.model_mark.clone()),
                 rules: wish.rules.word().to_owned(),
                 inputs: inputs.to_owned(),
                 against: against.map(str::to_owned),
@@ -149,8 +158,8 @@ pub(crate) fn is_unasked(judge: &Judge, subject: &Subject, rules: Rules) -> bool
     matches!(Sitting::new(judge, subject, rules).next(), Next::Ruled(_))
 }
 
-/// A round that is over.
-pub(crate) fn round(next: Next, replies: Vec<String>, at: String) -> Option<Round> {
+/// A round that is over, by a ruling or without one.
+pub(crate) fn round(next: Next, refused: bool, replies: Vec<String>, at: String) -> Option<Round> {
     match next {
         Next::Ask(_) => None,
         Next::Ruled(ruling) => Some(Round {
@@ -162,8 +171,12 @@ pub(crate) fn round(next: Next, replies: Vec<String>, at: String) -> Option<Roun
             ..Round::default()
         }),
         Next::Unread => {
-            let reason = "The replies of the judge could not be read, so there is no verdict.".to_owned();
-            Some(Round { reason, replies, at: Some(at), ..Round::default() })
+            let reason = if refused {
+                "The judge refused, so there is no verdict."
+            } else {
+                "The replies of the judge could not be read, so there is no verdict."
+            };
+            Some(Round { reason: reason.to_owned(), replies, at: Some(at), ..Round::default() })
         }
     }
 }
@@ -177,6 +190,7 @@ mod tests {
         Wish {
             judge: named("sopr").unwrap(),
             model: "m".to_owned(),
+            model_mark: "1".to_owned(),
             rules: Rules::Ours,
             rounds,
             again,
@@ -228,11 +242,23 @@ mod tests {
         for (wish, inputs) in [
             (wish(1, false), "y"),
             (Wish { model: "n".to_owned(), ..wish(1, false) }, "x"),
+            (Wish { model_mark: "2".to_owned(), ..wish(1, false) }, "x"),
             (Wish { rules: Rules::Official, ..wish(1, false) }, "x"),
         ] {
             let owed = owed(&sheet, &wish, inputs, None).unwrap();
             assert_eq!((owed.place, owed.take, owed.round()), (1, 0, Some(0)));
         }
+    }
+
+    #[test]
+    fn a_judgement_that_does_not_say_what_stood_behind_its_model_is_believed() {
+        let mut sheet = Sheet::default();
+        judged(&mut sheet, &wish(1, false), "x", 9);
+        let old = Judgement { model_mark: None, ..sheet.judgements()[0].clone() };
+        sheet.put(0, old);
+        assert_eq!(owed(&sheet, &wish(1, false), "x", None), None);
+        // Further rounds of it leave it unsaid: who said the first ones is not known.
+        assert_eq!(owed(&sheet, &wish(2, false), "x", None).unwrap().judgement.model_mark, None);
     }
 
     #[test]

@@ -261,7 +261,10 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
     };
     let inputs = subject.map(|subject| inputs_mark(judge, rules, subject)).unwrap_or_default();
     let fresh = |judged: &&Judged| stale(judge, judged.version, &judged.inputs, &inputs).is_none();
-    let Some(last) = judged.iter().filter(of_it).rfind(fresh).or_else(|| judged.iter().rfind(of_it)) else {
+    // What cannot be read does not take away what was said before and still holds.
+    let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
+    let all = || judged.iter().filter(of_it);
+    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().last()) else {
         return waiting(format!("`{}` has to be asked.", scorer.name()));
     };
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();

@@ -165,7 +165,7 @@ pub(crate) fn hold(
 }
 
 /// True for a file of what judges say.
-fn is_judged(file: &FileId) -> bool {
+pub(super) fn is_judged(file: &FileId) -> bool {
     FileId::new(Root::Output, judgements::FOLDER).holds(file)
 }
 

@@ -84,6 +84,8 @@ pub(super) struct Said {
     /// By run.
     facts: Vec<Fact>,
     notes: Vec<String>,
+    /// Files of judgements that cannot be read.
+    pub(super) unreadable: u64,
 }
 
 impl Said {
@@ -180,6 +182,7 @@ impl Said {
             pairs: pairs.iter().map(|((first, second), tally)| self.agreement(*first, *second, tally)).collect(),
             reviewed: people.map_or(0, |people| people.runs),
             notes: self.notes.clone(),
+            unreadable: self.unreadable,
         }
     }
 

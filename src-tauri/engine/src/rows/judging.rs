@@ -115,6 +115,8 @@ pub struct JudgePlan {
     pub cost_least: Option<f64>,
     /// The same at most.
     pub cost_most: Option<f64>,
+    /// A sentence when the budget binds nothing, because no price is known.
+    pub unbound: Option<String>,
 }
 
 /// A run that was or will not be judged.

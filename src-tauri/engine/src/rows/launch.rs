@@ -155,6 +155,8 @@ pub struct LaunchPlan {
     pub skipped_total: u64,
     /// What it will probably take.
     pub estimate: Estimate,
+    /// A sentence when the budget binds nothing of some of it, because no price is known.
+    pub unbound: Option<String>,
 }
 
 /// One run of a plan.

@@ -75,4 +75,6 @@ pub struct Report {
     pub misread: Vec<Misread>,
     /// What a reader should know: tokens that were not understood, sides that cannot be compared.
     pub notes: Vec<String>,
+    /// Files of judgements that cannot be read; a note says which.
+    pub unreadable: u64,
 }

@@ -81,4 +81,6 @@ pub struct Trust {
     pub reviewed: u64,
     /// What is left out, and why, in sentences.
     pub notes: Vec<String>,
+    /// Files of judgements that cannot be read; a note says which.
+    pub unreadable: u64,
 }

@@ -1,7 +1,9 @@
 //! **Pure.** What runs are made with: models, systems, tools and rules, resolved from the workspace file and what is built in.
 //! Owns no key, only the name of the environment variable that may hold one.
 use super::way::Way;
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
+use xxhash_rust::xxh3::Xxh3;
 
 /// A model that can be asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,6 +54,9 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+/// Settings that change what is said.
+const SAMPLING: [&str; 3] = ["temperature", "reasoning_effort", "thinking"];
+
 /// Functions that providers take in one request.
 const MOST_FUNCTIONS: usize = 128;
 
@@ -62,6 +67,25 @@ impl Model {
             Some(Value::Number(number)) => number.parse().unwrap_or(MOST_FUNCTIONS),
             _ => MOST_FUNCTIONS,
         }
+    }
+
+    /// Names whom it is and how it samples, so that what another said under its name is told apart. Not how long replies may be.
+    pub fn mark(&self) -> String {
+        let provider = match self.provider {
+            Provider::Anthropic => "anthropic",
+            Provider::OpenAi => "openai",
+            Provider::Replay => "replay",
+        };
+        let reasoning = if self.reasoning { "reasoning" } else { "" };
+        let sampling =
+            SAMPLING.map(|name| self.setting(name).map(|value| json::write(value, false)).unwrap_or_default());
+        let parts = [provider, &self.base_url, &self.model_id, reasoning].into_iter();
+        let mut hash = Xxh3::new();
+        for part in parts.chain(sampling.iter().map(String::as_str)) {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part.as_bytes());
+        }
+        format!("{:032x}", hash.digest128())
     }
 
     /// A further setting.

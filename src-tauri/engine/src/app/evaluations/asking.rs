@@ -66,7 +66,8 @@ impl Work {
         let begun = clock::now_ms();
         let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
             Ok(answer) => sheet::said(&answer).and_then(|value| {
-                let value = redactor.known_value(value);
+                // A target has the person's environment, which may hold more keys than are known here.
+                let value = redactor.clean_value(value);
                 Ok((sheet::columns(wish, value.clone())?, value))
             }),
             Err(NoAnswer::Failed(why)) => return Some(Err(why)),
@@ -87,8 +88,11 @@ impl Work {
     pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<(String, bool), Unheard> {
         let journal = self.journal();
         let errand = self.errand(journal.as_ref(), self.judge(), mark)?;
-        let Heard { text, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
+        let Heard { text, refused, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
         self.paid(paid);
+        if refused {
+            return Err(Unheard::Failed(format!("The judge refused. {text}").trim_end().to_owned()));
+        }
         Ok((text, paid.journaled))
     }
 

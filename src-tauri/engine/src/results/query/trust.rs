@@ -1,7 +1,8 @@
 //! Asks the index who said what of which run, and remembers what it came to.
 use super::{Filter, IndexError, Lists, Reader, RunSet};
 use crate::results::judgements::{self, Kept};
-use crate::results::reviews::beginning;
+use crate::results::reviews::{beginning, is_judged};
+use crate::results::roots::{FileId, Root};
 use crate::results::trust::{Said, Verdict, Who, word};
 use crate::rows::{Agreement, Disagreement, Trust};
 use rusqlite::{Row, params};
@@ -47,6 +48,12 @@ impl Lists {
         Ok(Some(pair))
     }
 
+    /// The files of judgements of the runs that pass a filter and cannot be read: how many, and a sentence.
+    pub fn unreadable(&self, index: &Reader<'_>, filter: &str) -> Result<Option<(u64, String)>, IndexError> {
+        let passing = self.set(index, &super::Asked::new(Filter::parse(filter).0))?;
+        unreadable(index, &passing)
+    }
+
     fn known(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<Known>, IndexError> {
         let asked = super::Asked::new(Filter::parse(filter).0);
         let key = asked.filter.to_string();
@@ -80,7 +87,37 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
         }
     }
     automatic(index, &mut said, (passing, &runs))?;
+    if let Some((files, note)) = unreadable(index, passing)? {
+        said.unreadable = files;
+        said.note(note);
+    }
     Ok(said.finish())
+}
+
+/// The files of judgements of these runs that cannot be read: how many, and a sentence.
+fn unreadable(index: &Reader<'_>, passing: &RunSet) -> Result<Option<(u64, String)>, IndexError> {
+    const BROKEN: &str = "SELECT r.id, v.path FROM reviews v JOIN runs r ON r.key = v.run \
+                          WHERE v.problem IS NOT NULL ORDER BY v.path";
+    let mut query = index.prepare_cached(BROKEN)?;
+    let mut rows = query.query([])?;
+    let mut files = Vec::new();
+    while let Some(row) = rows.next()? {
+        let file = FileId::new(Root::Output, row.get::<_, Vec<u8>>(1)?);
+        if passing.contains(row.get(0)?) && is_judged(&file) {
+            files.push(file.shown());
+        }
+    }
+    let told = match files.as_slice() {
+        [] => return Ok(None),
+        [file] => format!(
+            "1 file of judgements cannot be read, and what it says is not counted: {file}. Mend it, or move it away."
+        ),
+        [first, ..] => format!(
+            "{} files of judgements cannot be read, and what they say is not counted; the first is {first}. Mend them, or move them away.",
+            files.len()
+        ),
+    };
+    Ok(Some((files.len() as u64, told)))
 }
 
 fn text<'a>(row: &'a Row<'_>, at: usize) -> rusqlite::Result<&'a str> {
@@ -102,7 +139,7 @@ fn by_people(said: &mut Said, run: i64, row: &Row<'_>) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Of what the same judge said more than once, the last that holds counts.
+/// Of what the same judge said more than once, the last that holds and was read counts.
 fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str)) {
     let mut verdicts: Vec<(u16, Verdict)> = Vec::new();
     for one in Kept::all(judged, same, least) {
@@ -121,13 +158,22 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str
             }
         };
         match verdicts.iter_mut().find(|(known, _)| *known == seat) {
-            Some(known) if verdict != Verdict::Stale => known.1 = verdict,
+            Some((_, known)) if !outweighs(*known, verdict) => *known = verdict,
             Some(_) => {}
             None => verdicts.push((seat, verdict)),
         }
     }
     for (seat, verdict) in verdicts {
         said.add(run, seat, verdict);
+    }
+}
+
+/// What cannot be read does not take away what was, and what does not hold takes away nothing.
+fn outweighs(earlier: Verdict, later: Verdict) -> bool {
+    match later {
+        Verdict::Counts(..) => false,
+        Verdict::Unread => matches!(earlier, Verdict::Counts(..)),
+        Verdict::Stale => true,
     }
 }
 

@@ -2,12 +2,16 @@
 //! What is asked, and what the reply means, is the caller's.
 use super::ask::{self, Question};
 use super::{Crew, Halt, clean};
+use crate::runs::event::What;
 use crate::runs::journal::{Journal, Kept};
 use crate::runs::provider::openai::embeddings;
-use crate::runs::provider::{self, Ask, Fault, HttpReply, HttpRequest, Reply, Stop, Usage};
-use crate::runs::spec::Model;
+use crate::runs::provider::{self, Ask, Fault, FaultKind, HttpReply, HttpRequest, Reply, Stop, Usage};
+use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
 use std::sync::Arc;
+
+/// A question of its own is the first turn of nothing.
+const TURN: u32 = 1;
 
 /// Where it is asked, and what its reply is found again by.
 pub struct Errand<'a> {
@@ -28,6 +32,8 @@ pub struct Errand<'a> {
 pub struct Heard {
     /// Its text; its words when it refused. Empty when it said nothing.
     pub text: String,
+    /// It would not: its words are no answer, whatever they look like.
+    pub refused: bool,
     /// The model, as the provider names it.
     pub model_id: Option<String>,
     /// What it took.
@@ -57,8 +63,8 @@ pub enum Unheard {
 /// The text of a reply that is kept, without asking anybody; none when it is no reply.
 pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> Option<String> {
     let (_, hash) = addressed(model, mark, instructions, turns);
-    let reply = provider::decode(model.provider, &journal.find(&hash)?.reply()).ok()?;
-    Some(words(reply))
+    let reply = said(model.provider, &journal.find(&hash)?.reply()).ok()?;
+    Some(words(reply).0)
 }
 
 /// A question as it is sent, and what its reply is found again by.
@@ -85,13 +91,29 @@ fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, St
     (request, hash)
 }
 
-/// What was said; the words of a model that refused.
-fn words(reply: Reply) -> String {
-    let refused = match reply.stop {
-        Stop::Refused(words) => words,
-        _ => None,
+/// A reply that was said to its end, or cut: what ended in a way that nobody knows is none, and is asked for again.
+fn said(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
+    let decoded = provider::decode(provider, reply)?;
+    let Stop::Other(how) = &decoded.stop else { return Ok(decoded) };
+    let message = format!(
+        "The provider ended the reply with `{how}`, so what it holds is no answer. Ask again, or another model."
+    );
+    Err(Fault { kind: FaultKind::Refused, message, status: Some(reply.status) })
+}
+
+/// Why a reply that was cut is no answer: asking again would be cut the same.
+fn cut(model: &Model) -> String {
+    let at = model.max_tokens.map_or_else(|| "the most that the provider gives".to_owned(), |most| format!("{most}"));
+    format!("The reply was cut at {at} tokens: raise `max_tokens` of the model `{}` in touchstone.yaml.", model.name)
+}
+
+/// What was said; the words of a model that refused, and that it did.
+fn words(reply: Reply) -> (String, bool) {
+    let (refusal, refused) = match reply.stop {
+        Stop::Refused(words) => (words, true),
+        _ => (None, false),
     };
-    reply.text.or(refused).unwrap_or_default()
+    (reply.text.or(refusal).unwrap_or_default(), refused)
 }
 
 impl Errand<'_> {
@@ -99,10 +121,18 @@ impl Errand<'_> {
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
         let asked = addressed(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
-        let decode = |reply: &HttpReply| provider::decode(provider, reply);
-        let (reply, paid) = self.buy(asked, decode, |reply| reply.usage, |_| None).await?;
+        let (reply, paid) = self.buy(asked, |reply| said(provider, reply), |reply| reply.usage, |_| None).await?;
+        if reply.stop == Stop::Length {
+            // Paid for, and nothing is heard: it is told like any attempt that brought nothing.
+            if !paid.journaled {
+                self.crew.teller.tell(Some(self.path), What::Lost { turn: TURN, usage: reply.usage, cost: paid.cost });
+            }
+            return Err(Unheard::Failed(cut(self.model)));
+        }
         let reply = clean::reply(&self.crew.redactor, reply);
-        Ok(Heard { model_id: reply.model_id.clone(), text: words(reply), paid })
+        let model_id = reply.model_id.clone();
+        let (text, refused) = words(reply);
+        Ok(Heard { text, refused, model_id, paid })
     }
 
     /// The vectors of two texts, the same way.
@@ -121,8 +151,11 @@ impl Errand<'_> {
         packed: fn(&HttpReply) -> Option<Vec<u8>>,
     ) -> Result<(T, Paid), Unheard> {
         let Self { crew, model, .. } = self;
-        let is_kept = self.journal.find(&hash, 0, None).is_some();
-        if !is_kept && let Some(most) = crew.purse.empty() {
+        // What cannot be read is bought again, so it is not kept.
+        let is_kept = || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
+        if let Some(most) = crew.purse.empty()
+            && !is_kept()
+        {
             crew.stop_all(&format!("The budget of ${most} is spent."));
             return Err(Unheard::Stopped);
         }
@@ -135,7 +168,7 @@ impl Errand<'_> {
             path: self.path,
             journal: self.journal.clone(),
             from: 0,
-            turn: 1,
+            turn: TURN,
             repeats: false,
             provider: model.provider,
             model: &model.model_id,
@@ -145,7 +178,7 @@ impl Errand<'_> {
             request,
             packed,
         };
-        let asked = question.ask(decode).await.map_err(|halt| self.unheard(halt))?;
+        let asked = question.ask(&decode).await.map_err(|halt| self.unheard(halt))?;
         let bought = asked.bought.map_err(|fault| {
             if ask::concerns_all(&fault) {
                 crew.stop_all(&fault.message);

@@ -19,6 +19,18 @@ const SHORTEST: usize = 8;
 /// What stands in the place of a secret.
 pub(crate) const MARK: &str = "[redacted]";
 
+/// A value with its texts, keys included, put through `clean`.
+fn texts(value: Value, clean: &impl Fn(&str) -> String) -> Value {
+    match value {
+        Value::Text(text) => Value::Text(clean(&text)),
+        Value::List(items) => Value::List(items.into_iter().map(|item| texts(item, clean)).collect()),
+        Value::Map(entries) => {
+            Value::Map(entries.into_iter().map(|(key, item)| (texts(key, clean), texts(item, clean))).collect())
+        }
+        other => other,
+    }
+}
+
 /// Cleans text of secrets.
 #[derive(Clone)]
 pub struct Redactor {
@@ -102,17 +114,12 @@ impl Redactor {
 
     /// A value without the secrets that are known. Keys are cleaned too: a tool may answer with anything.
     pub fn known_value(&self, value: Value) -> Value {
-        match value {
-            Value::Text(text) => Value::Text(match self.known(&text) {
-                Cow::Borrowed(_) => text,
-                Cow::Owned(clean) => clean,
-            }),
-            Value::List(items) => Value::List(items.into_iter().map(|item| self.known_value(item)).collect()),
-            Value::Map(entries) => Value::Map(
-                entries.into_iter().map(|(key, item)| (self.known_value(key), self.known_value(item))).collect(),
-            ),
-            other => other,
-        }
+        texts(value, &|text| self.known(text).into_owned())
+    }
+
+    /// The same, also without what looks like a secret: for programs that are given more than is known here.
+    pub fn clean_value(&self, value: Value) -> Value {
+        texts(value, &|text| self.clean(text).into_owned())
     }
 
     fn known_bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
