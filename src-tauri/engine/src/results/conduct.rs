@@ -14,7 +14,7 @@ use super::roots::{FileId, Roots};
 use super::scan::{self, Survey};
 use super::suites::Shelving;
 use super::tally::Tally;
-use super::watch::{self, Watch};
+use super::watch::Watch;
 use super::{chores, load};
 use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
@@ -70,6 +70,7 @@ pub(crate) struct Shared {
     pub(crate) index: Arc<Index>,
     pub(crate) live: Arc<Live>,
     pub(crate) inbox: Arc<Inbox>,
+    pub(crate) watch: Arc<Watch>,
 }
 
 pub(crate) struct Conductor {
@@ -92,8 +93,8 @@ pub(crate) struct Conductor {
     pace: Pace,
     /// The directories as the watch knows them: another one of the same name is not watched.
     watched: Vec<Option<Identity>>,
-    /// The watch that was started when they became others.
-    watch: Option<Watch>,
+    /// They are to be watched anew.
+    rewatch: bool,
     /// There are more files than are listed.
     cut: bool,
     /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
@@ -122,7 +123,7 @@ impl Conductor {
             watching: Watching { by: WatchMeans::Off, notice: None },
             pace: Pace::default(),
             watched: Vec::new(),
-            watch: None,
+            rewatch: false,
             cut: false,
             resting_until: opened,
             drift_ms: clock::now_ms(),
@@ -250,6 +251,7 @@ impl Conductor {
             self.watching = watching.clone();
             self.tell_watching();
         }
+        self.rewatch |= hints.rewatch;
         if hints.doubt {
             return self.recover(&IndexError::Foreign);
         }
@@ -339,13 +341,15 @@ impl Conductor {
         kept
     }
 
-    /// A directory that was removed and made again is not watched any more, whatever its name.
+    /// A directory that was removed and made again is not watched any more, whatever its name; nor is one that was made while the
+    /// system lost count.
     fn watch_new_roots(&mut self) {
-        let Shared { roots, limits, inbox, .. } = &self.shared;
+        let Shared { roots, limits, inbox, watch, .. } = &self.shared;
         let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
         let now: Vec<_> = dirs.map(identity).collect();
-        if !self.watched.is_empty() && self.watched != now {
-            self.watch = Some(watch::start(roots, limits.watch, inbox));
+        let others = !self.watched.is_empty() && self.watched != now;
+        if std::mem::take(&mut self.rewatch) || others {
+            watch.start(roots, limits.watch, inbox);
         }
         self.watched = now;
     }

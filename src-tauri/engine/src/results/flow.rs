@@ -8,7 +8,7 @@ use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
 use super::scoring::write::Kept;
 use super::suites::{Shelf, Shelving};
-use super::watch::{self, Watch};
+use super::watch::Watch;
 use crate::rows::Phase;
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -36,7 +36,7 @@ pub struct Flow {
     /// The bounds it keeps.
     pub limits: Limits,
     inbox: Arc<Inbox>,
-    threads: Mutex<Vec<JoinHandle<Option<Watch>>>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Flow {
@@ -49,6 +49,7 @@ impl Flow {
             index: Arc::new(index),
             live: Arc::new(Live::new()),
             inbox: Arc::new(Inbox::new(&limits)),
+            watch: Arc::default(),
             limits: limits.clone(),
         };
         let flow = Self {
@@ -63,21 +64,22 @@ impl Flow {
         let inbox = Arc::clone(&shared.inbox);
         flow.index.when_doubted(Box::new(move || inbox.add(|hints| hints.doubt = true)));
         flow.spawn("watch", {
-            let Shared { roots, inbox, live, limits, .. } = shared.clone();
+            let Shared { roots, inbox, live, limits, watch, .. } = shared.clone();
             move || {
                 // Watching walks through everything, too; what changes before it begins is found by the list it asks for.
                 live.wait(|now| inbox.is_stopping() || is_listed(now), limits.calm + LISTING);
-                (!inbox.is_stopping()).then(|| watch::start(&roots, limits.watch, &inbox))
+                if !inbox.is_stopping() {
+                    watch.start(&roots, limits.watch, &inbox);
+                }
             }
         })?;
         flow.spawn("index", move || {
             Conductor::new(shared, writer, Shelving::new(shelf), publish).run();
-            None
         })?;
         Ok(flow)
     }
 
-    fn spawn(&self, name: &str, work: impl FnOnce() -> Option<Watch> + Send + 'static) -> Result<(), IndexError> {
+    fn spawn(&self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), IndexError> {
         let thread = std::thread::Builder::new().name(name.to_owned()).stack_size(STACK).spawn(work)?;
         self.threads.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         Ok(())
@@ -121,5 +123,56 @@ impl Flow {
 impl Drop for Flow {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::WatchMeans;
+    use fs_err as fs;
+
+    const DEADLINE: Duration = Duration::from_secs(20);
+    const RUN: &str = "conversation:\n- user_message: Hello\n";
+
+    /// More events than the system keeps for who does not read them.
+    fn flood(dir: &Path) {
+        let kept = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events").unwrap();
+        let names = [dir.join(".a"), dir.join(".b")];
+        fs::write(&names[0], "").unwrap();
+        // A move is two events, and some are read before the reader is held up.
+        for n in 0..kept.trim().parse::<usize>().unwrap() {
+            fs::rename(&names[n % 2], &names[(n + 1) % 2]).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_folder_that_was_made_while_the_queue_of_changes_overflowed_is_found_and_followed() {
+        let home = tempfile::tempdir().unwrap();
+        let results = home.path().join("results");
+        fs::create_dir(&results).unwrap();
+        let roots = Roots {
+            folder: results.clone(),
+            input_dir: None,
+            output_dir: results.clone(),
+            models: Vec::new(),
+            query_scorers: Vec::new(),
+        };
+        // A regular list would hide that nothing is told.
+        let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
+        let flow = Flow::start(roots, &home.path().join("cache"), limits, Box::new(drop)).unwrap();
+        let settled = |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
+        assert!(flow.live.wait(settled, DEADLINE));
+        let late = results.join("late");
+        // As long as it is held up here, the thread that empties the queue waits.
+        flow.inbox.add(|_| {
+            flood(&results);
+            fs::create_dir(&late).unwrap();
+            fs::write(late.join("r0.yaml"), RUN).unwrap();
+        });
+        for n in 1..=4 {
+            assert!(flow.live.wait(|now| now.counts.runs == n, DEADLINE), "run {n} did not show");
+            fs::write(late.join(format!("r{n}.yaml")), RUN).unwrap();
+        }
     }
 }

@@ -18,6 +18,8 @@ const MOST_PATHS: usize = 20_000;
 pub(crate) struct Hints {
     /// Everything.
     pub(crate) rescan: bool,
+    /// The system is asked anew to tell of changes: it lost some, and a directory among them would never be watched.
+    pub(crate) rewatch: bool,
     /// These files and directories.
     pub(crate) touched: HashSet<PathBuf>,
     /// Directories that just appeared: files may have been made in them before they were watched.
@@ -28,6 +30,15 @@ pub(crate) struct Hints {
     pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
+}
+
+impl Hints {
+    /// Nobody knows any more what changed.
+    pub(crate) fn lose_count(&mut self) {
+        (self.rescan, self.rewatch) = (true, true);
+        self.touched.clear();
+        self.new_dirs.clear();
+    }
 }
 
 /// Why a wait ended.
@@ -73,9 +84,8 @@ impl Inbox {
     pub(crate) fn add(&self, put: impl FnOnce(&mut Hints)) {
         let mut state = self.lock();
         put(&mut state.hints);
-        if state.hints.touched.len() > MOST_PATHS {
-            state.hints.rescan = true;
-            state.hints.touched.clear();
+        if state.hints.touched.len() + state.hints.new_dirs.len() > MOST_PATHS {
+            state.hints.lose_count();
         }
         let now = Instant::now();
         state.first.get_or_insert(now);
@@ -124,5 +134,28 @@ impl Inbox {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_paths_than_are_worth_a_look_each_become_one_list_of_everything() {
+        for new in [false, true] {
+            let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
+            let mut add = |n: usize| {
+                let path = PathBuf::from(format!("/f/r{n}.yaml"));
+                inbox.add(|hints| drop(if new { hints.new_dirs.insert(path) } else { hints.touched.insert(path) }));
+            };
+            (0..MOST_PATHS).for_each(&mut add);
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+            assert_eq!((hints.rescan, hints.touched.len() + hints.new_dirs.len()), (false, MOST_PATHS));
+            (0..=MOST_PATHS).for_each(&mut add);
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+            assert!(hints.rescan && hints.rewatch);
+            assert_eq!(hints.touched.len() + hints.new_dirs.len(), 0);
+        }
     }
 }

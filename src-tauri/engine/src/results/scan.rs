@@ -240,3 +240,37 @@ pub(crate) fn is_suite_name(file: &FileId) -> bool {
     let name = String::from_utf8_lossy(file.name()).to_lowercase();
     Path::new(&name).extension().is_some_and(|end| end == "yaml" || end == "yml")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_entries_as_the_usual_limit_are_listed_and_the_next_is_cut() {
+        // In memory where there is such a folder, and many names of few files, because disks take long for so many.
+        let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let roots = Roots {
+            folder: home.path().to_owned(),
+            input_dir: None,
+            output_dir: home.path().to_owned(),
+            models: Vec::new(),
+            query_scorers: Vec::new(),
+        };
+        let limits = Limits::default();
+        let folders = 20;
+        // A folder is an entry, too.
+        let files = limits.entries / folders - 1;
+        for n in 0..folders {
+            let dir = home.path().join(format!("d{n}"));
+            fs::create_dir(&dir).unwrap();
+            let first = dir.join("r0.yaml");
+            fs::write(&first, "").unwrap();
+            (1..files).for_each(|n| fs::hard_link(&first, dir.join(format!("r{n}.yaml"))).unwrap());
+        }
+        let everything = [FileId::new(Root::Output, "")];
+        let fits = survey(&roots, &limits, &everything);
+        assert_eq!((fits.found.len(), fits.cut), (folders * files, false));
+        fs::write(home.path().join("one-more.yaml"), "").unwrap();
+        assert!(survey(&roots, &limits, &everything).cut);
+    }
+}

@@ -1,38 +1,49 @@
 //! Has the system tell of changes, and puts what it tells into the inbox. What it tells are hints: lost ones are made up for by
-//! listing new directories again a little later, by a full scan after every sign of trouble, and by one now and then.
+//! listing new directories again a little later, by a full scan after every sign of trouble, and by one now and then. Where it
+//! lost some, it is asked anew, because a directory that was never told of is not watched.
 use super::inbox::{Hints, Inbox};
 use super::open;
 use super::roots::Roots;
 use crate::rows::{WatchMeans, Watching};
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{Config, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
+use rustix::io::Errno;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// Keeps the system telling until it is dropped.
+/// Has the system telling from when it is started until it is dropped.
+#[derive(Default)]
 pub(crate) struct Watch {
-    _watcher: Option<RecommendedWatcher>,
+    watcher: Mutex<Option<RecommendedWatcher>>,
 }
 
-/// Starts watching the roots, and tells through the inbox by which means. May take seconds for very many folders.
-pub(crate) fn start(roots: &Roots, wanted: bool, inbox: &Arc<Inbox>) -> Watch {
-    let outer = outer_dirs(roots);
-    let unfit = outer.iter().find_map(|dir| unfit(dir));
-    let started = match unfit {
-        _ if !wanted => Err("Watching is switched off.".to_owned()),
-        Some(kind) => Err(format!("This folder is on {kind}, which does not tell of changes.")),
-        None => listen(&outer, inbox).map_err(|error| sentence(&error)),
-    };
-    let (watcher, watching) = match started {
-        Ok(watcher) => (Some(watcher), Watching { by: WatchMeans::Native, notice: None }),
-        Err(why) => (None, polling(&why)),
-    };
-    // What changed while the watch was being set up is only found by looking.
-    inbox.add(|hints| {
-        hints.watching = Some(watching);
-        hints.rescan = true;
-    });
-    Watch { _watcher: watcher }
+impl Watch {
+    /// Starts watching the roots, in place of what was watched, and tells through the inbox by which means. May take seconds for
+    /// very many folders.
+    pub(crate) fn start(&self, roots: &Roots, wanted: bool, inbox: &Arc<Inbox>) {
+        let outer = outer_dirs(roots);
+        let unfit = outer.iter().find_map(|dir| unfit(dir));
+        let mut slot = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        // Watching twice for a moment might be more than the system allows.
+        *slot = None;
+        let started = match unfit {
+            _ if !wanted => Err("Watching is switched off.".to_owned()),
+            Some(kind) => Err(format!("This folder is on {kind}, which does not tell of changes.")),
+            None => listen(&outer, inbox).map_err(|error| sentence(&error)),
+        };
+        let watching = match started {
+            Ok(watcher) => {
+                *slot = Some(watcher);
+                Watching { by: WatchMeans::Native, notice: None }
+            }
+            Err(why) => polling(&why),
+        };
+        // What changed while the watch was being set up is only found by looking.
+        inbox.add(|hints| {
+            hints.watching = Some(watching);
+            hints.rescan = true;
+        });
+    }
 }
 
 fn polling(why: &str) -> Watching {
@@ -52,7 +63,7 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
 /// Puts one event into the inbox. Runs on the thread that empties the system's queue, so it does nothing else.
 fn note(event: notify::Result<Event>, inbox: &Inbox) {
     match event {
-        Ok(event) if event.need_rescan() => inbox.add(|hints| hints.rescan = true),
+        Ok(event) if event.need_rescan() => inbox.add(Hints::lose_count),
         Ok(event) => {
             if matters(event.kind) {
                 inbox.add(|hints| put(event, hints));
@@ -93,6 +104,11 @@ fn sentence(error: &notify::Error) -> String {
         notify::ErrorKind::MaxFilesWatch => "The system's limit of watched folders is reached \
              (raise fs.inotify.max_user_watches to watch this folder)."
             .to_owned(),
+        notify::ErrorKind::Io(error) if error.raw_os_error() == Some(Errno::MFILE.raw_os_error()) => {
+            "The system's limit of programs that watch folders is reached \
+             (raise fs.inotify.max_user_instances to watch this folder)."
+                .to_owned()
+        }
         notify::ErrorKind::Io(error) => format!("The folder could not be watched: {}.", open::reason(error)),
         _ => format!("The folder could not be watched: {error}."),
     }
@@ -107,14 +123,121 @@ fn outer_dirs(roots: &Roots) -> Vec<PathBuf> {
 
 /// The kind of file system, when it is one that does not tell of changes others make.
 fn unfit(dir: &Path) -> Option<&'static str> {
-    let kind = rustix::fs::statfs(dir).ok()?.f_type;
-    // The numbers are those of the kernel's magic.h; some do not fit the sign of the field.
-    match u32::try_from(kind & 0xffff_ffff).ok()? {
+    // Some numbers do not fit the sign of the field.
+    told_by_nobody(u32::try_from(rustix::fs::statfs(dir).ok()?.f_type & 0xffff_ffff).ok()?)
+}
+
+/// The same by its number, which is that of the kernel's magic.h.
+fn told_by_nobody(kind: u32) -> Option<&'static str> {
+    match kind {
         0x6969 => Some("a network folder (NFS)"),
         0x517b | 0xff53_4d42 | 0xfe53_4d42 => Some("a network folder (SMB)"),
         0x6573_5546 => Some("a FUSE file system"),
         0x0102_1997 => Some("a folder shared with a virtual machine (9p)"),
         0x00c3_6400 | 0x5346_414f => Some("a network folder"),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::inbox::Woken;
+    use super::super::limits::Limits;
+    use super::*;
+    use notify::event::Flag;
+    use std::time::{Duration, Instant};
+
+    /// What the conductor is handed of these.
+    fn told(events: Vec<notify::Result<Event>>) -> Hints {
+        let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
+        events.into_iter().for_each(|event| note(event, &inbox));
+        match inbox.wait(Instant::now()) {
+            Woken::Hints(hints) => hints,
+            other => panic!("nothing was told: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn after_a_queue_that_overflowed_everything_is_listed_and_watched_anew() {
+        let hints = told(vec![Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan))]);
+        assert!(hints.rescan && hints.rewatch && hints.watching.is_none(), "{hints:?}");
+    }
+
+    #[test]
+    fn where_no_more_folders_may_be_watched_it_is_polled_and_the_sentence_names_the_limit() {
+        let hints = told(vec![Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch))]);
+        let watching = hints.watching.unwrap();
+        assert!(hints.rescan && watching.by == WatchMeans::Polling);
+        let notice = watching.notice.unwrap();
+        assert!(notice.contains("fs.inotify.max_user_watches") && notice.ends_with("every few seconds instead."));
+    }
+
+    #[test]
+    fn any_other_trouble_has_everything_listed_and_changes_nothing_about_the_watch() {
+        let hints = told(vec![Err(notify::Error::generic("trouble"))]);
+        assert!(hints.rescan && !hints.rewatch && hints.watching.is_none(), "{hints:?}");
+    }
+
+    #[test]
+    fn our_own_reading_is_no_change_and_a_name_that_is_new_may_be_a_folder() {
+        let inbox = Inbox::new(&Limits::default());
+        let reading = [AccessKind::Open(AccessMode::Any), AccessKind::Read, AccessKind::Close(AccessMode::Read)];
+        for kind in reading {
+            note(Ok(Event::new(EventKind::Access(kind)).add_path("/f/a.yaml".into())), &inbox);
+        }
+        assert!(!inbox.is_pressing());
+        let moved = EventKind::Modify(ModifyKind::Name(RenameMode::To));
+        let hints = told(vec![
+            Ok(Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write))).add_path("/f/a.yaml".into())),
+            Ok(Event::new(moved).add_path("/f/b".into())),
+        ]);
+        assert_eq!(hints.touched, [PathBuf::from("/f/a.yaml")].into());
+        assert_eq!(hints.new_dirs, [PathBuf::from("/f/b")].into());
+        assert!(!hints.rescan);
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_watched_is_polled_for_a_reason_in_words() {
+        let home = tempfile::tempdir().unwrap();
+        let roots = |output: &Path| Roots {
+            folder: output.to_owned(),
+            input_dir: None,
+            output_dir: output.to_owned(),
+            models: Vec::new(),
+            query_scorers: Vec::new(),
+        };
+        let gone = home.path().join("gone");
+        for (dir, wanted, by, words) in [
+            (home.path(), true, WatchMeans::Native, ""),
+            (home.path(), false, WatchMeans::Polling, "switched off"),
+            (gone.as_path(), true, WatchMeans::Polling, "could not be watched"),
+        ] {
+            let inbox = Arc::new(Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() }));
+            let watch = Watch::default();
+            watch.start(&roots(dir), wanted, &inbox);
+            let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };
+            let watching = hints.watching.unwrap();
+            assert_eq!(watching.by, by, "{words}");
+            assert!(hints.rescan && watching.notice.unwrap_or_default().contains(words), "{words}");
+        }
+    }
+
+    #[test]
+    fn file_systems_that_tell_nothing_are_known_by_their_numbers() {
+        // ext, tmpfs, btrfs, xfs, overlay, ZFS, F2FS.
+        for local in [0xef53, 0x0102_1994, 0x9123_683e, 0x5846_5342, 0x794c_7630, 0x2fc1_2fc1, 0xf2f5_2010] {
+            assert_eq!(told_by_nobody(local), None, "{local:x}");
+        }
+        for (remote, words) in [
+            (0x6969, "NFS"),
+            (0x517b, "SMB"),
+            (0xff53_4d42, "SMB"),
+            (0xfe53_4d42, "SMB"),
+            (0x6573_5546, "FUSE"),
+            (0x0102_1997, "9p"),
+            (0x00c3_6400, "network"),
+        ] {
+            assert!(told_by_nobody(remote).is_some_and(|kind| kind.contains(words)), "{remote:x}");
+        }
     }
 }
