@@ -1,4 +1,4 @@
-//! Rules over whole folders: the sample data, and real benchmark runs where they lie beside the project.
+//! Rules over whole folders: the sample data, a benchmark folder of our own, and real ones where they lie beside the project.
 use crate::bench::{Bench, beside_the_project};
 use touchstone_engine::rows::{FailureClass, RunState, RunView, ScoreStanding, Span, StepKind};
 
@@ -33,28 +33,51 @@ fn the_sample_data_is_read_whole_and_shows_every_way_a_run_can_end() {
 }
 
 #[test]
-fn real_benchmark_folders_are_runs_with_their_tasks_answers_and_expected_output() {
-    let golden = beside_the_project("../shared/golden/benchmark");
-    if !golden.exists() {
-        println!("cases: 0 (the real benchmark folder is not there)");
-        return;
+fn benchmark_folders_are_runs_with_their_tasks_answers_and_expected_output() {
+    let mut folders = vec![beside_the_project("tests/fixtures/benchmark")];
+    folders.extend(Some(beside_the_project("../shared/golden/benchmark")).filter(|golden| golden.exists()));
+    for folder in folders {
+        let bench = Bench::new().open_at(folder.to_str().unwrap());
+        let views = opened(&bench);
+        assert!(views.len() > 5);
+        for view in &views {
+            let row = &view.row;
+            let coordinates = (row.task.is_some(), row.system.is_some(), row.model.is_some(), row.seconds.is_some());
+            assert_eq!(coordinates, (true, true, true, true), "{}", row.path);
+            let task = view.task.as_ref().unwrap_or_else(|| panic!("{} has no task", row.path));
+            assert!(task.expected.is_some() && task.prompt.is_some(), "{}: {} expects nothing", row.path, task.id);
+            assert!(task.parameters.iter().any(|fact| fact.key == "n"), "{}", row.path);
+            assert_eq!(view.answer.is_some(), row.state == RunState::Answered, "{}", row.path);
+            assert!(view.steps.iter().all(|step| step.kind != StepKind::Unknown), "{}", row.path);
+        }
+        let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap();
+        println!("cases: {} runs, {} tasks, {} problems", views.len(), bench.status().counts.tasks, problems.total);
+        assert_eq!(problems.total, 0, "{:?}", problems.problems);
     }
-    let bench = Bench::new().open_at(golden.to_str().unwrap());
-    let views = opened(&bench);
-    assert!(!views.is_empty());
-    for view in &views {
-        let row = &view.row;
-        let coordinates = (row.task.is_some(), row.system.is_some(), row.model.is_some(), row.seconds.is_some());
-        assert_eq!(coordinates, (true, true, true, true), "{}", row.path);
-        let task = view.task.as_ref().unwrap_or_else(|| panic!("{} has no task", row.path));
-        assert!(task.expected.is_some() && task.prompt.is_some(), "{}: {} has no expected output", row.path, task.id);
-        assert!(task.parameters.iter().any(|fact| fact.key == "n"), "{}", row.path);
-        assert_eq!(view.answer.is_some(), row.state == RunState::Answered, "{}", row.path);
-        assert!(view.steps.iter().all(|step| step.kind != StepKind::Unknown), "{}", row.path);
-    }
-    let problems = bench.app().problems(Span { offset: 0, limit: 100 }).unwrap();
-    println!("cases: {} runs, {} tasks, {} problems", views.len(), bench.status().counts.tasks, problems.total);
-    assert_eq!(problems.total, 0, "{:?}", problems.problems);
+}
+
+#[test]
+fn runs_of_a_benchmark_folder_are_scored_against_the_files_their_tasks_name() {
+    let bench = Bench::new().open_at(beside_the_project("tests/fixtures/benchmark").to_str().unwrap());
+    assert_eq!(bench.status().counts.tasks, 3);
+    let scored: Vec<_> = bench
+        .rows()
+        .into_iter()
+        .map(|row| (row.path.trim_start_matches("late_crossings/").to_owned(), row.state, row.score, row.passed))
+        .collect();
+    let row = |path: &str, state, score, passed| (path.to_owned(), state, score, passed);
+    assert_eq!(
+        scored,
+        [
+            row("claude/tool_calling/retrieval/last_3_run_1", RunState::Answered, Some(1.0), Some(true)),
+            row("claude/tool_calling/retrieval/last_3_run_2", RunState::Error, None, None),
+            // The other way round.
+            row("claude/tool_calling_python/retrieval/last_3_run_1", RunState::Answered, Some(-1.0), Some(false)),
+            row("o1/promptql/retrieval/last_3_run_1", RunState::Answered, Some(1.0), Some(true)),
+            row("o1/promptql/retrieval/last_3_run_2", RunState::NoAnswer, Some(0.0), Some(false)),
+            row("o3-mini/tool_calling/oracle/last_4_run_1", RunState::Answered, Some(1.0), Some(true)),
+        ]
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Benchmark folders: which run a file belongs to, and what its files say.
 #![expect(clippy::unwrap_used, reason = "files that cannot be read fail the test")]
+use std::path::Path;
+
 use touchstone_formats::benchmark::{Kind, Parts, coordinates, member, outline, read};
 use touchstone_formats::run::{Language, Run, Standing, StepKind};
 use touchstone_formats::value::Value;
@@ -147,4 +149,33 @@ fn reprs_of_openai_messages_are_read_as_messages() {
 fn a_history_without_messages_says_so() {
     let run = run(&Parts { history: Some(b"{\"a\": 1}"), ..Parts::default() });
     assert!(run.notes[0].contains(".history"), "{:?}", run.notes);
+}
+
+#[test]
+fn every_run_of_a_folder_says_where_it_belongs_and_how_it_ended() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/benchmark/results");
+    for (dir, stem, standing, [steps, calls], tokens, seconds, ends) in [
+        ("claude/tool_calling/retrieval", "last_3_run_1", Standing::Answered, [6, 2], Some(2_826), 26.381, "8"),
+        ("claude/tool_calling/retrieval", "last_3_run_2", Standing::Error, [3, 1], Some(941), 7.002, ""),
+        ("claude/tool_calling_python/retrieval", "last_3_run_1", Standing::Answered, [4, 2], Some(2_826), 135.443, "7"),
+        ("o1/promptql/retrieval", "last_3_run_1", Standing::Answered, [5, 0], None, 62.5, "8"),
+        ("o1/promptql/retrieval", "last_3_run_2", Standing::NoAnswer, [0, 0], None, 93.196, ""),
+        ("o3-mini/tool_calling/oracle", "last_4_run_1", Standing::Answered, [4, 1], Some(721), 5.0, "6"),
+    ] {
+        let dir = format!("late_crossings/{dir}");
+        let content = |extension: &str| fs_err::read(root.join(&dir).join(format!("{stem}.{extension}"))).ok();
+        let files = ["result", "history", "api", "time", "err"].map(content);
+        let [result, history, api, time, err] = files.each_ref().map(Option::as_deref);
+        let run = run(&Parts { result, history, api, time, err });
+        let outline = run.outline();
+        let name = format!("{dir}/{stem}");
+        assert_eq!((outline.standing, outline.tokens, outline.seconds), (standing, tokens, Some(seconds)), "{name}");
+        assert_eq!([run.steps.len(), outline.tool_calls as usize], [steps, calls], "{name}: {:#?}", run.steps);
+        assert!(!outline.text.contains("Block("), "{name}: a repr was not read");
+        let last = run.answer.as_ref().and_then(|answer| answer.value.items().last()?.get("crossing_id").cloned());
+        assert_eq!(last.map(|id| json::write(&id, false)).unwrap_or_default(), ends, "{name}");
+        let place = coordinates(&dir, stem).unwrap();
+        let written = format!("{}/{}/{}", place.model, place.system, place.mode);
+        assert_eq!((place.task.as_deref(), dir.ends_with(&written)), (Some("late_crossings"), true), "{name}");
+    }
 }

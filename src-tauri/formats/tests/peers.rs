@@ -1,5 +1,5 @@
 //! What we write is read by `PyYAML` and js-yaml as what it was. Both come from their packages; without them this is skipped, unless
-//! `TOUCHSTONE_REQUIRE_YAML_PEERS` is set.
+//! `TOUCHSTONE_REQUIRE_YAML_PEERS` is set, as it is by `make test`.
 #![expect(clippy::unwrap_used, reason = "a peer that misbehaves fails the test")]
 mod nasty;
 
@@ -34,24 +34,26 @@ const out = texts.map((text) => {
 process.stdout.write(JSON.stringify(out));
 ";
 
-/// What a peer makes of some texts; none when it is not installed.
-fn read_by(name: &str, command: &mut Command, probe: &[&str], texts: &[String]) -> Option<Vec<Value>> {
-    let program = command.get_program().to_owned();
-    let envs: Vec<_> =
-        command.get_envs().filter_map(|(key, value)| Some((key.to_owned(), value?.to_owned()))).collect();
-    let there = Command::new(program)
-        .args(probe)
-        .envs(envs)
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !there {
-        assert!(std::env::var_os("TOUCHSTONE_REQUIRE_YAML_PEERS").is_none(), "{name} is not installed");
+/// What the first of these commands that finds the package makes of some texts; none when it is not installed.
+fn read_by(name: &str, commands: Vec<Command>, probe: &str, texts: &[String]) -> Option<Vec<Value>> {
+    let Some(mut command) = commands.into_iter().find(|command| can(command, probe)) else {
+        assert!(
+            std::env::var_os("TOUCHSTONE_REQUIRE_YAML_PEERS").is_none(),
+            "{name} is not installed; `make setup-test` brings it"
+        );
         println!("skipped: {name} is not installed");
         return None;
-    }
+    };
     let input = json::write(&Value::List(texts.iter().map(|text| Value::from(text.as_str())).collect()), false);
-    Some(answered(name, command, &input))
+    Some(answered(name, &mut command, &input))
+}
+
+/// True when this program can load the package, where this command would look for it.
+fn can(command: &Command, probe: &str) -> bool {
+    let flag = command.get_args().next().unwrap_or_default();
+    let envs = command.get_envs().filter_map(|(key, value)| Some((key, value?)));
+    let probed = Command::new(command.get_program()).arg(flag).arg(probe).envs(envs).stderr(Stdio::null()).status();
+    probed.is_ok_and(|status| status.success())
 }
 
 /// What a program writes when it is given something to read.
@@ -65,14 +67,21 @@ fn answered(name: &str, command: &mut Command, input: &str) -> Vec<Value> {
 }
 
 fn by_python(texts: &[String]) -> Option<Vec<Value>> {
-    read_by("PyYAML", Command::new("python3").args(["-c", PYTHON]), &["-c", "import yaml"], texts)
+    // The package of the distribution belongs to its own Python, and another may come first.
+    let commands = ["python3", "/usr/bin/python3"].map(|program| {
+        let mut command = Command::new(program);
+        command.args(["-c", PYTHON]);
+        command
+    });
+    read_by("PyYAML", commands.into(), "import yaml", texts)
 }
 
 fn by_node(texts: &[String]) -> Option<Vec<Value>> {
     let modules = std::env::var_os("TOUCHSTONE_NODE_MODULES")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ui/node_modules"), Into::into);
-    let probe = ["-e", "require('js-yaml')"];
-    read_by("js-yaml", Command::new("node").args(["-e", NODE]).env("NODE_PATH", modules), &probe, texts)
+    let mut command = Command::new("node");
+    command.args(["-e", NODE]).env("NODE_PATH", modules);
+    read_by("js-yaml", vec![command], "require('js-yaml')", texts)
 }
 
 /// Nasty texts, and many others like them, always the same.

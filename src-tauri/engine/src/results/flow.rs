@@ -8,7 +8,6 @@ use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
 use super::scoring::write::Kept;
 use super::suites::{Shelf, Shelving};
-use super::watch::Watch;
 use crate::rows::Phase;
 use std::path::Path;
 use std::sync::mpsc::channel;
