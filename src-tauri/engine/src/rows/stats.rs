@@ -102,7 +102,7 @@ pub struct StatsEstimate {
     pub low: Option<f64>,
     /// Top of it.
     pub high: Option<f64>,
-    /// Where the interval comes from: `wilson` or `bootstrap`.
+    /// Where the interval comes from: `wilson`, `bootstrap` or `student`.
     pub by: &'static str,
 }
 

@@ -50,6 +50,8 @@ pub enum Means {
     Wilson,
     /// By drawing tasks again and again.
     Bootstrap,
+    /// Student's, where tasks are too few to be drawn.
+    Student,
 }
 
 /// Passes with their doubt.
@@ -141,7 +143,10 @@ pub(crate) fn estimate<K: Ord>(
         .collect();
     let (interval, by) = match rate {
         Some(rate) => (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson),
-        None => (clusters.interval(Level::default(), resampling), Means::Bootstrap),
+        None => {
+            let interval = clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
+            (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
+        }
     };
     // One run is no mean; what its pass is worth is said beside it.
     let interval = interval.filter(|_| clusters.n() > 1);

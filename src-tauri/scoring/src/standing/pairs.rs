@@ -54,7 +54,7 @@ pub struct Effect {
     pub baseline: f64,
     /// The difference.
     pub difference: f64,
-    /// Its interval, by drawing tasks; none for one task, or when all differ alike.
+    /// Its interval, by drawing tasks, or by Student where they are few; none for one task, or when all differ alike.
     pub interval: Option<Interval>,
     /// How probable it is by chance, by flipping tasks.
     pub p: PValue,
@@ -161,9 +161,9 @@ impl<'a> Pairing<'a> {
                 }
             }
         }
-        let of = |amount: fn(&Counted<'a>) -> Option<f64>, better| {
+        let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
-            effect(both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?))), better)
+            effect(both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?))), better, most)
         };
         let pair =
             |it: &Both<'_, 'a>| Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? });
@@ -171,11 +171,11 @@ impl<'a> Pairing<'a> {
             group,
             baseline,
             pairs: both.iter().filter_map(pair).collect(),
-            score: of(Counted::score, Better::Higher),
+            score: of(Counted::score, Better::Higher, 1.0),
             passes: passing(&both),
-            tokens: of(|run| run.tokens.map(crate::stats::float), Better::Lower),
-            cost: of(|run| run.cost, Better::Lower),
-            seconds: of(|run| run.seconds, Better::Lower),
+            tokens: of(|run| run.tokens.map(crate::stats::float), Better::Lower, f64::INFINITY),
+            cost: of(|run| run.cost, Better::Lower, f64::INFINITY),
+            seconds: of(|run| run.seconds, Better::Lower, f64::INFINITY),
             unpaired,
             doubts: doubts(runs, &both),
         })
@@ -201,7 +201,8 @@ fn mean_of<'a>(runs: &[Counted<'a>], row: &Row<'a>, amount: fn(&Counted<'a>) -> 
     mean(&known)
 }
 
-fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Better) -> Option<Effect> {
+/// `most` is how much two sides can differ.
+fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Better, most: f64) -> Option<Effect> {
     let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
     let side = |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
     let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
@@ -214,7 +215,7 @@ fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Bette
         value: side(|pair| pair.1)?,
         baseline: side(|pair| pair.2)?,
         difference,
-        interval: clusters.interval(level, Resampling::default()),
+        interval: clusters.interval(level, Resampling::default()).map(|it| it.within(-most, most)),
         p,
         pairs: clusters.n(),
         tasks: clusters.clusters(),
@@ -238,7 +239,7 @@ fn passing(both: &[Both<'_, '_>]) -> Option<PairedPassing> {
     let by_task = if single && tasks.len() == decided.len() {
         None
     } else {
-        effect(decided.iter().map(|it| (it.first.key, share(it.first), share(it.second))), Better::Higher)
+        effect(decided.iter().map(|it| (it.first.key, share(it.first), share(it.second))), Better::Higher, 1.0)
     };
     let (mcnemar, difference) = (table.mcnemar()?, table.difference()?);
     let plain = shown(mcnemar, difference, Better::Higher, Level::default());

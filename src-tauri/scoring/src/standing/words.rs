@@ -8,18 +8,23 @@ use crate::stats::{Tendency, float};
 const NAMED: usize = 3;
 
 /// How the numbers are made, as sentences for whoever reads them.
-pub const METHOD: [&str; 8] = [
+pub const METHOD: [&str; 10] = [
     "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
      in no mean and no rate.",
-    "Intervals are of 95 %. Those of rates are Wilson's; runs of one task are alike and count as fewer, down to the number of tasks. Those \
-     of means come from drawing whole tasks 10,000 times with a fixed seed (expanded percentiles); there is none for one task, or when none \
-     differs from the others.",
+    "Intervals are of 95 %. Those of rates, and of means of scores that are all 0 or 1, are Wilson's; runs of one task are alike and count \
+     as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
+     percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
+     task differs from the others.",
+    "Where all runs are of one task, its variations take the place of tasks, and where all are of one variation, the runs do: such an \
+     interval says where more of the same would lie, and nothing of other tasks.",
     "pass@k is the chance that at least one of k runs of a task passes, pass^k that all do, without bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
     "Scores are tested by flipping the differences of whole tasks: all ways up to 32 tasks that differ, else 10,000 drawn ones.",
     "Passes are tested by McNemar's exact test; a pair with several runs passes when more than half of them do. The interval of their \
      difference is Newcombe's.",
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
+    "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
+     no difference, most of all with few tasks. What is called shown goes by the test.",
     "The smallest difference that would probably have been shown is the one that the test shows in four of five cases.",
 ];
 

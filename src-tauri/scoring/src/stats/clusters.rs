@@ -4,11 +4,17 @@
 //! expanded percentile interval (Hesterberg 2015): plain percentiles leave out more than they say when tasks are few, because drawing
 //! from n tasks spreads too little by (n − 1)/n and knows nothing of Student. Tried on scores as benchmarks have them, 95 % intervals of
 //! ten tasks held the true mean in 91–99 of 100 cases, plain percentiles in 87–92; from fifty tasks on the two are the same.
+//!
+//! No mean of drawn tasks lies outside the least and the most of them, so of a few tasks drawing promises too much: 44–80 of 100 for two,
+//! 71–85 for three. Below [`FEWEST_DRAWN`] the interval is Student's on the standard error: 89–96 of 100 for two to five.
 use super::{Interval, Level, count, curves, draw::Draw, float, numbers};
 use std::collections::BTreeMap;
 
 /// What adding in another order leaves, for scores and their differences: no difference at all.
 pub(super) const ROUNDING: f64 = 1e-14;
+
+/// With fewer tasks, drawing them holds less than it says.
+pub const FEWEST_DRAWN: u64 = 6;
 
 /// How to resample. The same seed gives the same interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,9 +93,26 @@ impl Clusters {
             .filter(|error| error.is_finite() && *error > 0.0)
     }
 
-    /// Where the mean of all such tasks probably lies. None for one task, or when no task differs from the others: repeating what is
-    /// always the same would only look certain.
+    /// Where the mean of all such tasks probably lies, whatever values are possible. None for one task, or when no task differs from the
+    /// others: repeating what is always the same would only look certain.
     pub fn interval(&self, level: Level, resampling: Resampling) -> Option<Interval> {
+        if self.is_drawn() { self.drawn(level, resampling) } else { self.students(level) }
+    }
+
+    /// True when there are enough tasks for the interval to be drawn.
+    pub fn is_drawn(&self) -> bool {
+        self.clusters() >= FEWEST_DRAWN
+    }
+
+    /// As many standard errors to each side as Student's distribution says.
+    fn students(&self, level: Level) -> Option<Interval> {
+        let (mean, error) = (self.mean(), self.standard_error()?);
+        let reach = curves::student_above(level.outside() / 2.0, float(self.clusters()) - 1.0) * error;
+        reach.is_finite().then_some(Interval { low: mean - reach, high: mean + reach })
+    }
+
+    /// By drawing, however few there are.
+    pub fn drawn(&self, level: Level, resampling: Resampling) -> Option<Interval> {
         if !self.differ() || resampling.times == 0 {
             return None;
         }

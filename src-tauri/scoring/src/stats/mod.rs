@@ -15,7 +15,7 @@ mod rate;
 mod repeats;
 
 pub use better::{Better, Tendency, WinTieLoss};
-pub use clusters::{Clusters, Resampling};
+pub use clusters::{Clusters, FEWEST_DRAWN, Resampling};
 pub use detectable::{Power, detectable_mean_difference, detectable_rate_difference};
 pub use flips::{PValue, sign_flips};
 pub use kappa::{Confusion, Kappa, Weights};
@@ -69,6 +69,12 @@ impl Interval {
     /// True when a value lies in it, its ends included.
     pub fn holds(self, value: f64) -> bool {
         self.low <= value && value <= self.high
+    }
+
+    /// The same, cut to what is possible.
+    #[must_use]
+    pub fn within(self, least: f64, most: f64) -> Self {
+        Self { low: self.low.clamp(least, most), high: self.high.clamp(least, most) }
     }
 
     /// The same, widened so that it holds the estimate, and cut to what is possible.

@@ -1,6 +1,7 @@
 //! The sentences about a comparison.
 use crate::stage::{column, runs};
-use touchstone_scoring::standing::{Standing, probability, sentences};
+use touchstone_scoring::standing::{METHOD, Standing, probability, sentences};
+use touchstone_scoring::stats::Tendency;
 
 fn said(lines: &[&str]) -> String {
     let all = runs(lines);
@@ -42,9 +43,9 @@ fn a_comparison_says_how_much_how_sure_and_what_could_not_be_seen() {
 #[test]
 fn few_pairs_say_that_they_are_few() {
     insta::assert_snapshot!(said(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @r"
-    t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 0.250), p = 1.000. No difference is shown.
+    t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
     Pair by pair it won 1, tied 1 and lost 1.
-    It passes 1 of 3 (33 %), the baseline 1 of 3 (33 %): 0.0 points (95 % interval −64.0 to 64.0); 1 only it passes, 1 only the baseline; McNemar's exact p = 1.000; by task, as pairs are not independent, p = 1.000, −100.0 to 50.0 points. No difference is shown.
+    It passes 1 of 3 (33 %), the baseline 1 of 3 (33 %): 0.0 points (95 % interval −64.0 to 64.0); 1 only it passes, 1 only the baseline; McNemar's exact p = 1.000; by task, as pairs are not independent, p = 1.000, −100.0 to 100.0 points. No difference is shown.
     2 tasks cannot show a difference, whatever the scores: it takes 6 at least.
     ");
 }
@@ -60,4 +61,22 @@ fn systems_without_a_common_task_are_not_compared() {
 #[test]
 fn small_probabilities_are_not_written_as_nothing() {
     assert_eq!([0.0499, 0.001, 0.000_9, 1.0].map(probability), ["p = 0.050", "p = 0.001", "p < 0.001", "p = 1.000"]);
+}
+
+#[test]
+fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree() {
+    let method = METHOD.join(" ");
+    let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
+    assert!(Standing::of(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
+    assert!(method.contains("all are of one variation, the runs do") && !method.contains("none for one task"), "{method}");
+    let lines: Vec<String> = ["a", "b", "c", "d", "e"]
+        .iter()
+        .zip([0.5, 0.55, 0.6, 0.65, 0.7])
+        .flat_map(|(task, score)| [format!("{task} #0 s 0.1"), format!("{task} #0 t {score}")])
+        .collect();
+    let five = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+    let standing = Standing::of(&five, Some(column("s")));
+    let effect = standing.pairings[0].score.unwrap();
+    assert!(effect.interval.unwrap().low > 0.0 && effect.shown == Tendency::Unclear);
+    assert!(method.contains("an interval may leave out 0 where the test shows no difference"), "{method}");
 }

@@ -65,7 +65,9 @@ proptest! {
     #[test]
     fn a_mean_lies_in_its_interval_and_the_interval_between_the_scores(rows in scores(), level in level()) {
         let clusters = Clusters::gather(rows.iter().copied()).unwrap();
-        if let Some(found) = clusters.interval(level, FEW) {
+        let drawn = clusters.drawn(level, FEW);
+        prop_assert_eq!(drawn.is_some(), clusters.interval(level, FEW).is_some());
+        if let Some(found) = drawn {
             prop_assert!(found.holds(clusters.mean()) && -1e-12 <= found.low && found.high <= 1.0 + 1e-12);
             prop_assert!(clusters.standard_error().is_some());
         }

@@ -53,8 +53,8 @@ fn a_mean_without_spread_between_tasks_has_no_interval() {
         assert!(clusters.mean() > 0.5);
     }
     let two = Clusters::gather([("a", 0.0), ("b", 1.0)]).unwrap();
-    assert_eq!(two.interval(LEVEL(), Resampling { times: 0, seed: 1 }), None);
-    assert_eq!(two.interval(LEVEL(), Resampling::default()), Some(Interval { low: 0.0, high: 1.0 }));
+    assert_eq!(two.drawn(LEVEL(), Resampling { times: 0, seed: 1 }), None);
+    assert_eq!(two.drawn(LEVEL(), Resampling::default()), Some(Interval { low: 0.0, high: 1.0 }));
 }
 
 #[test]

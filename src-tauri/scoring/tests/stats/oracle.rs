@@ -195,7 +195,7 @@ fn bootstrap_intervals_come_near_those_of_all_resamples() {
         let clusters = Clusters::gather(case.rows.iter().copied()).unwrap();
         assert!((clusters.mean() - case.mean).abs() < 1e-12);
         same(clusters.standard_error().unwrap(), case.error, &case.rows.len());
-        let found = clusters.interval(Level::default(), Resampling { times: 40_000, seed: 5 }).unwrap();
+        let found = clusters.drawn(Level::default(), Resampling { times: 40_000, seed: 5 }).unwrap();
         let off = (found.low - case.low).abs().max((found.high - case.high).abs()) / (case.high - case.low);
         assert!(off < 0.04, "{} rows: {found:?} is not {} to {}", case.rows.len(), case.low, case.high);
     }

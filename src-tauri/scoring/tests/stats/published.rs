@@ -8,6 +8,17 @@ fn rounded(interval: Interval, digits: i32) -> (f64, f64) {
     (round(interval.low), round(interval.high))
 }
 
+/// Student's points for one and two degrees of freedom: 12.706 and 4.303.
+#[test]
+fn few_tasks_get_the_interval_of_student() {
+    let of = |values: &[f64]| {
+        let clusters = Clusters::gather(values.iter().copied().enumerate()).unwrap();
+        rounded(clusters.interval(Level::default(), Resampling::default()).unwrap(), 4)
+    };
+    assert_eq!(of(&[0.0, 1.0]), (-5.8531, 6.8531));
+    assert_eq!(of(&[1.0, 2.0, 3.0]), (-0.4841, 4.4841));
+}
+
 /// The four examples of Newcombe (1998), method 3.
 #[test]
 fn wilson_intervals_are_those_of_newcombe() {

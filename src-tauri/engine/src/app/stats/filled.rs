@@ -44,6 +44,7 @@ fn group(group: &Group<'_>, runs: &[ScoredRun]) -> StatsGroup {
             let by = match it.by {
                 Means::Wilson => "wilson",
                 Means::Bootstrap => "bootstrap",
+                Means::Student => "student",
             };
             StatsEstimate { value: it.value, low, high, by }
         }),

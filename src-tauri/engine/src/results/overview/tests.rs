@@ -290,19 +290,19 @@ fn repeats_that_disagree_are_flaky_and_variations_that_do_are_not() {
 }
 
 #[test]
-fn an_interval_is_wilsons_for_noughts_and_ones_and_a_bootstrap_else_and_none_for_one_run() {
+fn an_interval_is_wilsons_for_noughts_and_ones_and_students_for_few_others_and_none_for_one_run() {
     let cell = |runs: &[&str]| said(page(runs, &Arc::default()).rows[0].cells[0].as_ref().unwrap());
     assert_eq!(cell(&["a/0 s m 1: 1"]), "1.00 1 runs");
     assert_eq!(cell(&["a/0 s m 1: 1", "a/0 s m 2: 1", "a/0 s m 3: 0"]), "0.67 0.21–0.94 3 runs 1 flaky");
     assert_eq!(cell(&["a/0 s m 1: 0.5", "a/0 s m 2: 0.5"]), "0.50 2 runs", "nothing says how much others would differ");
-    assert_eq!(cell(&["a/0 s m 1: 0.4", "a/0 s m 2: 0.6"]), "0.50 0.40–0.60 2 runs 1 flaky");
+    assert_eq!(cell(&["a/0 s m 1: 0.4", "a/0 s m 2: 0.6"]), "0.50 0.00–1.00 2 runs 1 flaky");
 }
 
 #[test]
 fn a_column_sums_up_its_tasks_and_leaves_out_runs_without_one() {
     let runs = ["a/0 s m 1: 0.5", "b/0 s m 1: 1", "?/? s m 1: 0"];
     let overview = page(&runs, &Arc::default());
-    assert_eq!(said(&overview.columns[0].cell), "0.75 0.50–1.00 2 runs");
+    assert_eq!(said(&overview.columns[0].cell), "0.75 0.00–1.00 2 runs");
     assert_eq!((overview.runs, overview.scored, overview.tasks, overview.total_rows), (3, 3, 2, 3));
 }
 
