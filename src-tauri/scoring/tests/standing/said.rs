@@ -68,7 +68,10 @@ fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree
     let method = METHOD.join(" ");
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
     assert!(Standing::of(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
-    assert!(method.contains("all are of one variation, the runs do") && !method.contains("none for one task"), "{method}");
+    assert!(
+        method.contains("all are of one variation, the runs do") && !method.contains("none for one task"),
+        "{method}"
+    );
     let lines: Vec<String> = ["a", "b", "c", "d", "e"]
         .iter()
         .zip([0.5, 0.55, 0.6, 0.65, 0.7])
