@@ -207,7 +207,7 @@ test("a page that may only look shows the file and evaluates nothing", () =>
     const refused = await page.evaluate(async () => {
       const post = async (name, body) => (await fetch(`/api/${name}`, { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify(body) })).json();
       const { files } = await post("evaluate_options", {});
-      const request = { data: files[0].id, evaluators: [], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null };
+      const request = { data: files[0].id, evaluators: [], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null, again: "nothing" };
       return [await post("plan_evaluating", { request }), await post("start_evaluating", { request }), await post("stop_evaluating", { id: "x", now: true }), await post("pick_file", {})].map((one) => one.code);
     });
     assert.deepEqual(refused, ["not_allowed", "not_allowed", "not_allowed", "not_allowed"]);

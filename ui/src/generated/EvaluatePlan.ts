@@ -21,15 +21,27 @@ calls_most: number,
  */
 kept: number, 
 /**
- * Tokens at least, roughly.
+ * Rounds of these in which nothing could be read.
  */
-tokens_least: number, 
+unread: number, 
+/**
+ * Rows that the target is asked about first.
+ */
+target: number, 
+/**
+ * What is asked of each of these rows then, as sentences.
+ */
+each: Array<string>, 
+/**
+ * Tokens at least, roughly; none before the target has said what they are about.
+ */
+tokens_least: number | null, 
 /**
  * The same at most.
  */
-tokens_most: number, 
+tokens_most: number | null, 
 /**
- * Dollars; none when nobody knows the price.
+ * Dollars; none when nobody knows the price, or the tokens.
  */
 cost_least: number | null, 
 /**

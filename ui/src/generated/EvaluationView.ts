@@ -44,6 +44,10 @@ done: number,
  */
 failed: number, 
 /**
+ * Of these, how many because nobody answered: begun again, they are asked about and nothing else.
+ */
+missing: number, 
+/**
  * Replies of models that could not be read.
  */
 unread: number, 

@@ -57,6 +57,35 @@ describe("evaluating a data file", () => {
     all('[data-testid="evaluate-estimate"] input')[0]?.click();
     await until(() => !(id("evaluate-start") as HTMLButtonElement).disabled);
   });
+  it("asks once more what could not be read only where somebody says so, and forgets it once it is begun or another file is meant", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_evaluating = () => evaluatePlan({ kept: 6, unread: 2 });
+    fixture.evaluations = [evaluation("e1", { missing: 1, unread: 2 })];
+    await open(fixture, "#/evaluate?data=d1&by=relevance");
+    const again = () => id("evaluate-again") as HTMLSelectElement | undefined;
+    const sent = (name: string) => (asked(fixture, name).at(-1) as { request: { again: string } }).request.again;
+    const choose = async (value: string) => {
+      await until(() => again() !== undefined);
+      const select = again() as HTMLSelectElement;
+      select.value = value;
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+      await until(() => sent("plan_evaluating") === value && !(id("evaluate-start") as HTMLButtonElement).disabled);
+    };
+    await until(() => again()?.options.length === 3);
+    expect(sent("plan_evaluating")).toBe("nothing");
+    await choose("all");
+    const out = all('input[id$="-out"]')[0] as HTMLInputElement;
+    out.value = "other";
+    out.dispatchEvent(new Event("input", { bubbles: true }));
+    await until(() => sent("plan_evaluating") === "nothing" && again()?.value === "nothing");
+    await choose("unread");
+    id("evaluate-start")?.click();
+    await until(() => location.hash === "#/evaluate/e1" && all('[data-testid="mendable"]').length === 2);
+    expect(sent("start_evaluating")).toBe("unread");
+    history.replaceState(null, "", "#/evaluate");
+    window.dispatchEvent(new HashChangeEvent("hashchange"));
+    await until(() => again()?.value === "nothing");
+  });
   it("says when the folder may hold data files that are not listed", async () => {
     const fixture = new Fixture();
     fixture.replies.evaluate_options = () => ({ ...CHOICES, unlisted: "The folder holds more than is looked through." });

@@ -13,7 +13,7 @@ const sent = (sheet: Sheet, columns = COLUMNS) => requestOf("d1", sheet, choices
 
 describe("what is sent", () => {
   it("names evaluators only, where everything is as usual", () =>
-    expect(sent(of("f1_score"))).toEqual({ data: "d1", evaluators: [{ kind: "f1_score", name: "", threshold: null, mapping: [], options: "" }], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null }));
+    expect(sent(of("f1_score"))).toEqual({ data: "d1", evaluators: [{ kind: "f1_score", name: "", threshold: null, mapping: [], options: "" }], model: "", rounds: null, switches: [], out: "", replace: false, max_cost: null, again: "nothing" }));
   it("says where inputs come from that have no column of their name", () => {
     const [one] = sent(changed(of("relevance"), { mapping: { query: "question", response: "response", conversation: "" } })).evaluators;
     expect(one?.mapping).toEqual([["query", "${data.question}"]]);

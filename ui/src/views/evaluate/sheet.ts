@@ -1,4 +1,5 @@
 // What an evaluation is put together of: what is chosen, what is sent, and what is missing. Pure.
+import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateRequest } from "../../generated/EvaluateRequest";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
 import type { EvaluatorRequest } from "../../generated/EvaluatorRequest";
@@ -23,10 +24,12 @@ export interface Sheet {
   budget: string;
   out: string;
   replace: boolean;
+  /** What of that which was paid for before is asked once more. */
+  again: EvaluateAgain;
   switches: readonly string[];
 }
 
-export const BLANK: Sheet = { evaluators: [], model: "", rounds: "", budget: "", out: "", replace: false, switches: [] };
+export const BLANK: Sheet = { evaluators: [], model: "", rounds: "", budget: "", out: "", replace: false, again: "nothing", switches: [] };
 export const MOST_ROUNDS = 20;
 
 export const GROUPS = ["Judges", "Safety", "Texts", "Retrieval", "Graders"] as const;
@@ -138,9 +141,13 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
     switches: [...sheet.switches],
     out: sheet.out.trim(),
     replace: sheet.replace,
+    again: sheet.again,
     max_cost: asks && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
   };
 }
+
+/** Nothing is replaced and nothing asked once more unless that was said of this file. */
+export const unsaid = (sheet: Sheet): Sheet => ({ ...sheet, replace: false, again: "nothing" });
 
 /** Sentences about rows that lack something, those of one evaluator apart from the others. */
 export function lacksOf(name: string, lacks: readonly string[]): string[] {

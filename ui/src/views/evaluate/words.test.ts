@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { evaluatePlan, evaluation } from "../../evaluate.test-env";
-import { byEvaluator, figure, interval, keptWords, paid, taken } from "./words";
+import { againWords, byEvaluator, figure, interval, keptWords, mendable, paid, taken } from "./words";
 
 describe("numbers of an evaluation", () => {
   it("have as many places as tell them apart, and none is made of what is none", () => {
@@ -20,6 +20,19 @@ describe("what it takes", () => {
     expect(taken(evaluatePlan({ kept: 8 }))).toBe("Nothing is asked anew, and nothing is paid");
     expect(taken(evaluatePlan({ calls_least: 8, calls_most: 16, tokens_least: 1_200, tokens_most: 5_000, cost_least: null, cost_most: null }))).toBe("8 to 16 requests · about 1.2k to 5.0k tokens · cost unknown: the model has no price");
     expect([keptWords(0), keptWords(1), keptWords(3)]).toEqual(["", "1 reply is there from before and not paid for again", "3 replies are there from before and not paid for again"]);
+  });
+  it("says how many requests where a target has yet to say what they are about", () => expect(taken(evaluatePlan({ calls_most: 12, tokens_least: null, tokens_most: null }))).toBe("12 requests at most"));
+  it("offers to ask once more what could not be read, where there is any", () => {
+    expect(againWords(0, "nothing").map(([one]) => one)).toEqual(["nothing", "all"]);
+    expect(againWords(0, "unread").map(([one]) => one)).toEqual(["nothing", "unread", "all"]);
+    expect(againWords(2, "nothing")[1]).toEqual(["unread", "are used, and 2 rounds in which nothing could be read are asked once more"]);
+  });
+  it("says what can be done about what is missing, where there is a file to be replaced", () => {
+    expect(mendable(evaluation("e"))).toEqual([]);
+    expect(mendable(evaluation("e", { missing: 1, unread: 1, file: null }))).toEqual([]);
+    const both = mendable(evaluation("e", { missing: 1, unread: 1 }));
+    expect(both).toHaveLength(2);
+    expect(both[0]).toBe("1 result is missing because nobody answered. Evaluate again and replace the file: they are asked about, and nothing else.");
   });
   it("took what is known, and an unknown price is no nought", () => {
     expect(paid(evaluation("e"))).toBe("no request was paid for");

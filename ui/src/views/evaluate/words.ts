@@ -1,5 +1,6 @@
 // What an evaluation takes, and what it came to, in words. Pure.
 import { count, counted, money, short } from "../../format";
+import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateMetric } from "../../generated/EvaluateMetric";
 import type { EvaluatePlan } from "../../generated/EvaluatePlan";
 import type { EvaluationView } from "../../generated/EvaluationView";
@@ -7,10 +8,28 @@ import { takes } from "../../judge/judge";
 
 /** What it takes, in a line: requests, tokens and money, or that no model is asked. */
 export function taken(plan: EvaluatePlan): string {
-  if (plan.calls_most > 0) return takes(plan);
+  const { tokens_least, tokens_most } = plan;
+  if (plan.calls_most > 0) return tokens_least === null || tokens_most === null ? `${counted(plan.calls_most, "request")} at most` : takes({ ...plan, tokens_least, tokens_most });
   return plan.kept > 0 ? "Nothing is asked anew, and nothing is paid" : "No model is asked, and nothing is paid";
 }
 export const keptWords = (kept: number): string => (kept === 0 ? "" : `${counted(kept, "reply is", "replies are")} there from before and not paid for again`);
+
+/** What can become of replies that are there; what could not be read is named where there is any. */
+export function againWords(unread: number, chosen: EvaluateAgain): [EvaluateAgain, string][] {
+  const all: [EvaluateAgain, string][] = [
+    ["nothing", "are used as they are"],
+    ["unread", `are used, and ${counted(unread, "round")} in which nothing could be read ${unread === 1 ? "is" : "are"} asked once more`],
+    ["all", "are put aside: everything is asked and paid for anew"],
+  ];
+  return all.filter(([one]) => one !== "unread" || unread > 0 || chosen === "unread");
+}
+
+/** What can be done about what has no result, once it is over. */
+export function mendable({ missing, unread, file }: Pick<EvaluationView, "missing" | "unread" | "file">): string[] {
+  if (file === null) return [];
+  const some = missing === 0 ? [] : [`${counted(missing, "result")} ${missing === 1 ? "is" : "are"} missing because nobody answered. Evaluate again and replace the file: they are asked about, and nothing else.`];
+  return unread === 0 ? some : [...some, "What could not be read is asked once more, and nothing else, when the sheet says so of replies from before."];
+}
 
 /** A number of results: as many places as tell it from others, and never a nought for what is none. */
 export function figure(value: number | null): string {
