@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LONGEST, markdown, safeTarget, type Block } from "./tree";
+import { beginning, LONGEST, markdown, safeTarget, type Block } from "./tree";
 
 const KINDS = ["paragraph", "heading", "quote", "list", "code", "literal", "rule", "table", "text", "emphasis", "strong", "link", "image", "break"];
 
@@ -86,4 +86,16 @@ describe("markdown as models write it", () => {
 describe("targets", () => {
   it.each(["https://a.example/", "http://127.0.0.1:1/", "mailto:a@b.example"])("%s may be followed", (url) => expect(safeTarget(url)).toBe(url));
   it.each(["", "javascript:1", " https://a", "https://a\u0000", "ftp://a", "https:a", "x"])("%j may not", (url) => expect(safeTarget(url)).toBeUndefined());
+});
+
+describe("the beginning of a long text", () => {
+  const lines = (n: number, of = "word") => `${of}\n`.repeat(n);
+  it.each([
+    ["is a short text itself", "one\ntwo", "one\ntwo"],
+    ["is so many lines, and somewhat more", lines(100), lines(35)],
+    ["counts no lines without words", lines(100, "word\n"), lines(34, "word\n") + "word\n"],
+    ["counts a long line as several", lines(100, "x".repeat(440)), lines(18, "x".repeat(440))],
+    ["is one endless line whole", "x".repeat(9_000), "x".repeat(9_000)],
+    ["is all of it where links are explained further down", `${lines(100, "[a]")}\n[a]: https://a.example`, `${lines(100, "[a]")}\n[a]: https://a.example`],
+  ])("%s", (_, source, expected) => expect(beginning(source, 25)).toBe(expected));
 });

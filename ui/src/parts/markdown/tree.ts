@@ -29,6 +29,22 @@ export const LONGEST = 24_000;
 const MOST_LINES = 1500;
 const DEEPEST = 30;
 
+/** A line of prose of the usual width; one with links looks shorter than it is. */
+const WIDEST = 220;
+/** A line that says where links lead that stand anywhere before it. */
+const DEFINES = /^ {0,3}\[[^\]\n]+\]:/m;
+
+/** What is enough of a text to fill so many lines on screen, and somewhat more: reading takes longest of all that is done with a text. */
+export function beginning(source: string, lines: number): string {
+  // Some lines draw nothing: around code, under the head of a table.
+  let left = lines * 1.4;
+  for (let at = 0, end = source.indexOf("\n"); end >= 0; at = end + 1, end = source.indexOf("\n", at)) {
+    if (end > at) left -= Math.max(1, (end - at) / WIDEST);
+    if (left <= 0) return DEFINES.test(source.slice(end + 1)) ? source : source.slice(0, end + 1);
+  }
+  return source;
+}
+
 interface Reading {
   source: string;
   definitions: Map<string, string>;

@@ -21,6 +21,8 @@ async function open(backend: Backend, hash = "#/run/r0") {
   location.hash = hash;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(id("step") ?? id("raw") ?? one(".empty")).toBeDefined());
+  // What stands beside the transcript comes after it.
+  await until(() => expect(all(".beside:empty")).toEqual([]));
 }
 
 let away: () => void;

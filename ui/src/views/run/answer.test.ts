@@ -39,6 +39,8 @@ async function open(backend: OneRun, hash = "#/run/r0") {
   location.hash = hash;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(id("step") ?? id("raw")).toBeDefined());
+  // What stands beside the transcript comes after it.
+  await until(() => expect(all(".beside:empty")).toEqual([]));
   return backend;
 }
 const noted = () => one("[data-testid='review'] textarea") as HTMLTextAreaElement;
