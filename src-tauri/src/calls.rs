@@ -180,6 +180,13 @@ struct Save {
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "a served page shows no folders; the shape is still checked")]
+struct Reveal {
+    id: String,
+    file: u32,
+}
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Filter {
     filter: String,
 }
@@ -253,6 +260,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
         "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
         "save_report" => reply(json, |Save { .. }| save_report()),
+        "reveal_file" => reply(json, |Reveal { .. }| reveal_file()),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),
         _ => of_judges(app, may_run, name, json),
     }
@@ -290,6 +298,13 @@ fn pick_folder() -> Result<bool, AppError> {
 fn pick_file() -> Result<Option<DataFile>, AppError> {
     let error = AppError::new(Code::NotAllowed, "A served page cannot pick a file of the machine that serves it.");
     Err(error.hint("Choose one of the folder, or evaluate it there: touchstone evaluate --data FILE"))
+}
+
+/// Nor does it open windows there.
+fn reveal_file() -> Result<(), AppError> {
+    let error =
+        AppError::new(Code::NotAllowed, "A served page cannot open the file manager of the machine that serves it.");
+    Err(error.hint("Copy the path instead."))
 }
 
 /// A page keeps what it makes where its browser puts downloads.

@@ -1,5 +1,6 @@
 //! The window: one page, one command for each thing a person can do, and nothing else. Owns no decisions but where the page may go.
 mod judging;
+mod reveal;
 
 use crate::leaving::{Leaving, Wish};
 use crate::surroundings::with_ours;
@@ -268,7 +269,7 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         judging::judge_options, judging::judgings, judging::plan_judging, judging::start_judging,
         judging::stop_judging, judging::trust, judging::agreement, judging::evaluate_options, judging::look_at_data,
         judging::evaluations, judging::pick_file, judging::plan_evaluating, judging::start_evaluating,
-        judging::stop_evaluating
+        judging::stop_evaluating, reveal::reveal_file
     ]
 }
 

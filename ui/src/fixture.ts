@@ -196,6 +196,7 @@ function canned(fixture: Fixture): Replies {
     read_rows: none("read_rows"),
     read_csv: none("read_csv"),
     find_in_run: none("find_in_run"),
+    reveal_file: () => null,
     ...launching(fixture),
     ...judging(fixture),
     ...evaluating(fixture),

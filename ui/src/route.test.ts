@@ -7,7 +7,7 @@ const sort = fc.constantFrom("path", "task", "model", "turns", "modified", "cost
 const text = fc.string({ unit: "binary" });
 const nat = fc.nat(999_999_999);
 const route: fc.Arbitrary<Route> = fc.oneof(
-  fc.constantFrom<Route>({ place: "start" }, { place: "settings" }),
+  fc.constantFrom<Route>({ place: "start" }, { place: "settings" }, { place: "guide" }),
   fc.record({ place: fc.constant("runs" as const), q: text, sort, top: nat }),
   fc.record({ place: fc.constant("run" as const), id: fc.string({ minLength: 1 }), q: text, sort, top: nat, step: fc.option(nat), find: text, view: fc.constantFrom("steps" as const, "tree" as const, "answer" as const) }),
   fc.record({ place: fc.constant("overview" as const), q: text, scorer: text, folded: fc.boolean(), except: fc.array(text, { maxLength: 3 }), top: nat }),

@@ -91,7 +91,7 @@ export interface TrustRoute {
   first: string;
   second: string;
 }
-export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | TrustRoute | { place: "problems"; top: number } | { place: "settings" };
+export type Route = { place: "start" } | OverviewRoute | CompareRoute | ReportRoute | RunsRoute | RunRoute | LaunchRoute | ProgressRoute | TasksRoute | EvaluateRoute | EvaluationRoute | TrustRoute | { place: "problems"; top: number } | { place: "settings" } | { place: "guide" };
 
 export const NEWEST_FIRST: Sort = { column: "modified", descending: true };
 export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 0 };
@@ -166,7 +166,7 @@ export function parse(hash: string): Route {
   if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by") } : { place: "evaluation", id };
   if (place === "trust") return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "problems") return { place, top };
-  if (place === "start" || place === "settings") return { place };
+  if (place === "start" || place === "settings" || place === "guide") return { place };
   return { place: "runs", q, sort, top };
 }
 

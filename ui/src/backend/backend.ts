@@ -146,6 +146,8 @@ export interface Commands {
   start_evaluating: [{ request: EvaluateRequest }, Evaluating];
   /** Lets questions in flight be answered and kept; `now` gives them up. */
   stop_evaluating: [{ id: string; now: boolean }, null];
+  /** The window shows a file of a run in the file manager. The served page may not. */
+  reveal_file: [{ id: string; file: number }, null];
 }
 
 export type CommandName = keyof Commands;

@@ -67,6 +67,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     to("evaluate", "Evaluate a data file", ["g d"], () => EVALUATE, frame.open),
     to("problems", "Problems", ["g p"], () => ({ place: "problems", top: 0 }), frame.problems),
     to("start", "Open another folder", ["g o"], () => ({ place: "start" })),
+    to("guide", "Guide: the first five minutes", ["g h"], () => ({ place: "guide" })),
     to("settings", "Settings, models and keys, doctor", ["g s"], () => ({ place: "settings" })),
     { id: "aside", title: "Back", group: "Places", keys: ["Escape"], quiet: true, when: frame.aside, run: () => router.go(frame.listed()) },
     { id: "compare-with", title: "Compare this run with…", group: "Run", keys: ["c"], when: () => frame.shownRun() !== undefined, run: () => compareWith(frame) },

@@ -1,7 +1,9 @@
 //! One run, for whoever reads it.
 use super::App;
 use crate::error::AppError;
+use crate::reading::Reading;
 use crate::rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
+use std::path::PathBuf;
 
 impl App {
     /// Opens a run as its files are now.
@@ -26,6 +28,12 @@ impl App {
     pub fn read_text(&self, id: &str, part: &str, offset: u64, limit: u64) -> Result<TextPiece, AppError> {
         let open = self.opened()?;
         Ok(open.reading.text(&open.flow, id, part, (offset, limit))?)
+    }
+
+    /// Where a file of a run is, to be shown in a file manager. The page names a run and which of its files, never a path.
+    pub fn reveal_file(&self, id: &str, at: u32) -> Result<PathBuf, AppError> {
+        let open = self.opened()?;
+        Ok(Reading::place(&open.flow, id, at)?)
     }
 
     /// Rows of a table.

@@ -18,6 +18,7 @@ mod diffing;
 mod error;
 mod find;
 pub(crate) mod given;
+mod pace;
 mod part_id;
 mod pieces;
 mod source;
@@ -39,6 +40,7 @@ use crate::results::snippet::{MAX_NEEDLE, Needle};
 use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView};
 use desk::{Desk, Opened};
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
 use touchstone_formats::run::Run;
@@ -66,6 +68,7 @@ impl Reading {
             version: opened.version.clone(),
             total_steps: count(run.steps.len()),
             steps: view::steps(run, 0, view::MAX_STEPS),
+            pace: pace::of(run),
             tree: tried::brief(run),
             answer: view::answer(run),
             answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
@@ -122,6 +125,12 @@ impl Reading {
     pub(crate) fn tree(&self, flow: &Flow, id: &str, version: &str) -> Result<TreeView, Unread> {
         let opened = self.version(flow, id, version)?;
         Ok(tried::view(version, opened.run.tree.as_ref()))
+    }
+
+    /// Where a file of a run is, when it can be opened.
+    pub(crate) fn place(flow: &Flow, id: &str, at: u32) -> Result<PathBuf, Unread> {
+        let file = source::row_of(flow, id)?.1.into_iter().nth(at as usize).ok_or(Unread::NoPart)?;
+        source::place(flow, &file)
     }
 
     /// A piece of the text of a part, or of a file as it is on disk.

@@ -13,6 +13,7 @@ use crate::results::roots::{FileId, Root};
 use crate::rows::{RunFile, RunRow, RunState, TextPiece};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 use touchstone_formats::ReadError;
 use touchstone_formats::run::Run;
 use xxhash_rust::xxh3::Xxh3;
@@ -230,4 +231,10 @@ pub(super) fn files(flow: &Flow, files: &[FileId]) -> Vec<RunFile> {
         size: open::open(&flow.roots, file).map_or(0, |(_, stamp)| stamp.size),
     };
     files.iter().map(shown).collect()
+}
+
+/// Where a file is. One that is reached by a link, or is no file any more, is nowhere.
+pub(super) fn place(flow: &Flow, file: &FileId) -> Result<PathBuf, Unread> {
+    open::open(&flow.roots, file).map_err(|why| Unread::File { file: flow.roots.shown(file), why })?;
+    flow.roots.path(file).ok_or(Unread::Gone)
 }

@@ -17,6 +17,8 @@ pub struct RunView {
     pub total_steps: u32,
     /// The first of them.
     pub steps: Vec<Step>,
+    /// Where the time went, turn by turn; none when the files say nothing of it.
+    pub pace: Option<Pace>,
     /// What was tried beside these steps, when anything was.
     pub tree: Option<TreeBrief>,
     /// The answer; none when there is none, which is not the same as an answer of `null`.
@@ -31,6 +33,30 @@ pub struct RunView {
     pub files: Vec<RunFile>,
     /// What a reader should know: damaged here, cut there, lenient answer.
     pub notes: Vec<String>,
+}
+
+/// Where the time of a run went.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Pace {
+    /// The first turns that took time, in order.
+    pub turns: Vec<TurnTime>,
+    /// How many more of them there are.
+    pub more: u32,
+}
+
+/// What a turn took. A side of which the file says nothing is none, and not nought.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct TurnTime {
+    /// From 1.
+    pub turn: u32,
+    /// Where it begins.
+    pub step: u32,
+    /// Seconds of the model.
+    pub model: Option<f64>,
+    /// Seconds of its tools and programs together.
+    pub tools: Option<f64>,
 }
 
 /// A window of steps.
