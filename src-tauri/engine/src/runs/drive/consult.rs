@@ -159,7 +159,7 @@ impl Errand<'_> {
             crew.stop_all(&format!("The budget of ${most} is spent."));
             return Err(Unheard::Stopped);
         }
-        if let Some(why) = self.journal.full().filter(|_| !is_kept) {
+        if let Some(why) = self.journal.full().filter(|_| !is_kept()) {
             crew.stop_all(&why);
             return Err(Unheard::Stopped);
         }
