@@ -1,5 +1,8 @@
 //! Runs, from the request to the file: what is owed is done, what was paid for is kept, and what is stopped goes on.
+mod broken_replies;
 mod cells;
+#[cfg(debug_assertions)]
+mod clocks;
 mod endings;
 mod events;
 mod lost;
@@ -32,7 +35,8 @@ fn workspace(url: &str, provider: &str) -> String {
 }
 
 /// The tool over the database of [`folder_of`].
-const THINGS: &str = "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
+pub(crate) const THINGS: &str =
+    "tools:\n  query_things: { kind: sql, database: 'sqlite:data/things.db', description: Things. }\n";
 
 /// A folder with the task, the database and a model that the scripted server is.
 pub(crate) fn folder(server: &Scripted, wire: Wire) -> Bench {

@@ -1,5 +1,15 @@
 //! The clock: when it is now, in the units of the rows. The only place that asks it for a date.
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Nanoseconds that the clock is ahead of that of the system: tests let it jump. Nothing of it is in a release build.
+#[cfg(debug_assertions)]
+static AHEAD_NS: std::sync::atomic::AtomicI64 = std::sync::atomic::AtomicI64::new(0);
+
+/// Lets the clock of this process jump, as it does when somebody sets it or the machine was asleep.
+#[cfg(debug_assertions)]
+pub fn jump(ms: i64) {
+    AHEAD_NS.fetch_add(ms * 1_000_000, std::sync::atomic::Ordering::SeqCst);
+}
 
 /// Milliseconds since 1970.
 pub(crate) fn now_ms() -> i64 {
@@ -9,7 +19,34 @@ pub(crate) fn now_ms() -> i64 {
 /// Nanoseconds since 1970.
 pub(crate) fn now_ns() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+    let ns = i64::try_from(since.as_nanos()).unwrap_or(i64::MAX);
+    #[cfg(debug_assertions)]
+    let ns = ns.saturating_add(AHEAD_NS.load(std::sync::atomic::Ordering::SeqCst));
+    ns
+}
+
+/// Now, as a point in time.
+pub(crate) fn now() -> jiff::Timestamp {
+    jiff::Timestamp::from_nanosecond(now_ns().into()).unwrap_or_default()
+}
+
+/// A clock that never jumps: the date it was started at and what went by since, for whatever is measured.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Steady {
+    started: Instant,
+    started_ms: i64,
+}
+
+impl Steady {
+    /// Starts it.
+    pub(crate) fn start() -> Self {
+        Self { started: Instant::now(), started_ms: now_ms() }
+    }
+
+    /// Milliseconds since 1970.
+    pub(crate) fn now_ms(self) -> i64 {
+        self.started_ms.saturating_add(i64::try_from(self.started.elapsed().as_millis()).unwrap_or(i64::MAX))
+    }
 }
 
 /// A time as people and files write it, in UTC: `2025-03-04T16:55:39.000Z`.

@@ -8,7 +8,7 @@
 //! Files are the truth; the index is a cache that may be deleted at any time.
 
 pub mod app;
-mod clock;
+pub mod clock;
 mod demo;
 pub mod error;
 mod evaluating;

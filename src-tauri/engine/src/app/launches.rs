@@ -187,13 +187,13 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             cost: progress.cost,
             unpriced: progress.unpriced,
             max_cost: launch.rules.max_cost,
-            runs: window(progress, span),
+            runs: window(progress, span, launch.now_ms()),
         }
     })
 }
 
 /// Those at work first, then failed, waiting, done; within each as planned.
-fn window(progress: &Progress, span: Span) -> Vec<LaunchRun> {
+fn window(progress: &Progress, span: Span, now: i64) -> Vec<LaunchRun> {
     let rank = |stage: Stage| match stage {
         Stage::Running => 0,
         Stage::Ended(Ending::Error | Ending::Elsewhere) => 1,
@@ -206,7 +206,6 @@ fn window(progress: &Progress, span: Span) -> Vec<LaunchRun> {
     }
     let mut runs: Vec<&RunProgress> = progress.runs().iter().collect();
     runs.sort_by_key(|run| rank(run.stage));
-    let now = clock::now_ms();
     let window = runs.into_iter().skip(span.offset as usize).take(span.limit.min(MOST_ROWS) as usize);
     window.map(|run| row(run, now)).collect()
 }

@@ -146,7 +146,10 @@ impl Conductor {
         loop {
             match self.shared.inbox.wait(self.next_moment()) {
                 Woken::Stop => break,
-                Woken::Hints(hints) => self.follow(&hints),
+                Woken::Hints(mut hints) => {
+                    hints.rescan |= self.woke_from_sleep();
+                    self.follow(&hints);
+                }
                 Woken::Due => self.due(),
             }
         }

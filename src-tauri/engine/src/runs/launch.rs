@@ -4,7 +4,7 @@ use super::drive::{Crew, Job, drive};
 use super::event::{Ending, RunEvent, What};
 use super::progress::Progress;
 use super::setup::Rules;
-use crate::clock;
+use crate::clock::Steady;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -35,6 +35,7 @@ struct Shared {
     stops: Stops,
     /// To say that it was stopped; the runs alone decide how long there is something to listen to.
     teller: mpsc::WeakUnboundedSender<RunEvent>,
+    clock: Steady,
 }
 
 struct Standing {
@@ -53,19 +54,19 @@ pub struct Stops {
 
 /// Where runs say what happens.
 #[derive(Clone)]
-pub struct Teller(mpsc::UnboundedSender<RunEvent>);
+pub struct Teller(mpsc::UnboundedSender<RunEvent>, Steady);
 
 impl Teller {
     /// Says what happened to a run, or to the whole launch.
     pub fn tell(&self, run: Option<&str>, what: What) {
         // Nobody listens any more only when the program ends.
-        let _ = self.0.send(RunEvent { at_ms: clock::now_ms(), run: run.map(str::to_owned), what });
+        let _ = self.0.send(RunEvent { at_ms: self.1.now_ms(), run: run.map(str::to_owned), what });
     }
 
     /// A teller, and what it says.
     pub fn new() -> (Self, mpsc::UnboundedReceiver<RunEvent>) {
         let (sender, receiver) = mpsc::unbounded_channel();
-        (Self(sender), receiver)
+        (Self(sender, Steady::start()), receiver)
     }
 }
 
@@ -80,8 +81,9 @@ impl Launch {
     ) -> Self {
         let progress = Progress::of(jobs.iter().map(|job| job.slot.path.clone()));
         let standing = Mutex::new(Standing { progress, over: false });
-        let (stops, teller, rules) = (crew.stops.clone(), crew.teller.0.downgrade(), crew.setup.rules);
-        let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller });
+        let (stops, Teller(teller, clock), rules) = (crew.stops.clone(), &crew.teller, crew.setup.rules);
+        let (teller, clock) = (teller.downgrade(), *clock);
+        let shared = Arc::new(Shared { standing, over: Condvar::new(), stops, teller, clock });
         let output_dir = crew.output_dir.clone();
         let told = Arc::clone(&shared);
         std::thread::spawn(move || told.listen(events, listeners));
@@ -92,6 +94,11 @@ impl Launch {
     /// How it stands.
     pub fn look<T>(&self, look: impl FnOnce(&Progress) -> T) -> T {
         look(&self.shared.lock().progress)
+    }
+
+    /// Now, by the clock of its events.
+    pub fn now_ms(&self) -> i64 {
+        self.shared.clock.now_ms()
     }
 
     /// True once everything is done and every listener has heard of it.
@@ -108,7 +115,7 @@ impl Launch {
             stops.hard.cancel();
         }
         if let Some(teller) = self.shared.teller.upgrade().filter(|_| is_first) {
-            Teller(teller).tell(None, What::Stopping { why: why.to_owned() });
+            Teller(teller, self.shared.clock).tell(None, What::Stopping { why: why.to_owned() });
         }
     }
 

@@ -5,9 +5,9 @@ use super::keys::ApiKey;
 use super::limiter::Limiter;
 use super::pace::Outcome;
 use super::retry::{self, AttemptEnd, Decision, Moment, Rules};
+use crate::clock;
 use crate::runs::disk::DiskError;
 use crate::runs::provider::{Fault, FaultKind, HttpReply, HttpRequest};
-use jiff::Timestamp;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
@@ -189,7 +189,7 @@ impl Sending<'_> {
                 _ => return Step::Failed(Failed::Fault { fault, attempts: number }),
             },
         };
-        let moment = Moment { now: Timestamp::now(), random: chance(), spent: so_far };
+        let moment = Moment { now: clock::now(), random: chance(), spent: so_far };
         match retry::next(self.rules, number, &end, &moment) {
             Decision::Again { wait, why } => Step::Again { wait, why },
             Decision::Stop { .. } if number == 1 && fault.kind == FaultKind::Refused => {
@@ -245,7 +245,7 @@ fn outcome<T>(number: u32, judged: Option<&Result<T, Fault>>, attempt: Option<&A
         Some(Ok(_)) if number == 1 => Outcome::Good,
         Some(Err(fault)) if too_many && fault.kind == FaultKind::Passing => {
             let headers = attempt.map(|attempt| attempt.headers.as_slice()).unwrap_or_default();
-            let asked = retry::asked(headers, Timestamp::now());
+            let asked = retry::asked(headers, clock::now());
             Outcome::TooMany(asked.and_then(|seconds| Duration::try_from_secs_f64(seconds.min(3600.0)).ok()))
         }
         _ => Outcome::Neutral,

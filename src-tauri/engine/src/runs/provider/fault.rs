@@ -147,11 +147,17 @@ fn by_status(status: u16, said: &Said) -> FaultKind {
     }
 }
 
-fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
+/// Who it is, where a sentence begins.
+pub(super) fn at_the_beginning(who: Who) -> String {
     let mut name = who.to_string();
     if let Some(first) = name.get_mut(..1) {
         first.make_ascii_uppercase();
     }
+    name
+}
+
+fn sentence(who: Who, kind: FaultKind, status: u16, said: &Said) -> String {
+    let name = at_the_beginning(who);
     let what = match kind {
         FaultKind::Passing | FaultKind::Truncated => "could not answer this time",
         FaultKind::Refused if (300..400).contains(&status) => {

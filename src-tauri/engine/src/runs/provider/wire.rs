@@ -113,6 +113,7 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
     };
     if text.starts_with('<') {
         let page = fault::quoted(text);
+        let who = fault::at_the_beginning(who);
         let message = format!("{who} answered with a page for people instead of JSON ({page}); check its `base_url`.");
         return Err(fault(FaultKind::Refused, message));
     }
