@@ -100,4 +100,32 @@ mod tests {
         let nowhere = Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
         assert!(nowhere.demo().is_none_or(|dir| dir.is_dir()));
     }
+
+    /// Run by the next test in a process of its own: what happens at a panic is set for a whole process.
+    #[test]
+    #[ignore = "sets what happens at a panic, for which the next test makes a process"]
+    fn a_panic_about_a_secret() {
+        if std::env::var_os("TEST_PANICS").is_none() {
+            return eprintln!("not run: the next test makes a process for it");
+        }
+        Surroundings::default().listen_to_mistakes();
+        keep_secrets();
+        let broken =
+            std::thread::Builder::new().name("run".to_owned()).spawn(|| panic!("the key is canary-0123456789"));
+        let why = broken.unwrap().join().unwrap_err();
+        assert_eq!(why.downcast_ref::<&str>(), Some(&"the key is canary-0123456789"), "it was about a secret");
+    }
+
+    #[test]
+    fn a_panic_says_where_it_was_and_not_what_it_was_about() {
+        let ran = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "surroundings::tests::a_panic_about_a_secret", "--ignored", "--nocapture"])
+            .env("TEST_PANICS", "1")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        assert!(ran.status.success() && said.contains("1 passed"), "{said}");
+        assert!(said.contains("Touchstone made a mistake at src-tauri/src/surroundings.rs:"), "{said}");
+        assert!(said.contains("(thread run)") && !said.contains("canary"), "{said}");
+    }
 }

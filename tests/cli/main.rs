@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod agreement;
+#[path = "../engine/canary.rs"]
+mod canary;
 mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;
@@ -23,6 +25,7 @@ mod scoring;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
+mod secrets;
 mod serve;
 mod stabletoolbench;
 mod stats;

@@ -9,7 +9,7 @@ use base64::prelude::BASE64_STANDARD;
 use fs_err as fs;
 use serde_json::json;
 use std::fmt::Write as _;
-use touchstone_engine::rows::{LaunchRequest, RunState};
+use touchstone_engine::rows::{LaunchRequest, ReportFormat, ReportRequest, RunState};
 
 const KEY: &str = "canary/key+with=odd~letters.20251121";
 const PASSWORD: &str = "canary-p4ssw0rd:of/the+database";
@@ -56,6 +56,26 @@ fn everything(bench: &Bench) -> Vec<canary::Find> {
 fn clean(what: &str, text: &str) {
     for secret in [KEY, PASSWORD] {
         assert_eq!(canary::spot(text.as_bytes(), secret), None, "{what}: {text}");
+    }
+}
+
+/// Every report of what the runs came to.
+fn reports(bench: &Bench) {
+    use ReportFormat::{Azure, Csv, Html, Json, Jsonl, Junit, Markdown};
+    for format in [Html, Markdown, Csv, Json, Jsonl, Junit, Azure] {
+        let request = ReportRequest {
+            format,
+            filter: String::new(),
+            scorer: None,
+            baseline: None,
+            title: String::new(),
+            runs: true,
+            published: false,
+            theme: None,
+        };
+        let report = bench.app().make_report(&request, true).unwrap();
+        assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
+        clean("report", &report.text);
     }
 }
 
@@ -106,6 +126,7 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     let nudged = bench.app().nudge_run(&row.id, "More.").unwrap();
     clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));
     clean("events", &format!("{:?}", events.lock().unwrap()));
+    reports(&bench);
     clean("row", &format!("{row:?} {:?}", bench.problems()));
     assert!(fs::read_to_string(bench.path(RUN)).unwrap().contains("[redacted]"), "something was there to take out");
     assert_eq!(everything(&bench), []);
