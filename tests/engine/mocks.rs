@@ -1,10 +1,17 @@
-//! The codecs against mock servers that others wrote, when `TOUCHSTONE_MOCKS` names some: `http://127.0.0.1:1,http://127.0.0.1:2`.
-//! Each has to take a question, call tools, take their results and answer, whole and streamed, over both wires; what it breaks on
-//! request has to be a fault. Ignored in a usual run:
-//! `cargo test -p touchstone-engine --test engine mocks -- --ignored --nocapture`. Seen with `@copilotkit/aimock` and `llmock`.
-use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::time::Duration;
+//! The codecs, the client and whole runs against mock servers that others wrote, when `TOUCHSTONE_MOCKS` names some. Each has to take a
+//! question, call tools, take their results and answer, whole and streamed, over both wires; what it breaks on request has to be a
+//! fault. Ignored in a usual run, because these servers are programs of others:
+//!
+//! ```text
+//! npm install @copilotkit/aimock && npx llmock --port 4110 --fixtures FILE   # a fixture that calls tools when asked "How many",
+//! pip install llmock && llmock serve --port 4111                             # answers their results, and greets back at "hello"
+//! TOUCHSTONE_MOCKS=http://127.0.0.1:4110,http://127.0.0.1:4111 \
+//!   cargo test --workspace --test engine mocks -- --ignored --nocapture --test-threads=1
+//! ```
+use crate::running::{self, folder_of, request, run};
+use tokio_util::sync::CancellationToken;
+use touchstone_engine::runs::http::client::{Client, SendError, SendFault};
+use touchstone_engine::runs::http::keys::ApiKey;
 use touchstone_engine::runs::provider::{
     Ask, Auth, Fault, FaultKind, HttpReply, HttpRequest, Offer, Reply, Stop, decode, encode,
 };
@@ -35,37 +42,31 @@ fn offers() -> Vec<Offer> {
     vec![offer("query"), offer("look")]
 }
 
-/// Sends over HTTP 1.0, where a body ends with the connection: what came until then is the reply.
-fn send(request: &HttpRequest, more: &str) -> HttpReply {
-    let (host, path) = request.url.trim_start_matches("http://").split_once('/').unwrap();
-    let headers: String = request.headers.iter().flat_map(|(name, value)| [name, ": ", value, "\r\n"]).collect();
-    let head = format!(
-        "POST /{path} HTTP/1.0\r\nhost: {host}\r\n{headers}{more}authorization: Bearer probe\r\nx-api-key: probe\r\ncontent-length: {}\r\n\r\n",
-        request.body.len()
-    );
-    let mut stream = TcpStream::connect(host).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-    stream.write_all(&[head.as_bytes(), &request.body].concat()).unwrap();
-    let mut bytes = Vec::new();
-    // A connection that is reset has given what it gave.
-    let _ = stream.read_to_end(&mut bytes);
-    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").map_or(bytes.len(), |at| at + 4);
-    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
-    let headers = head.lines().filter_map(|line| line.split_once(": "));
-    let headers = headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
-    HttpReply { status, headers, body: bytes[end..].to_vec() }
+/// Sends as a run does, with a header more.
+fn send(request: &HttpRequest, more: Option<(&str, &str)>) -> Result<HttpReply, SendError> {
+    let mut request = request.clone();
+    request.headers.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    request.patience = 20;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let key = ApiKey::new("probe").unwrap();
+    runtime.block_on(Client::default().send(&request, Some(&key), &CancellationToken::new()))
 }
 
-fn ask(model: &Model, turns: &[Turn], more: &str) -> Result<Reply, Fault> {
+fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Reply, Fault> {
     let request = encode(&Ask { model, system: "Be brief.", turns, tools: &offers() });
-    decode(model.provider, &send(&request, more))
+    match send(&request, more) {
+        Ok(reply) => decode(model.provider, &reply),
+        Err(error) => {
+            let kind = if error.fault == SendFault::Cut { FaultKind::Truncated } else { FaultKind::Passing };
+            Err(Fault { kind, message: error.message, status: None })
+        }
+    }
 }
 
 /// Where a server has this wire.
 fn base(server: &str, provider: Provider) -> String {
     let prefixed = format!("{server}/anthropic/v1");
-    let probe = || ask(&model(provider, prefixed.clone(), false), &[Turn::User("hello".to_owned())], "").is_ok();
+    let probe = || ask(&model(provider, prefixed.clone(), false), &[Turn::User("hello".to_owned())], None).is_ok();
     if provider == Provider::Anthropic && probe() { prefixed } else { format!("{server}/v1") }
 }
 
@@ -92,7 +93,7 @@ fn each(mut look: impl FnMut(&str, &Model)) {
 fn servers_that_others_wrote_take_questions_and_results_of_tools() {
     each(|server, model| {
         let mut turns = vec![Turn::User("How many?".to_owned())];
-        let first = ask(model, &turns, "").unwrap();
+        let first = ask(model, &turns, None).unwrap();
         assert_eq!(first.stop, Stop::Calls, "{server} {:?}", model.provider);
         assert!(first.calls.iter().all(|call| matches!(call.params, Value::Map(_))), "{:?}", first.calls);
         let mut calls = first.calls;
@@ -102,7 +103,7 @@ fn servers_that_others_wrote_take_questions_and_results_of_tools() {
         }
         eprintln!("{server} {:?}: {} calls, {:?}", model.provider, calls.len(), first.usage);
         turns.push(Turn::Assistant(Said { text: first.text, kept: first.kept, calls }));
-        let last = ask(model, &turns, "").unwrap();
+        let last = ask(model, &turns, None).unwrap();
         assert_eq!(last.stop, Stop::Done, "{server} {:?}", model.provider);
         assert!(last.text.is_some());
     });
@@ -113,7 +114,8 @@ fn script(server: &str, behaviour: &str) -> bool {
     let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
     let url = format!("{server}/_llmock/scenario");
     let body = format!("{{\"behaviors\":[{behaviour}]}}").into_bytes();
-    send(&HttpRequest { url, headers, auth: Auth::None, body, stream: false, patience: 1 }, "").status == 201
+    let request = HttpRequest { url, headers, auth: Auth::None, body, stream: false, patience: 1 };
+    send(&request, None).is_ok_and(|reply| reply.status == 201)
 }
 
 #[test]
@@ -121,34 +123,53 @@ fn script(server: &str, behaviour: &str) -> bool {
 fn what_such_servers_break_is_a_fault() {
     let hello = [Turn::User("hello".to_owned())];
     each(|server, model| {
-        let found = |what: &str| {
+        let found = |what: Option<(&str, &str)>| {
             let found = ask(model, &hello, what);
-            eprintln!("{server} {:?} {} {}: {found:?}", model.provider, found.is_ok(), what.trim_end());
+            eprintln!("{server} {:?} {} {what:?}: {found:?}", model.provider, found.is_ok());
             found.map_err(|fault| fault.kind)
         };
-        assert!(found("").is_ok(), "without a fault it works");
-        let statuses = [429, 500, 503].map(|status| format!("x-llmock-force-status: {status}\r\n"));
-        let own = ["ratelimit", "drop"].map(|fault| format!("x-aimock-chaos-{fault}: 1\r\n"));
+        assert!(found(None).is_ok(), "without a fault it works");
         if script(server, r#"{"type":"delay","seconds":0.2}"#) {
-            assert!(found("").is_ok(), "slow is no fault");
-            for status in &statuses {
-                assert_eq!(found(status), Err(FaultKind::Passing));
+            assert!(found(None).is_ok(), "slow is no fault");
+            for status in ["429", "500", "503"] {
+                assert_eq!(found(Some(("x-llmock-force-status", status))), Err(FaultKind::Passing));
             }
             for kind in ["disconnect", "truncate", "malformed"].into_iter().filter(|_| switched(model)) {
                 let fault = format!(r#"{{"type":"stream_fault","kind":"{kind}","after_chunks":1}}"#);
                 assert!(script(server, &fault));
-                assert!(matches!(found(""), Err(FaultKind::Truncated | FaultKind::Passing)), "{kind}");
+                assert!(matches!(found(None), Err(FaultKind::Truncated | FaultKind::Passing)), "{kind}");
             }
         } else {
-            assert!(found("x-aimock-chaos-latency: 200\r\n").is_ok(), "slow is no fault");
-            for fault in &own {
-                assert_eq!(found(fault), Err(FaultKind::Passing));
+            assert!(found(Some(("x-aimock-chaos-latency", "200"))).is_ok(), "slow is no fault");
+            for fault in ["x-aimock-chaos-ratelimit", "x-aimock-chaos-drop"] {
+                assert_eq!(found(Some((fault, "1"))), Err(FaultKind::Passing));
             }
-            for kind in ["malformed", "disconnect"] {
-                let header = format!("x-aimock-chaos-{kind}: 1\r\n");
-                assert!(matches!(found(&header), Err(FaultKind::Truncated | FaultKind::Passing)), "{kind}");
+            for fault in ["x-aimock-chaos-malformed", "x-aimock-chaos-disconnect"] {
+                assert!(matches!(found(Some((fault, "1"))), Err(FaultKind::Truncated | FaultKind::Passing)), "{fault}");
             }
         }
+    });
+}
+
+#[test]
+#[ignore = "needs servers in TOUCHSTONE_MOCKS"]
+fn a_whole_run_comes_to_its_end_against_such_a_server() {
+    each(|server, model| {
+        let provider = if model.provider == Provider::Anthropic { "anthropic" } else { "openai" };
+        let (id, url, stream) = (&model.model_id, &model.base_url, switched(model));
+        let file = format!(
+            "input_dir: tasks\noutput_dir: results\nmodels:\n  scripted: {{ provider: {provider}, base_url: '{url}', model: {id}, stream: {stream} }}\n{}",
+            running::THINGS
+        );
+        let bench = folder_of(&file, running::stage::PLAIN).open();
+        let view = run(&bench, &request());
+        assert_eq!((view.done, view.failed), (1, 0), "{server} {provider} {stream}: {:?}", view.runs);
+        let said = running::stage::said(&bench, running::stage::RUN);
+        eprintln!("{server} {provider} {stream}:\n{said}");
+        let last = said.lines().last().unwrap();
+        assert!(said.contains("query_things") && last.contains("assistant_message"), "{said}");
+        assert!(view.tokens.is_some(), "{view:?}");
+        assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
     });
 }
 
@@ -161,14 +182,14 @@ fn broken_arguments_from_such_a_server_come_as_text_and_are_taken_back() {
             return;
         }
         let mut turns = vec![Turn::User("How many?".to_owned())];
-        let mut first = ask(model, &turns, "").unwrap();
+        let mut first = ask(model, &turns, None).unwrap();
         eprintln!("{server} {:?}: {:?}", model.provider, first.calls);
         broken += first.calls.iter().filter(|call| call.params.text().is_some()).count();
         for call in &mut first.calls {
             call.outcome = Some(Outcome::Error(Value::from("These arguments are no JSON.")));
         }
         turns.push(Turn::Assistant(Said { text: first.text, kept: first.kept, calls: first.calls }));
-        assert_eq!(ask(model, &turns, "").unwrap().stop, Stop::Done);
+        assert_eq!(ask(model, &turns, None).unwrap().stop, Stop::Done);
     });
     assert!(broken > 0, "one of the servers has to be llmock");
 }
