@@ -94,25 +94,32 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
     }
 }
 
-#[test]
-fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
-    let reply = json!({
+/// A judge that says this.
+fn says(text: &str) -> Reply {
+    Reply::json(&json!({
         "id": "c", "object": "chat.completion", "model": "any-1",
-        "choices": [{ "index": 0, "finish_reason": "stop",
-            "message": { "role": "assistant", "content": r#"{"explanation": "So it is.", "score": 4}"# } }],
+        "choices": [{ "index": 0, "finish_reason": "stop", "message": { "role": "assistant", "content": text } }],
         "usage": { "prompt_tokens": 100, "completion_tokens": 10 },
-    });
-    let server = Scripted::always(Reply::json(&reply));
+    }))
+}
+
+/// A folder with a model that judges and one that gives embeddings.
+fn paid_folder(name: &str, server: &Scripted) -> Sandbox {
     let url = server.url("/v1");
     let workspace = format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n"
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any, price: {{ input: 1, output: 2 }} }}\n  embed: {{ base_url: '{url}', model: small, embeddings: true, price: {{ input: 1000.0, output: 0.0 }} }}\n"
     );
-    let sandbox = folder("evaluate-judge", &workspace);
-    let judge = |more: &[&str]| {
-        let usual =
-            ["--evaluators", "relevance", "--judge-model", "local", "--column-mapping", "query=${data.question}"];
-        evaluate(&sandbox, &[usual.as_slice(), more].concat())
-    };
+    folder(name, &workspace)
+}
+
+const JUDGED: [&str; 6] =
+    ["--evaluators", "relevance", "--judge-model", "local", "--column-mapping", "query=${data.question}"];
+
+#[test]
+fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
+    let server = Scripted::always(says(r#"{"explanation": "So it is.", "score": 4}"#));
+    let sandbox = paid_folder("evaluate-judge", &server);
+    let judge = |more: &[&str]| evaluate(&sandbox, &[JUDGED.as_slice(), more].concat());
     let nowhere = judge(&[]);
     assert!(nowhere.status == 2 && nowhere.err.contains("--out"), "{nowhere:?}");
     let plan = judge(&["--out", "out.json", "--plan"]);
@@ -125,6 +132,92 @@ fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
         assert!(ran.out.contains("relevance.relevance") && ran.out.contains("4.0000"), "{}", ran.out);
     }
     assert!(sandbox.folder.join(".touchstone/evaluations/out.jsonl").exists());
+}
+
+#[test]
+fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone() {
+    let server = Scripted::start(|seen| {
+        let is_odd = String::from_utf8_lossy(&seen.body).contains("Two metres") && seen.number < 14;
+        says(if is_odd { "I would rather not say." } else { r#"{"explanation": "So it is.", "score": 4}"# })
+    });
+    let sandbox = paid_folder("evaluate-unread", &server);
+    let judge = |more: &[&str]| {
+        let usual = ["--out", "out.json", "--replace", "--rounds", "2"];
+        evaluate(&sandbox, &[JUDGED.as_slice(), &usual, more].concat())
+    };
+    let ran = judge(&[]);
+    let bought = server.seen().len();
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(
+        ran.out.contains("2 replies could not be read") && ran.out.contains("--again=unread --replace"),
+        "{}",
+        ran.out
+    );
+    let plan = judge(&["--plan"]);
+    assert!(plan.out.contains("no model is asked") || plan.out.contains("0 to 0 requests"), "{}", plan.out);
+    assert!(plan.out.contains("in 2 rounds nothing could be read; --again=unread"), "{}", plan.out);
+    assert!(judge(&["--plan", "--again=unread"]).out.contains("2 to 4 requests"));
+    // The same is said once more, and then something else.
+    assert_eq!((judge(&["--again=unread"]).status, server.seen().len()), (1, bought + 4));
+    let ran = judge(&["--again=unread"]);
+    assert_eq!((ran.status, server.seen().len()), (0, bought + 6), "{ran:?}");
+    assert_eq!((judge(&[]).status, server.seen().len()), (0, bought + 6));
+    assert_eq!((judge(&["--again"]).status, server.seen().len()), (0, bought + 6 + 8));
+    assert_eq!(judge(&["--again=some"]).status, 2);
+}
+
+#[test]
+fn what_embeddings_cost_is_told() {
+    let data = json!([{ "embedding": [1.0, 0.5] }, { "embedding": [1.0, 0.25] }]);
+    let server = Scripted::always(Reply::json(&json!({ "data": data, "usage": { "prompt_tokens": 10 } })));
+    let sandbox = paid_folder("evaluate-embed", &server);
+    fs::write(
+        sandbox.folder.join("one.yaml"),
+        "alike: { kind: text_similarity, options: { evaluation_metric: cosine } }\n",
+    )
+    .unwrap();
+    let cosine = |more: &[&str]| {
+        evaluate(&sandbox, &[&["--config", "one.yaml", "--folder", ".", "--out", "out.json"], more].concat())
+    };
+    let ran = cosine(&[]);
+    // The last row has no answer, and what is empty has no vector.
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.out.contains("3 replies bought, 30 tokens, $0.0300"), "{}", ran.out);
+    let texts = evaluate(&sandbox, &["--evaluators", "f1_score"]);
+    assert!(!texts.out.contains("bought"), "{}", texts.out);
+}
+
+#[test]
+fn a_plan_with_a_target_says_what_each_row_takes_and_that_the_rest_is_not_known() {
+    let server = Scripted::always(says(r#"{"explanation": "So it is.", "score": 4}"#));
+    let sandbox = paid_folder("evaluate-target", &server);
+    let rows = "{\"question\": \"When?\"}\n{\"question\": \"Where?\"}\n";
+    fs::write(sandbox.folder.join("bare.jsonl"), rows).unwrap();
+    let run = |more: &[&str]| {
+        let asked = [
+            "evaluate",
+            "--data",
+            "bare.jsonl",
+            "--target",
+            "sh -c 'cat >/dev/null; echo {\\\"response\\\": \\\"Seven.\\\"}'",
+        ];
+        let usual = ["--out", "out.json", "--replace", "--rounds", "3"];
+        sandbox.run(&[asked.as_slice(), &JUDGED, &usual, more].concat())
+    };
+    let plan = run(&["--plan"]);
+    assert_eq!((plan.status, server.seen().len()), (0, 0), "{plan:?}");
+    for words in [
+        "2 rows\nthe target is asked about 2 of them first\nrelevance: 1 to 2 requests for each row, in each of 3 rounds.",
+        "6 to 12 requests, tokens are not known before the target answers",
+    ] {
+        assert!(plan.out.contains(words), "{words}: {}", plan.out);
+    }
+    assert!(!plan.out.contains("no model is asked") && !plan.out.contains('$'), "{}", plan.out);
+    let plan = run(&["--plan", "--json"]).json().remove(0);
+    assert_eq!((&plan["target"], &plan["tokens_most"], &plan["cost_most"]), (&json!(2), &Value::Null, &Value::Null));
+    let ran = run(&[]);
+    assert_eq!((ran.status, server.seen().len()), (0, 6), "{ran:?}");
+    assert!(!ran.out.contains("are from before"), "{}", ran.out);
 }
 
 #[test]

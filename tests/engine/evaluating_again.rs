@@ -2,11 +2,11 @@
 //! nothing twice.
 use super::bench::Bench;
 use super::evaluating::{
-    OUT, ROWS, cosine, embedding, evaluate, metric, one_at_a_time, refused, request, results, scored,
+    OUT, ROWS, cosine, embedding, ended, evaluate, metric, one_at_a_time, refused, request, results, scored,
 };
 use super::judging::workspace;
 use super::running::stage::{refuses, says};
-use super::scripted::{Reply, Scripted, Seen};
+use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::{Value, json};
 use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluatorRequest, LaunchState};
@@ -155,4 +155,23 @@ fn vectors_are_kept_in_little_room_and_say_the_same_when_they_are_read_again() {
     let view = evaluate(&bench, &request);
     assert_eq!((view.done, view.calls, server.seen().len()), (3, 0, 3), "{view:?}");
     assert_eq!(fs::read_to_string(bench.path(OUT)).unwrap(), written);
+}
+
+#[test]
+fn a_file_that_is_replaced_belongs_to_whoever_is_at_it_though_nothing_is_paid_for() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server = Scripted::start(move |_| scored(3).once_open(&held));
+    let bench = one_at_a_time(&server);
+    let paid = EvaluateRequest { replace: true, ..request(&bench, &["relevance"]) };
+    let id = bench.app().start_evaluating(&paid).unwrap().evaluation;
+    server.wait_for(1);
+    let texts = EvaluateRequest { replace: true, ..request(&bench, &["f1_score"]) };
+    let error = refused(&bench, &texts);
+    assert!(error.message.contains("making these results"), "{error}");
+    latch.open();
+    assert_eq!(ended(bench.app(), &id).done, 3);
+    assert_eq!(evaluate(&bench, &texts).done, 3);
+    // What was bought is there all the same.
+    assert_eq!(bench.app().plan_evaluating(&paid).unwrap().kept, 3);
 }

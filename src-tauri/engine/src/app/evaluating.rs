@@ -16,7 +16,7 @@ use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{EvaluateAgain, EvaluateOptions, EvaluateRequest, Evaluating, EvaluatorRequest, Trouble};
-use crate::runs::evaluations::{Bench, Place, place_of, taken};
+use crate::runs::evaluations::{Bench, Keeping, Place, place_of, taken};
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
@@ -161,7 +161,7 @@ impl App {
         }
         let runtime = self.inner.launches.runtime()?;
         let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
-        let bench = bench(&asked, &wish)?;
+        let bench = bench(&asked, &wish, request.replace)?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
@@ -330,11 +330,16 @@ fn free(asked: &Asked, replace: bool) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Takes the file of results where there is something to keep for it. Where everything is asked anew, what is kept is moved aside.
-fn bench(asked: &Asked, wish: &Wish) -> Result<Option<Bench>, AppError> {
-    let place = asked.place.as_ref().filter(|_| wish.pays() || !asked.target.is_empty());
-    let anew = asked.again == EvaluateAgain::All;
-    place.map(|place| Bench::take(place, anew)).transpose().map_err(|why| bad(taken(&why)))
+/// Takes the file of results where there is something to keep for it, or something in its place. Where everything is asked anew, what is
+/// kept is moved aside.
+fn bench(asked: &Asked, wish: &Wish, replace: bool) -> Result<Option<Bench>, AppError> {
+    let keeping = match asked.again {
+        _ if !wish.pays() && asked.target.is_empty() => Keeping::Nothing,
+        EvaluateAgain::All => Keeping::Anew,
+        EvaluateAgain::Nothing | EvaluateAgain::Unread => Keeping::Replies,
+    };
+    let place = asked.place.as_ref().filter(|_| replace || keeping != Keeping::Nothing);
+    place.map(|place| Bench::take(place, keeping)).transpose().map_err(|why| bad(taken(&why)))
 }
 
 /// Refuses rows that cannot all be evaluated as was asked: what is left out would be missed in the means.

@@ -302,7 +302,7 @@ impl Work {
 
     /// Where replies and what the target said are kept; none once it is over.
     fn journal(&self) -> Option<Journal> {
-        self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|bench| bench.journal.clone())
+        self.bench.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.journal().cloned()
     }
 
     fn view(&self) -> EvaluationView {

@@ -95,40 +95,68 @@ fn hidden(name: &str) -> String {
 
 /// The results of one evaluation, for whoever makes them: nobody else does at the same time.
 pub struct Bench {
-    /// Replies, durable before anything is made of them.
-    pub journal: Journal,
+    kept: Option<Beside>,
+    _lock: RunLock,
+}
+
+/// What is kept for results that are paid for.
+struct Beside {
+    journal: Journal,
     /// Where the results go.
     home: PathBuf,
     folder: Folder,
     name: String,
-    _lock: RunLock,
+}
+
+/// What is to be kept for a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keeping {
+    /// Nothing: it is only written.
+    Nothing,
+    /// Replies, with those that are there.
+    Replies,
+    /// Replies; those that are there are moved aside.
+    Anew,
 }
 
 impl Bench {
-    /// Takes the file; what is kept for it is moved aside where everything is asked `anew`. May wait for some milliseconds.
-    pub fn take(place: &Place, anew: bool) -> Result<Self, LockError> {
+    /// Takes the file. May wait for some milliseconds.
+    pub fn take(place: &Place, keeping: Keeping) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
         // Made first: on the way to it no link is followed.
         let home = Folder::make(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
-        if anew {
+        // What a process that died left half written.
+        publish::clear(&home, name)?;
+        if keeping == Keeping::Anew {
             publish::journal_aside(&home.path, &hidden(name))?;
         }
+        let kept = (keeping != Keeping::Nothing).then(|| Beside::of(&home, name)).transpose()?;
+        Ok(Self { kept, _lock: lock })
+    }
+
+    /// Replies, durable before anything is made of them.
+    pub fn journal(&self) -> Option<&Journal> {
+        self.kept.as_ref().map(|kept| &kept.journal)
+    }
+
+    /// Keeps raw replies beside the results; those of the results that are replaced are kept with them.
+    pub fn keep(&self, text: &str) -> Result<(), DiskError> {
+        let Some(Beside { home, folder, name, .. }) = &self.kept else { return Ok(()) };
+        spare(home, (folder, name), &[REPLIES], text.as_bytes())?;
+        publish::put(folder, name, text.as_bytes(), FRESH)
+    }
+}
+
+impl Beside {
+    fn of(home: &Folder, name: &str) -> Result<Self, DiskError> {
         let journal = Journal::open(&home.path, &hidden(name))?;
         let replies = beside::replies(name);
         let mut parts: Vec<&str> = replies.split('/').collect();
         let beside = parts.pop().unwrap_or_default().to_owned();
         let folder = Folder::make(&home.path, &parts, PRIVATE)?;
-        // What a process that died left half written.
         publish::clear(&folder, &beside)?;
-        publish::clear(&home, name)?;
-        Ok(Self { journal, home: home.path, folder, name: beside, _lock: lock })
-    }
-
-    /// Keeps raw replies beside the results; those of the results that are replaced are kept with them.
-    pub fn keep(&self, text: &str) -> Result<(), DiskError> {
-        spare(&self.home, (&self.folder, &self.name), &[REPLIES], text.as_bytes())?;
-        publish::put(&self.folder, &self.name, text.as_bytes(), FRESH)
+        Ok(Self { journal, home: home.path.clone(), folder, name: beside })
     }
 }
 
