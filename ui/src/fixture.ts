@@ -142,9 +142,9 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     save_report: () => true,
     judge_options: () => ({ groups: [{ name: "StableToolBench", what: "Was the request solved?" }], judges: [judge("sopr", "Was the request solved?", 3, true), judge("fac", "Is it complete?", 1, false)], models: [{ name: "local", detail: "OpenAI wire", why_not: null }, { name: "old", detail: "replays", why_not: { message: "`old` replays recordings of runs, so it cannot judge.", fix: null } }], why_not: null }),
     judgings: () => fixture.judgings,
-    trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [] }),
+    trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [], unreadable: 0 }),
     agreement: () => refused("agreement"),
-    plan_judging: ({ request }) => ({ model: request.model, rounds: request.rounds ?? 3, runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 }),
+    plan_judging: ({ request }) => ({ model: request.model, rounds: request.rounds ?? 3, runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null }),
     start_judging: () => ({ judging: "j1" }),
     stop_judging: () => null,
   };

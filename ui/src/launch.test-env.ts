@@ -34,6 +34,7 @@ export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Par
   skipped,
   skipped_total: skipped.length,
   estimate: { known: 0, calls: null, tokens: null, cost: null },
+  unbound: null,
   ...change,
 });
 

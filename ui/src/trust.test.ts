@@ -7,7 +7,7 @@ import { intervalText, isJudge, kappaText, notCounted, shownPair, withPeople } f
 
 const rater = (id: string, change: Partial<Rater> = {}): Rater => ({ id, name: id, runs: 12, reviewed: 12, stale: 0, unread: 0, ...change });
 const pair = (first: string, second: string, change: Partial<Agreement> = {}): Agreement => ({ first: rater(first), second: rater(second), n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2, ...change });
-const trust = (...pairs: Agreement[]): Trust => ({ raters: [], pairs, reviewed: 12, notes: [] });
+const trust = (...pairs: Agreement[]): Trust => ({ raters: [], pairs, reviewed: 12, notes: [], unreadable: 0 });
 const judged = { judge: "sopr", model: "a:b", official: false } as Judged;
 
 describe("numbers of agreement", () => {

@@ -256,7 +256,7 @@ mod tests {
   - judge: sopr
     version: 1
     model: m
-    model_mark: 0b
+    model_mark: '0b'
     rules: ours
     inputs: '00000000000000000000000000000012'
     wanted: 3

@@ -56,4 +56,8 @@ cost_least: number | null,
 /**
  * The same at most.
  */
-cost_most: number | null, };
+cost_most: number | null, 
+/**
+ * A sentence when the budget binds nothing, because no price is known.
+ */
+unbound: string | null, };

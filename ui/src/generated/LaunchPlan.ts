@@ -25,4 +25,8 @@ skipped_total: number,
 /**
  * What it will probably take.
  */
-estimate: Estimate, };
+estimate: Estimate, 
+/**
+ * A sentence when the budget binds nothing of some of it, because no price is known.
+ */
+unbound: string | null, };

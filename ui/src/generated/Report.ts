@@ -48,4 +48,8 @@ misread: Array<Misread>,
 /**
  * What a reader should know: tokens that were not understood, sides that cannot be compared.
  */
-notes: Array<string>, };
+notes: Array<string>, 
+/**
+ * Files of judgements that cannot be read; a note says which.
+ */
+unreadable: number, };

@@ -21,4 +21,8 @@ reviewed: number,
 /**
  * What is left out, and why, in sentences.
  */
-notes: Array<string>, };
+notes: Array<string>, 
+/**
+ * Files of judgements that cannot be read; a note says which.
+ */
+unreadable: number, };

@@ -4,7 +4,7 @@ import type { JudgingView } from "../generated/JudgingView";
 import { judge } from "../judged.test-env";
 import { about, asked, came, found, judgeOf, meant, passes, takes } from "./judge";
 
-const PLAN: JudgePlan = { model: "m", rounds: 3, runs: 2, unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 6, calls_most: 12, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04 };
+const PLAN: JudgePlan = { model: "m", rounds: 3, runs: 2, unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 6, calls_most: 12, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null };
 
 it("says what it takes from the least to the most, and never takes an unknown price for nothing", () => {
   expect(takes(PLAN)).toBe("6 to 12 requests · about 1.2k to 5.0k tokens · about $0.0100 to $0.0400");

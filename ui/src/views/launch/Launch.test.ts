@@ -74,6 +74,12 @@ describe("the launch sheet", () => {
     await until(() => location.hash === "#/launch?system=tool_calling&model=claude&over=1&max=2.5");
     await until(() => requests(fixture).at(-1)?.max_cost === 2.5 && requests(fixture).at(-1)?.start_over === true);
   });
+  it("says when a budget binds nothing, because no price is known", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_launch = () => ({ ...OWED, unbound: "`claude` has no known price, so the budget of $5 binds nothing of what is asked there." });
+    await open(fixture, READY);
+    await until(() => id("unbound")?.textContent === "`claude` has no known price, so the budget of $5 binds nothing of what is asked there.");
+  });
   it("has nothing of methods and functions where there are no APIs and no queries", async () => {
     await open(new Fixture(), READY);
     await until(() => field("claude").checked);

@@ -64,6 +64,15 @@ it("tells a judge with a scale of its own on that scale, with what it has to rea
   await until(() => expect(requests(backend, "plan_judging").at(-1)).toMatchObject({ judge: "sopr", model: "local", again: false }));
 });
 
+it("says before anything is sent when a budget binds nothing", async () => {
+  const backend = new OneRun(view(SMALL));
+  const plan = backend.replies.plan_judging;
+  backend.replies.plan_judging = (asked) => ({ ...plan(asked), unbound: "`local` has no known price, so the budget of $2 binds nothing of what is asked there." });
+  await open(backend);
+  await press("Judge this…", id("judgements"));
+  await until(() => expect(flat(id("judge-unbound"))).toBe("◐ `local` has no known price, so the budget of $2 binds nothing of what is asked there."));
+});
+
 it("asks for a model, says what it takes before anything is sent, then how it goes, and stops", async () => {
   const backend = await open(new OneRun(view(SMALL)));
   await press("Judge this…", id("judgements"));

@@ -42,7 +42,7 @@ it("says how to begin where nothing was reviewed, and begins no judging", async 
 });
 
 it("judges exactly the reviewed runs that pass the filter", async () => {
-  const backend = await open((backend) => (backend.replies.trust = () => ({ raters: [rater("people")], pairs: [], reviewed: 12, notes: [] })), "#/trust?q=model%3Ao1");
+  const backend = await open((backend) => (backend.replies.trust = () => ({ raters: [rater("people")], pairs: [], reviewed: 12, notes: [], unreadable: 0 })), "#/trust?q=model%3Ao1");
   await until(() => expect(flat(id("trust"))).toContain("No judge was asked about these runs yet."));
   button("Calibrate a judge")?.click();
   await tick();
@@ -53,7 +53,7 @@ it("judges exactly the reviewed runs that pass the filter", async () => {
 
 it("shows a pair closer, names what does not count, and fills in as verdicts come", async () => {
   const backend = await open((backend) => {
-    backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [PAIR], reviewed: 12, notes: ["`sowr` is left out."] });
+    backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [PAIR], reviewed: 12, notes: ["`sowr` is left out."], unreadable: 0 });
     backend.replies.agreement = () => ({ ...PAIR, disagreements: [{ run: "r7", path: "<b>x</b>.yaml", task: "t", first: "right", first_why: "I <i>say</i>", second: "wrong", second_why: null }] });
   });
   await until(() => expect(flat(id("trust-pairs"))).toContain("people and sopr by m10 of 120.690.34 to 1.00–good"));
@@ -62,7 +62,7 @@ it("shows a pair closer, names what does not count, and fills in as verdicts com
   await until(() => expect(flat(id("disagreements"))).toContain("<b>x</b>.yaml people right I <i>say</i> sopr by m wrong"));
   expect(id("disagreements")?.querySelector("a")?.getAttribute("href")).toBe("#/run/r7");
   expect(flat(id("trust-pair"))).toContain("And 1 run more");
-  backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [{ ...PAIR, same: 11 }], reviewed: 12, notes: [] });
+  backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [{ ...PAIR, same: 11 }], reviewed: 12, notes: [], unreadable: 0 });
   backend.tell({ kind: "runs", generation: 2, ids: ["r7"], all: false });
   await until(() => expect(flat(id("trust-pairs"))).toContain("11 of 12"));
 });
