@@ -41,6 +41,7 @@ pub(crate) const COMMANDS: [&str; 60] = [
     "evaluations",
     "trust",
     "agreement",
+    "unfinished_evaluations",
     "plan_launch",
     "start_launch",
     "stop_launch",

@@ -206,7 +206,7 @@ struct Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 39;
+pub(crate) const LOOKS: usize = 40;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -279,6 +279,7 @@ fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8
         "evaluate_options" => reply(json, |Nothing {}| app.evaluate_options(may_run)),
         "look_at_data" => reply(json, |Id { id }| app.look_at_data(&id)),
         "evaluations" => reply(json, |Nothing {}| Ok(app.evaluations())),
+        "unfinished_evaluations" => reply(json, |Nothing {}| app.unfinished_evaluations()),
         "pick_file" => reply(json, |Nothing {}| pick_file()),
         "plan_evaluating" => reply(json, |Evaluate { request }| app.plan_evaluating(&request)),
         "start_evaluating" => reply(json, |Evaluate { request }| app.start_evaluating(&request)),

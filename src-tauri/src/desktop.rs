@@ -268,8 +268,8 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         make_report, list_tasks, read_task, published, run_scorers, review_run, save_report,
         judging::judge_options, judging::judgings, judging::plan_judging, judging::start_judging,
         judging::stop_judging, judging::trust, judging::agreement, judging::evaluate_options, judging::look_at_data,
-        judging::evaluations, judging::pick_file, judging::plan_evaluating, judging::start_evaluating,
-        judging::stop_evaluating, reveal::reveal_file
+        judging::evaluations, judging::unfinished_evaluations, judging::pick_file, judging::plan_evaluating,
+        judging::start_evaluating, judging::stop_evaluating, reveal::reveal_file
     ]
 }
 

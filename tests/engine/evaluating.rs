@@ -32,7 +32,7 @@ pub(super) fn one_at_a_time(server: &Scripted) -> Bench {
     Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open()
 }
 
-fn offered(bench: &Bench, name: &str) -> DataFile {
+pub(super) fn offered(bench: &Bench, name: &str) -> DataFile {
     let options = bench.app().evaluate_options(true).unwrap();
     let found = options.files.into_iter().find(|file| file.path.ends_with(name));
     found.unwrap_or_else(|| panic!("{name} is not offered"))

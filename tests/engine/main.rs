@@ -17,6 +17,7 @@ mod evaluations;
 mod evaluate_target;
 mod evaluating;
 mod evaluating_again;
+mod evaluating_unfinished;
 mod filter;
 mod folders;
 mod gzip;

@@ -3,8 +3,8 @@ use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;
 use touchstone_engine::rows::{
-    Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, Evaluating, EvaluationView,
-    JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, Trust,
+    Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating,
+    EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, Trust,
 };
 
 #[tauri::command]
@@ -48,10 +48,14 @@ pub(super) async fn evaluations(app: Engine<'_>) -> Reply<Vec<EvaluationView>> {
     run(app, |app| Ok(app.evaluations())).await
 }
 #[tauri::command]
+pub(super) async fn unfinished_evaluations(app: Engine<'_>) -> Reply<Vec<EvaluateUnfinished>> {
+    run(app, |app| app.unfinished_evaluations()).await
+}
+#[tauri::command]
 pub(super) async fn pick_file(window: AppHandle, app: Engine<'_>) -> Reply<Option<DataFile>> {
     let asked = move || {
         let dialog = window.dialog().file().set_title("Choose a data file");
-        dialog.add_filter("Rows", &["jsonl", "csv"]).add_filter("All files", &["*"]).blocking_pick_file()
+        dialog.add_filter("Rows", &["jsonl", "json", "csv"]).add_filter("All files", &["*"]).blocking_pick_file()
     };
     run(app, move |app| match asked().map(tauri_plugin_dialog::FilePath::into_path) {
         None => Ok(None),

@@ -1,5 +1,6 @@
 //! Evaluating data files: what there is to choose from, and beginning it. What it will take is in `plan`, what was begun in `evaluations`.
 mod plan;
+mod unfinished;
 
 use super::budget::{Budget, Prices};
 use super::data_files::{Found, named, table};
@@ -149,10 +150,7 @@ impl App {
         let table = table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
         let (models, setup) = self.models(&wish, request)?;
-        let mut keys = models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
-        if let Some(why) = keys.find_map(|key| self.no_key(key)) {
-            return Err(bad(why));
-        }
+        self.keyed(&models)?;
         free(&asked, request.replace)?;
         let place = asked.place.as_ref();
         if wish.pays() && place.is_none() {
@@ -162,6 +160,7 @@ impl App {
         let runtime = self.inner.launches.runtime()?;
         let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
         let bench = bench(&asked, &wish, request.replace)?;
+        bench.iter().try_for_each(|bench| unfinished::keep(bench, &asked, request))?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
@@ -222,6 +221,12 @@ impl App {
         Ok((Models { judge, embedder }, Some(setup)))
     }
 
+    /// Refuses models whose key is not there.
+    fn keyed(&self, models: &Models) -> Result<(), AppError> {
+        let mut keys = models.judge.iter().chain(&models.embedder).filter_map(|model| model.key.as_deref());
+        keys.find_map(|key| self.no_key(key)).map_or(Ok(()), |why| Err(bad(why)))
+    }
+
     /// Takes secrets out of what a target says: it has the person's environment.
     fn redactor_for(&self, target: &[String], setup: Option<&Setup>) -> Redactor {
         if target.is_empty() {
@@ -251,7 +256,8 @@ fn judge(setup: &Setup, wish: &Wish, request: &EvaluateRequest) -> Result<Model,
             .filter(|one| one.evaluator.takes.model)
             .map(|one| one.evaluator.name.as_str())
             .collect();
-        return Err(bad(format!("{} ask a model: say which one.", names.join(", ")))
+        let verb = if names.len() == 1 { "asks" } else { "ask" };
+        return Err(bad(format!("{} {verb} a model: say which one.", names.join(", ")))
             .hint("Name one of touchstone.yaml: --judge-model MODEL"));
     }
     let model = setup.model(&request.model).ok_or_else(|| no_model(setup, &request.model))?.clone();

@@ -292,12 +292,22 @@ impl Work {
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
                 tracing::debug!(%error, "what the target said counts once more");
             }
+            let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(Err(error)) = bench.as_ref().filter(|_| !made.has_holes()).map(Bench::end) {
+                tracing::debug!(%error, "what is finished is offered to be gone on with");
+            }
         }
         self.lock().metrics = metrics;
         if self.job.place.is_none() {
             *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         }
         Ok(())
+    }
+
+    /// The file of results, as it is shown, as long as it goes on in this folder.
+    pub(super) fn under_way(&self, open: &Arc<OpenFolder>) -> Option<String> {
+        let is_here = self.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, open));
+        self.job.shown.clone().filter(|_| is_here && !self.lock().over)
     }
 
     /// Where replies and what the target said are kept; none once it is over.

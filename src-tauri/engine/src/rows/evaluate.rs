@@ -86,7 +86,7 @@ pub struct DataLook {
 }
 
 /// One evaluator of a request.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct EvaluatorRequest {
@@ -103,7 +103,7 @@ pub struct EvaluatorRequest {
 }
 
 /// What of that which was paid for before is asked once more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(rename_all = "snake_case")]
 pub enum EvaluateAgain {
@@ -117,7 +117,7 @@ pub enum EvaluateAgain {
 }
 
 /// What is to be evaluated, by whom.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
 #[serde(deny_unknown_fields)]
 pub struct EvaluateRequest {
@@ -173,6 +173,22 @@ pub struct EvaluatePlan {
     pub exists: bool,
     /// What rows lack for their evaluators, as sentences: `"relevance: 3 of 8 rows have no query."`.
     pub lacks: Vec<String>,
+    /// Why it would not be begun, though everything is chosen; none when it would.
+    pub why_not: Option<Trouble>,
+}
+
+/// What was begun and has no whole results: it can be gone on with, and what was paid for is not paid for again.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct EvaluateUnfinished {
+    /// The data file, as it was shown.
+    pub data: String,
+    /// The file of results, as it is shown.
+    pub out: String,
+    /// When it began, in milliseconds since 1970.
+    pub began_ms: i64,
+    /// What was asked for.
+    pub request: EvaluateRequest,
 }
 
 /// What was begun.

@@ -5,6 +5,7 @@ use super::journal::{self, Journal, Kept};
 use super::lock::{LockError, RunLock};
 use super::{disk, fault, publish};
 use rustix::fs::Mode;
+use rustix::io::Errno;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::beside;
@@ -13,10 +14,17 @@ use touchstone_formats::beside;
 const HIDDEN: &str = ".evaluations";
 /// Where replies are kept among what was replaced.
 const REPLIES: &str = "evaluations";
+/// What the name of a file ends in that says what was asked for.
+const UNFINISHED: &str = ".unfinished";
+/// So many of these are read, and so much of each; a program of a person may be in it.
+const MOST_UNFINISHED: usize = 100;
+const LONGEST_REQUEST: u64 = 4 << 20;
 /// A longer file is none that we wrote.
 const MOST: u64 = 1 << 30;
 /// As far as the umask lets it, like transcripts.
 const FRESH: Mode = Mode::from_raw_mode(0o666);
+/// Nobody else needs to know what was asked for.
+const OWN: Mode = Mode::from_raw_mode(0o600);
 
 /// Where results go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +148,22 @@ impl Bench {
         self.kept.as_ref().map(|kept| &kept.journal)
     }
 
+    /// Keeps what was asked for until the results are there; what is not paid for is not gone on with.
+    pub fn begin(&self, asked: &[u8]) -> Result<(), DiskError> {
+        let Some(kept) = &self.kept else { return Ok(()) };
+        publish::put(&kept.folder, &kept.unfinished(), asked, OWN)
+    }
+
+    /// The results are there: nothing is left to go on with.
+    pub fn end(&self) -> Result<(), DiskError> {
+        let Some(kept) = &self.kept else { return Ok(()) };
+        let name = kept.unfinished();
+        match kept.folder.remove(&name) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(kept.folder.error(&name, error)),
+        }
+    }
+
     /// Keeps raw replies beside the results; those of the results that are replaced are kept with them.
     pub fn keep(&self, text: &str) -> Result<(), DiskError> {
         let Some(Beside { home, folder, name, .. }) = &self.kept else { return Ok(()) };
@@ -158,6 +182,27 @@ impl Beside {
         publish::clear(&folder, &beside)?;
         Ok(Self { journal, home: home.path.clone(), folder, name: beside })
     }
+
+    fn unfinished(&self) -> String {
+        format!("{}{UNFINISHED}", self.name)
+    }
+}
+
+/// What was asked for in a folder of results and has none yet, as it was kept.
+pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskError> {
+    if !output_dir.is_dir() {
+        return Ok(Vec::new());
+    }
+    let replies = beside::replies("any.json");
+    let parts: Vec<&str> = split(&replies)?.0;
+    let Some(folder) = Folder::find(output_dir, &[&[folder], parts.as_slice()].concat())? else {
+        return Ok(Vec::new());
+    };
+    let mut names: Vec<String> = folder.names("");
+    names.retain(|name| name.ends_with(UNFINISHED));
+    names.sort();
+    let read = names.iter().take(MOST_UNFINISHED).filter_map(|name| folder.read(name, LONGEST_REQUEST).ok()?);
+    Ok(read.collect())
 }
 
 /// Keeps a copy of a file that something else is about to be written over, among what was replaced below `home`.

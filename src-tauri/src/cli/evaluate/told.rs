@@ -91,6 +91,9 @@ pub(super) fn plan(plan: &EvaluatePlan, json: bool) -> Outcome {
     if *unread > 0 {
         writeln!(out, "in {unread} rounds nothing could be read; --again=unread asks these once more")?;
     }
+    if let Some(why) = &plan.why_not {
+        writeln!(out, "it would not be begun: {}", one_line(&why.message))?;
+    }
     for lack in &plan.lacks {
         writeln!(out, "{}", one_line(lack))?;
     }

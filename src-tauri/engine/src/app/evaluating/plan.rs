@@ -3,16 +3,17 @@ use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
 use super::super::judgings::turns;
-use super::{Asked, FileRequest, bad, disk, of_file};
+use super::{Asked, FileRequest, bad, disk, free, of_file, usable};
 use crate::error::AppError;
 use crate::evaluating::sheet::{self, Again, Said, Sheet};
 use crate::evaluating::takes::{key, key_of_texts, requests, takes, vectors};
 use crate::evaluating::wish::{Configured, Wish, mark};
 use crate::judging::owed::Takes;
-use crate::rows::{EvaluateAgain, EvaluatePlan, EvaluateRequest};
+use crate::rows::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Trouble};
 use crate::runs::drive;
 use crate::runs::evaluations::Place;
 use crate::runs::journal::Kept;
+use std::sync::Arc;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
 impl App {
@@ -54,7 +55,14 @@ impl App {
             out: asked.shown.clone().unwrap_or_default(),
             exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
             lacks: if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) },
+            why_not: self.refusal(asked, &wish, &table, &models),
         })
+    }
+
+    /// Why it would not be begun, though it is known what it comes to. That something would be replaced is told by itself.
+    fn refusal(&self, asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Option<Trouble> {
+        let checked = usable(asked, table, wish).and_then(|()| self.keyed(models)).and_then(|()| free(asked, true));
+        checked.err().map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
     }
 }
 

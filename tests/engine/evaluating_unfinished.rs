@@ -1,0 +1,53 @@
+//! Data files that are not evaluated: what the plan says of what would be refused, and what was begun and has no results yet.
+use super::bench::Bench;
+use super::evaluating::{ended, evaluate, offered, one_at_a_time, refused, request, scored};
+use super::scripted::{Latch, Scripted, Seen};
+use touchstone_engine::rows::{EvaluateRequest, EvaluateUnfinished, LaunchState};
+
+#[test]
+fn the_plan_says_what_the_start_would_refuse() {
+    let server = Scripted::start(|_| scored(4));
+    let bench = super::evaluating::bench(&server);
+    bench.write("tasks/broken.jsonl", "{\"response\": \"a\"}\n{\"response\": \n");
+    bench.write("tasks/empty.jsonl", "");
+    let told = |request: &EvaluateRequest| bench.app().plan_evaluating(request).unwrap().why_not;
+    let usual = request(&bench, &["f1_score"]);
+    assert_eq!(told(&usual), None);
+    let of = |name: &str| EvaluateRequest { data: offered(&bench, name).id, ..usual.clone() };
+    let mut mapped = usual.clone();
+    mapped.evaluators[0].mapping = vec![("response".to_owned(), "${data.nowhere}".to_owned())];
+    for asked in [of("broken.jsonl"), of("empty.jsonl"), mapped] {
+        let (told, refused) = (told(&asked).unwrap(), refused(&bench, &asked));
+        assert_eq!((told.message, told.fix), (refused.message, refused.hint));
+    }
+    assert!(told(&of("broken.jsonl")).unwrap().message.contains("cannot be read whole"));
+}
+
+fn left(bench: &Bench) -> Vec<EvaluateUnfinished> {
+    bench.app().unfinished_evaluations().unwrap()
+}
+
+#[test]
+fn what_was_begun_can_be_gone_on_with_after_the_program_ended_until_its_results_are_there() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server =
+        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+    let bench = one_at_a_time(&server);
+    let request = EvaluateRequest { out: "mine".to_owned(), replace: true, ..request(&bench, &["relevance"]) };
+    let id = bench.app().start_evaluating(&request).unwrap().evaluation;
+    server.wait_for(2);
+    assert_eq!(left(&bench), [], "nobody has to go on with what goes on");
+    bench.app().stop_evaluating(&id, false).unwrap();
+    latch.open();
+    ended(bench.app(), &id);
+    let bench = bench.reopen();
+    let [one] = left(&bench).try_into().unwrap();
+    assert_eq!((one.data.as_str(), one.out.as_str()), ("tasks/rows.jsonl", "results/evaluations/mine.json"));
+    assert_eq!(one.request, EvaluateRequest { replace: false, ..request });
+    let view = evaluate(&bench, &one.request);
+    assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Done, 1, 3));
+    assert_eq!(left(&bench), []);
+    bench.write("results/evaluations/.touchstone/evaluations/other.jsonl.unfinished", "{\"data\": 1}");
+    assert_eq!(left(&bench), [], "what cannot be understood is not offered");
+}
