@@ -150,12 +150,13 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
   };
 }
 
-type Evaluating = "evaluate_options" | "look_at_data" | "evaluations" | "pick_file" | "plan_evaluating" | "start_evaluating" | "stop_evaluating";
+type Evaluating = "evaluate_options" | "look_at_data" | "evaluations" | "unfinished_evaluations" | "pick_file" | "plan_evaluating" | "start_evaluating" | "stop_evaluating";
 function evaluating(fixture: Fixture): Pick<Replies, Evaluating> {
   return {
     evaluate_options: () => CHOICES,
     look_at_data: ({ id }) => look(id),
     evaluations: () => fixture.evaluations,
+    unfinished_evaluations: () => [],
     pick_file: () => null,
     plan_evaluating: () => evaluatePlan(),
     start_evaluating: () => ({ evaluation: "e1" }),

@@ -40,7 +40,7 @@ const WORK: readonly Stale["kind"][] = ["launches", "judgings", "evaluations"];
 export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
   if (stale.kind === "folder") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
-  if (name === "evaluations") return stale.kind === "evaluations";
+  if (name === "evaluations" || name === "unfinished_evaluations") return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
   if (WORK.includes(stale.kind)) return false;
   if (name === "status") return true;

@@ -13,6 +13,7 @@ import type { DiffView } from "../generated/DiffView";
 import type { EvaluateOptions } from "../generated/EvaluateOptions";
 import type { EvaluatePlan } from "../generated/EvaluatePlan";
 import type { EvaluateRequest } from "../generated/EvaluateRequest";
+import type { EvaluateUnfinished } from "../generated/EvaluateUnfinished";
 import type { Evaluating } from "../generated/Evaluating";
 import type { EvaluationView } from "../generated/EvaluationView";
 import type { Facets } from "../generated/Facets";
@@ -139,6 +140,8 @@ export interface Commands {
   look_at_data: [{ id: string }, DataLook];
   /** All evaluations, newest first. */
   evaluations: [Record<string, never>, EvaluationView[]];
+  /** What was begun and has no whole results, newest first; not what is under way. */
+  unfinished_evaluations: [Record<string, never>, EvaluateUnfinished[]];
   /** The window asks for a file of rows with the system's dialog; null when the person cancelled. The served page may not. */
   pick_file: [Record<string, never>, DataFile | null];
   /** What a request comes to; sends nothing. */

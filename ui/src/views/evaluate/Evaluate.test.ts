@@ -171,6 +171,29 @@ describe("evaluating a data file", () => {
     expect(text()).not.toContain("Evaluate 8 rows");
     expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
   });
+  it("offers nothing that the start would refuse, and says why", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_evaluating = () => evaluatePlan({ rows: 2, why_not: { message: "data/answers.jsonl cannot be read whole. Line 2 is no JSON.", fix: "Mend the line, or take it out." } });
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    await until(() => id("evaluate-refused") !== undefined);
+    expect(id("evaluate-refused")?.textContent.trim()).toBe("data/answers.jsonl cannot be read whole. Line 2 is no JSON. Mend the line, or take it out.");
+    expect((id("evaluate-start") as HTMLButtonElement).disabled).toBe(true);
+    expect(text()).not.toContain("Evaluate 2 rows");
+  });
+  it("puts what is not finished onto the sheet, and sends nothing before what is left is in sight", async () => {
+    const fixture = new Fixture();
+    const request = { data: "d1", evaluators: [{ kind: "relevance", name: "", threshold: 4, mapping: [["query", "${data.question}"] as [string, string]], options: "" }], model: "local", rounds: 2, switches: [], out: "mine", replace: false, max_cost: null };
+    fixture.replies.unfinished_evaluations = () => [{ data: "data/answers.jsonl", out: "results/mine.json", began_ms: Date.UTC(2025, 0, 20, 12), request }];
+    fixture.replies.plan_evaluating = () => evaluatePlan({ kept: 3, calls_least: 5, calls_most: 5 });
+    await open(fixture, "#/evaluate");
+    await until(() => id("unfinished") !== undefined);
+    expect(id("unfinished")?.textContent).toContain("by relevance → mine.json");
+    button("Go on…")?.click();
+    const planned = () => (asked(fixture, "plan_evaluating").at(-1) as { request: EvaluateRequest } | undefined)?.request;
+    await until(() => location.hash === "#/evaluate?data=d1&by=relevance" && planned()?.out === "mine" && text().includes("3 replies are there from before"));
+    expect(asked(fixture, "plan_evaluating").at(-1)).toEqual({ request });
+    expect(asked(fixture, "start_evaluating")).toEqual([]);
+  });
   it("asks the system for a file in the window alone", async () => {
     const fixture = new Fixture([], STATUS, "window");
     const file = { id: "d9", path: "/home/me/rows.csv", size: 10 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, wrongWith } from "./fields";
+import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, valuesOf, wrongWith } from "./fields";
 
 const options = (kind: string, values: Record<string, string>): unknown => (optionsOf(kind, values) === "" ? null : JSON.parse(optionsOf(kind, values)));
 const wrong = (kind: string, values: Record<string, string>) => Object.fromEntries(fieldsOf(kind).map((field) => [field.name, wrongWith(field, values)]).filter(([, why]) => why !== ""));
@@ -17,7 +17,11 @@ describe("options of an evaluator", () => {
     ["score_model", { user: "Rate it.", most: "10" }, { input: [{ role: "user", content: "Rate it." }], range: [0, 10] }],
     ["python", { source: "def grade(sample, item):\n    return 1" }, { source: "def grade(sample, item):\n    return 1" }],
     ["qa", { f1_score_threshold: ".5" }, { f1_score_threshold: 0.5 }],
-  ])("of %s are sent as they are understood: %j", (kind, values, sent) => expect(options(kind, values)).toEqual(sent));
+  ])("of %s are sent as they are understood: %j", (kind, values, sent) => {
+    expect(options(kind, values)).toEqual(sent);
+    expect(options(kind, valuesOf(optionsOf(kind, values))), "and are the same when they are put back").toEqual(sent);
+  });
+  it.each(["", "{", "[1]", "null", '{"input": [7, null]}'])("that say nothing leave the fields empty: %s", (kept) => expect(valuesOf(kept)).toEqual({}));
   it("that cannot be understood are said beside their field", () => {
     expect(wrong("rouge_score", { recall_threshold: "half" })).toEqual({ recall_threshold: "A number, such as 0.5." });
     expect(wrong("label_model", { user: "x", labels: "good", passing_labels: "good, fine" })).toEqual({ passing_labels: "“fine” is none of the labels." });

@@ -109,6 +109,24 @@ export function optionsOf(kind: string, values: Values): string {
   return written.size === 0 ? "" : JSON.stringify(Object.fromEntries(written));
 }
 
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+/** What to write into the fields so that these options are sent; what no field has is left out. */
+export function valuesOf(options: string): Values {
+  let known: unknown;
+  try {
+    known = JSON.parse(options === "" ? "{}" : options);
+  } catch {
+    return {};
+  }
+  const { input, range, ...others } = isRecord(known) ? known : {};
+  const messages = (Array.isArray(input) ? input : []).filter(isRecord).map(({ role, content }) => [role, content]);
+  const ends = Array.isArray(range) ? [["least", range[0]], ["most", range[1]]] : [];
+  // Graders of texts have an input that is a text.
+  const texts = typeof input === "string" ? [["input", input]] : [];
+  const word = (value: unknown) => (Array.isArray(value) ? value.join(", ") : typeof value === "string" || typeof value === "number" || typeof value === "boolean" ? String(value) : "");
+  return Object.fromEntries([...Object.entries(others), ...messages, ...ends, ...texts].map(([name, value]) => [String(name), word(value)]));
+}
+
 const PLACE = /\{\{\s*item\.([^{}]*?)\s*\}\}/g;
 /** Columns that the texts of an evaluator name. */
 export function columnsNamed(kind: string, values: Values): string[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CHOICES } from "../../evaluate.test-env";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
-import { asNamed, BLANK, groupOf, lacking, lacksOf, missing, nameOf, otherLacks, requestOf, withOne, without, type Chosen, type Sheet } from "./sheet";
+import { asNamed, BLANK, groupOf, lacking, lacksOf, missing, nameOf, otherLacks, requestOf, sheetOf, withOne, without, type Chosen, type Sheet } from "./sheet";
 
 const choices = CHOICES.evaluators;
 const known = (kind: string) => choices.find((choice) => choice.name === kind) as EvaluatorChoice;
@@ -38,6 +38,16 @@ describe("what is sent", () => {
     expect(sent(twice).evaluators.map((one) => one.name)).toEqual(["", "string_check_2"]);
     expect(twice.evaluators.map(nameOf)).toEqual(["string_check", "string_check_2"]);
   });
+});
+
+describe("a request that was kept", () => {
+  it.each<[string, Sheet]>([
+    ["texts alone", of("f1_score", "string_check", "string_check")],
+    ["a judge within bounds", { ...of("relevance"), rounds: "3", budget: "2.5", out: "mine", switches: ["nan"] }],
+    ["inputs from elsewhere", changed(of("relevance"), { mapping: { query: "meta.item.query" }, threshold: "4.5" })],
+    ["options", changed(of("rouge_score"), { values: { rouge_type: "rouge1", recall_threshold: "0.7" } })],
+  ])("is the same when it is put onto the sheet and sent again: %s", (_, sheet) => expect(sent(sheetOf(sent(sheet)))).toEqual(sent(sheet)));
+  it("replaces nothing before that is said anew", () => expect(sheetOf(sent({ ...of("f1_score"), replace: true })).replace).toBe(false));
 });
 
 describe("what is missing", () => {

@@ -3,7 +3,7 @@ import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateRequest } from "../../generated/EvaluateRequest";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
 import type { EvaluatorRequest } from "../../generated/EvaluatorRequest";
-import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, wrongWith, type Values } from "./fields";
+import { columnsNamed, fieldsOf, hasOwnThresholds, isNumber, optionsOf, valuesOf, wrongWith, type Values } from "./fields";
 
 /** An evaluator that was chosen, as it is written in its fields. */
 export interface Chosen {
@@ -148,6 +148,20 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
 
 /** Nothing is replaced and nothing asked once more unless that was said of this file. */
 export const unsaid = (sheet: Sheet): Sheet => ({ ...sheet, replace: false, again: "nothing" });
+
+/** The sheet that sends a request. That something is replaced or bought again is said anew. */
+export function sheetOf({ evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest): Sheet {
+  const way = (source: string): string => source.replace(/^\$\{data\.(.*)\}$/s, "$1");
+  const one = ({ kind, name, threshold, mapping, options }: EvaluatorRequest, at: number): Chosen => ({
+    key: at + 1,
+    kind,
+    name,
+    threshold: threshold === null ? "" : String(threshold),
+    mapping: Object.fromEntries(mapping.map(([input, source]) => [input, way(source)])),
+    values: valuesOf(options),
+  });
+  return { ...BLANK, evaluators: evaluators.map(one), model, rounds: rounds === null ? "" : String(rounds), budget: max_cost === null ? "" : String(max_cost), switches, out };
+}
 
 /** Sentences about rows that lack something, those of one evaluator apart from the others. */
 export function lacksOf(name: string, lacks: readonly string[]): string[] {

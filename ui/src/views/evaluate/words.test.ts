@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { evaluatePlan, evaluation } from "../../evaluate.test-env";
-import { againWords, byEvaluator, figure, interval, keptWords, mendable, paid, taken } from "./words";
+import { againWords, areThreads, byEvaluator, figure, interval, keptWords, mendable, paid, taken } from "./words";
 
 describe("numbers of an evaluation", () => {
   it("have as many places as tell them apart, and none is made of what is none", () => {
@@ -12,6 +12,10 @@ describe("numbers of an evaluation", () => {
     const groups = byEvaluator(["a.b.x", "c.x", "a.b.y", "plain"].map(metric));
     expect(groups.map((group) => [group.evaluator, group.metrics.map((one) => one.short)])).toEqual([["a.b", ["x", "y"]], ["c", ["x"]], ["", ["plain"]]]);
   });
+});
+
+describe("a data file", () => {
+  it.each([[["messages"], true], [["id", "role", "content"], true], [["role"], false], [["messages", "response"], false], [["conversation", "messages"], false], [["query", "response"], false]])("with the columns %j holds threads: %s", (columns, threads) => expect(areThreads(columns)).toBe(threads));
 });
 
 describe("what it takes", () => {

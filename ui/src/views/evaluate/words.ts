@@ -31,6 +31,9 @@ export function mendable({ missing, unread, file }: Pick<EvaluationView, "missin
   return unread === 0 ? some : [...some, "What could not be read is asked once more, and nothing else, when the sheet says so of replies from before."];
 }
 
+/** Whether rows are messages or threads of them, of which evaluators take nothing as they are. */
+export const areThreads = (columns: readonly string[]): boolean => !columns.includes("conversation") && !columns.includes("response") && (columns.includes("messages") || (columns.includes("role") && columns.includes("content")));
+
 /** A number of results: as many places as tell it from others, and never a nought for what is none. */
 export function figure(value: number | null): string {
   if (value === null) return "–";
