@@ -61,7 +61,7 @@ it("judging at work is in the footer of every place, and one press shows how it 
 it("what could not be judged is there to read after it is over", async () => {
   const backend = new Fixture();
   backend.judgings = [judging("j2", { state: "done", done: 9 }), OVER];
-  backend.replies.trust = () => ({ raters: [], pairs: [], reviewed: 3, notes: [] });
+  backend.replies.trust = () => ({ raters: [], pairs: [], reviewed: 3, unreadable: 0, notes: [] });
   await open(backend, "#/trust");
   await until(() => expect(id("trust")).not.toBeNull());
   expect(id("judging-now")).toBeNull();

@@ -147,7 +147,10 @@ mod tests {
             let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
             let mut add = |n: usize| {
                 let path = PathBuf::from(format!("/f/r{n}.yaml"));
-                inbox.add(|hints| drop(if new { hints.new_dirs.insert(path) } else { hints.touched.insert(path) }));
+                inbox.add(|hints| {
+                    let set = if new { &mut hints.new_dirs } else { &mut hints.touched };
+                    set.insert(path);
+                });
             };
             (0..MOST_PATHS).for_each(&mut add);
             let Woken::Hints(hints) = inbox.wait(Instant::now()) else { panic!("nothing was told") };

@@ -277,6 +277,23 @@ mod tests {
     }
 
     #[test]
+    fn a_row_of_a_data_file_says_itself_what_is_expected_and_what_it_rests_on() {
+        let bare =
+            transcript::read(b"conversation:\n- user_message: How many?\n- assistant_message: Three.\n").unwrap();
+        let facts = [("inputs.ground_truth", "Four."), ("inputs.context", "There are 3 plans.")];
+        let facts = facts.into_iter().map(|(key, value)| (key.to_owned(), Value::from(value))).collect();
+        let row = Subject::of(&touchstone_formats::run::Run { facts, ..bare }, None);
+        for name in ["similarity", "response_completeness", "groundedness", "retrieval"] {
+            assert_eq!(named(name).unwrap().lacks(&row, Rules::Ours), None, "{name}");
+        }
+        let canon = |name: &str, subject: &Subject| named(name).unwrap().canon(subject, Rules::Ours);
+        assert!(canon("groundedness", &row).contains("There are 3 plans."));
+        assert!(canon("similarity", &row.clone().expecting(None)).contains("Four."));
+        // What a suite says stands before what the file says.
+        assert!(!canon("similarity", &row.expecting(Some(&"Five.".into()))).contains("Four."));
+    }
+
+    #[test]
     fn what_a_judge_needs_and_a_run_lacks_is_said_and_is_no_verdict() {
         let bare = run("conversation:\n- user_message: How many?\n- assistant_message: Three.\n");
         let bare = Subject { truth: None, ..bare };

@@ -88,14 +88,23 @@ impl Subject {
             None => answer(run),
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
-        let turns = Turns::of(run, &query, &answer);
-        Self { query, answer, process: process(run), finish, gave_up, rival: None, truth: None, turns }
+        let mut turns = Turns::of(run, &query, &answer);
+        // A row of a data file says itself what it was held against.
+        let input = |name: &str| {
+            let known = run.facts.iter().find(|(key, _)| key.strip_prefix("inputs.") == Some(name));
+            known.map(|(_, value)| value).filter(|value| !matches!(value, Value::Null))
+        };
+        if let Some(context) = input("context") {
+            turns.returned = vec![context.clone()];
+        }
+        let truth = input("ground_truth").cloned().map(shown);
+        Self { query, answer, process: process(run), finish, gave_up, rival: None, truth, turns }
     }
 
-    /// With what its task expects.
+    /// With what its task expects, where that is known.
     #[must_use]
     pub fn expecting(self, expected: Option<&Value>) -> Self {
-        Self { truth: expected.cloned().map(shown), ..self }
+        Self { truth: expected.cloned().map(shown).or(self.truth), ..self }
     }
 
     /// With the tools that its task offers, where the run itself does not say which it had.

@@ -182,7 +182,7 @@ describe("evaluating a data file", () => {
   });
   it("puts what is not finished onto the sheet, and sends nothing before what is left is in sight", async () => {
     const fixture = new Fixture();
-    const request = { data: "d1", evaluators: [{ kind: "relevance", name: "", threshold: 4, mapping: [["query", "${data.question}"] as [string, string]], options: "" }], model: "local", rounds: 2, switches: [], out: "mine", replace: false, max_cost: null };
+    const request = { data: "d1", evaluators: [{ kind: "relevance", name: "", threshold: 4, mapping: [["query", "${data.question}"] as [string, string]], options: "" }], model: "local", rounds: 2, switches: [], out: "mine", replace: false, again: "nothing" as const, max_cost: null };
     fixture.replies.unfinished_evaluations = () => [{ data: "data/answers.jsonl", out: "results/mine.json", began_ms: Date.UTC(2025, 0, 20, 12), request }];
     fixture.replies.plan_evaluating = () => evaluatePlan({ kept: 3, calls_least: 5, calls_most: 5 });
     await open(fixture, "#/evaluate");

@@ -11,7 +11,7 @@ const until = (fn: () => void) => vi.waitFor(fn, { timeout: 4000, interval: 10 }
 const field = (label: string) => [...document.querySelectorAll("label")].find((found) => found.textContent.trim().startsWith(label))?.querySelector("input");
 const button = (name: string) => [...document.querySelectorAll("button")].find((found) => found.textContent.trim().startsWith(name));
 
-const MADE: Report = { text: "# made", bytes: 6, cut: false, file_name: "made.md", media_type: "text/markdown", baselines: [], scorers: [], queries: false, runs: 3, misread: [], notes: [] };
+const MADE: Report = { text: "# made", bytes: 6, cut: false, file_name: "made.md", media_type: "text/markdown", baselines: [], scorers: [], queries: false, runs: 3, misread: [], unreadable: 0, notes: [] };
 
 /** Every request for a report that is kept or copied, and not only shown. */
 const wanted = (backend: Fixture) =>
