@@ -1,7 +1,7 @@
 //! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays beside them. Ctrl-C lets questions in
 //! flight be answered; a second one gives them up. What was said before is not asked again.
 use super::terminal::one_line;
-use super::watch::Interrupts;
+use super::watch::{Interrupts, unbound};
 use super::{Ended, Outcome};
 use clap::Args;
 use serde_json::json;
@@ -211,9 +211,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
     }
     let more = if view.unpriced { " and what has no known price" } else { "" };
     lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
-    if let Some(most) = view.max_cost.filter(|_| view.unpriced) {
-        lines.push(format!("The budget of ${most} binds nothing of what has no known price: add the `price` of the model in touchstone.yaml."));
-    }
+    lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     for trouble in &view.troubles {
         lines.push(format!("{}: {}", one_line(&trouble.path), one_line(&trouble.why)));
     }

@@ -163,7 +163,16 @@ fn summary(view: &LaunchView) -> String {
     let tokens = tokens.map(|tokens| format!("{tokens} tokens, ")).unwrap_or_default();
     let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
+    let bound =
+        view.max_cost.filter(|_| view.unpriced > 0).map(|most| format!(" {}", unbound(most))).unwrap_or_default();
     format!(
-        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{why}"
+        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{bound}{why}"
+    )
+}
+
+/// What a budget is worth where prices are not known.
+pub(super) fn unbound(most: f64) -> String {
+    format!(
+        "The budget of ${most} binds nothing of what has no known price: add the `price` of the model in touchstone.yaml."
     )
 }
