@@ -344,15 +344,16 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 #[test]
 fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
     let (quirks, mut count) = (Quirks::all(), 0);
-    for name in ["agent", "conversation", "judges_no_tools", "judges_stubbed", "qa"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
-        if !folder.is_dir() {
-            eprintln!("skipped: there is no {}", folder.display());
-            return;
-        }
-        let text = fs_err::read_to_string(folder.join(format!("{name}.json"))).unwrap();
-        let file = json::read_python(&text).unwrap();
-        for row in file.get("rows").unwrap().items() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
+    if !folder.is_dir() {
+        eprintln!("skipped: there is no {}", folder.display());
+        return;
+    }
+    let files = fs_err::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
+    for path in files.filter(|path| path.extension().is_some_and(|end| end == "json")) {
+        let name = path.display();
+        let file = json::read_python(&fs_err::read_to_string(&path).unwrap()).unwrap();
+        for row in file.get("rows").map(Value::items).unwrap_or_default() {
             let mut kinds: Vec<&str> = Vec::new();
             for (key, _) in row.entries() {
                 let kind = key.text().and_then(|key| key.strip_prefix("outputs.")?.split('.').next());
@@ -362,7 +363,9 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
                 |(key, value): &(Value, Value)| Some((key.text()?.strip_prefix("inputs.")?.to_owned(), value.clone()));
             let inputs = Inputs(row.entries().iter().filter_map(input).collect());
             for kind in kinds {
-                let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+                // Others ask no model, or are somebody's own.
+                let evaluator = Evaluator::read(kind, &Value::Map(Vec::new()));
+                let Some(evaluator) = evaluator.ok().filter(|evaluator| evaluator.takes.model) else { continue };
                 let wanted = outputs(row, kind);
                 let judges: &[&str] = match kind {
                     "qa" => &["groundedness", "relevance", "coherence", "fluency", "similarity"],
@@ -396,4 +399,5 @@ fn rows_of_whole_evaluations_come_to_what_the_package_wrote() {
         }
     }
     println!("cases: {count}");
+    assert!(count > 0);
 }

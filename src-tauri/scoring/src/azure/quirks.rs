@@ -112,7 +112,7 @@ pub const QUIRKS: [Quirk; 36] = [
     quirk(
         "turns_without_result",
         "A conversation of several turns has no result of its own, and its threshold is the mean of the thresholds.",
-        "Its result is that of its mean score, and the threshold is the one that was set.",
+        "Its result is that of its mean score, of safety that of its worst turn with its reason, and the threshold is the one that was set.",
     ),
     quirk(
         "empty_conversations",

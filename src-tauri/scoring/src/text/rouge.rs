@@ -97,6 +97,14 @@ mod tests {
         let once = by_lines(&[vec![1], vec![2]], &[vec![1, 2], vec![1, 2]], 3);
         assert_eq!((once.precision, once.recall), (1.0, 0.5));
         assert_eq!(by_lines(&[vec![]], &[vec![1]], 2), Overlap::new(0.0, 0.0));
+        // Which of several longest lists is taken matters, where words of it are left.
+        for (response, truth, precision) in [
+            (&[vec![2, 2], vec![0, 2, 1, 2, 2]][..], &[vec![1, 2], vec![2, 1, 2], vec![1, 2, 0, 1]][..], 5.0 / 7.0),
+            (&[vec![3, 0, 2, 0, 2], vec![0]], &[vec![1, 2, 2, 0, 0]], 0.5),
+            (&[vec![1], vec![2, 2, 0, 1], vec![0, 1, 2, 0, 1]], &[vec![2, 1, 2]], 0.2),
+        ] {
+            assert_eq!(by_lines(response, truth, 4).precision, precision, "{response:?} {truth:?}");
+        }
     }
 
     proptest! {
