@@ -95,12 +95,17 @@ fn is_timeout(reason: &str) -> bool {
         "time out",
         "took too long",
         "reply came within",
+        "reply came in time",
         "deadline exceeded",
         "status 408",
         "status 504",
     ]
     .iter()
     .any(|words| reason.contains(words))
+        // "No reply from the provider within 600 seconds."
+        || reason.split_once("no reply").is_some_and(|(_, rest)| {
+            rest.split(" within ").skip(1).any(|after| after.starts_with(|c: char| c.is_ascii_digit()))
+        })
 }
 
 /// How people and models say that they will not: whatever follows, when it is one of [`ACTS`] or comes soon before one.
@@ -316,6 +321,8 @@ mod tests {
         for (reason, class) in [
             (Some("Request timed out. (status 408)"), Failure::Timeout),
             (Some("The run took too long: 600 s"), Failure::Timeout),
+            (Some("No reply from the provider within 600 seconds"), Failure::Timeout),
+            (Some("There was no reply, and the account is within its limits: invalid key"), Failure::SystemError),
             (Some("overloaded_error"), Failure::SystemError),
             (None, Failure::SystemError),
         ] {
