@@ -112,3 +112,24 @@ fn nothing_in_a_compared_file_steers_the_terminal() {
         assert!(!ran.out.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{:?}", ran.out);
     }
 }
+
+#[test]
+fn compare_holds_each_answer_against_what_the_suite_expects_wherever_it_is_called() {
+    let sandbox = sandbox("compare-expected");
+    let check = |ran: &Ran| {
+        assert_eq!(ran.status, 1, "{ran:?}");
+        assert!(ran.out.contains("The answer of 1 is what was expected. It scores 1.00."), "{}", ran.out);
+        assert!(ran.out.contains("The answer of 2 is not what was expected: "), "{}", ran.out);
+    };
+    check(&sandbox.run(&["compare", FIRST, OTHER]));
+    let apart = Sandbox::with("compare-apart", &[("a.yaml", ANSWERED)]);
+    let [tasks, results] = ["tasks", "results"].map(|name| sandbox.folder.join(name).to_str().unwrap().to_owned());
+    let [first, other] = [FIRST, OTHER].map(|name| sandbox.folder.join(name).to_str().unwrap().to_owned());
+    check(&apart.run(&["compare", &first, &other]));
+    check(&apart.run(&["compare", "-i", &tasks, "-o", &results, &first, &other]));
+    let two = document(&sandbox.run(&["compare", "--json", FIRST, OTHER]));
+    assert_eq!((&two["files"][0]["expected"]["equal"], &two["files"][0]["score"]), (&json!(true), &json!(1.0)));
+    assert_eq!(two["files"][1]["expected"]["equal"], json!(false));
+    let alone = document(&apart.run(&["compare", "--json", "a.yaml", "a.yaml"]));
+    assert_eq!(alone["files"][0]["expected"], Value::Null, "nobody says what was expected");
+}

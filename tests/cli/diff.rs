@@ -48,6 +48,19 @@ missing  3    286                                 free         3
 }
 
 #[test]
+fn line_by_line_a_value_that_is_only_written_in_another_way_is_told_from_one_that_is_wrong_without_colour() {
+    let sandbox = Sandbox::with(
+        "diff-lines",
+        &[("left.json", r#"{"plan": "free", "score": 84.10}"#), ("right.json", r#"{"plan": "base", "score": 84.1}"#)],
+    );
+    let ran = sandbox.run(&["diff", "left.json", "right.json"]);
+    let marked: Vec<&str> = ran.out.lines().filter(|line| line.ends_with("(equal, written in another way)")).collect();
+    assert_eq!(marked.len(), 2, "{}", ran.out);
+    assert!(marked.iter().all(|line| line.contains("84.1")), "{}", ran.out);
+    assert!(ran.out.lines().any(|line| line.starts_with("- plan") && line.ends_with("free")), "{}", ran.out);
+}
+
+#[test]
 fn equal_values_end_with_zero_different_ones_with_one_and_what_is_not_understood_with_two() {
     let sandbox = sandbox("diff-status");
     for (arguments, status) in [

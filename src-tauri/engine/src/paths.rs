@@ -7,6 +7,7 @@ use crate::results::suites;
 use crate::rows::{Problem, ProblemKind};
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, workspace};
@@ -62,6 +63,16 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
             Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) }
         }
     })
+}
+
+/// The nearest folder above a file that stands for tasks and for the results among which the file lies. Never one of another user.
+pub(crate) fn above(file: &Path) -> Option<PathBuf> {
+    let us = rustix::process::getuid().as_raw();
+    let ours = |dir: &Path| dir.metadata().is_ok_and(|meta| meta.uid() == us);
+    let holds = |dir: &&Path| {
+        resolve(dir).is_ok_and(|it| it.roots.input_dir.is_some() && file.starts_with(&it.roots.output_dir))
+    };
+    file.ancestors().skip(1).take_while(|dir| ours(dir)).find(holds).map(Path::to_path_buf)
 }
 
 /// What the workspace file of a folder says now; none when there is no such file.

@@ -1,6 +1,6 @@
 //! `compare`: two to four transcripts beside each other, step by step. Where they part is marked, and shown closer.
 use super::{
-    Ended, Outcome, Stop, folder, list, show,
+    Dirs, Ended, Outcome, Stop, folder, list, show,
     terminal::{Columns, Head, Paint, lines, one_line},
 };
 use crate::Surroundings;
@@ -33,11 +33,14 @@ Exit status: 0 the runs did the same and answered the same, 1 they differ, 2 a f
 With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indices of steps, from 0, or null. Of three and four files
 a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
 \"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
-first. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+first. A file has \"expected\" with \"equal\" and \"summary\",
+or null where nothing was expected. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
     /// Two to four transcripts, from any folders; the first is what the others are compared with
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
     files: Vec<PathBuf>,
+    #[command(flatten)]
+    dirs: Dirs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -47,17 +50,19 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     let mut folders: Vec<(PathBuf, App)> = Vec::new();
     let mut found = Vec::new();
     for file in &asked.files {
-        found.push(find(file, &mut folders, here)?);
+        found.push(find(file, &asked.dirs, &mut folders, here)?);
     }
     let runs: Vec<(&App, &str)> = found.iter().map(|(at, id)| (&folders[*at].1, id.as_str())).collect();
     let names: Vec<String> = asked.files.iter().map(|file| file.display().to_string()).collect();
     let comparison = App::compare_across(&runs)?;
+    let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.against_expected(id)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &document(&comparison, &names)).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &document(&comparison, &names, &expected)).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        Page { comparison: &comparison, names: &names, runs: &runs, paint: Paint(here.colour) }.write(&mut out)?;
+        Page { comparison: &comparison, names: &names, runs: &runs, expected: &expected, paint: Paint(here.colour) }
+            .write(&mut out)?;
     }
     out.flush()?;
     if let Some((name, run)) = names.iter().zip(&comparison.runs).find(|(_, run)| unread(run)) {
@@ -67,21 +72,51 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     Ok(if differ(&comparison) { Ended::WithFailures } else { Ended::Well })
 }
 
-/// The run of a file, by the place of its folder among those that are open.
-fn find(file: &Path, folders: &mut Vec<(PathBuf, App)>, here: &Surroundings) -> Result<(usize, String), Stop> {
+/// How an answer differs from what was expected, and whether it is equal; nothing where nothing was expected.
+type Expected = Option<(String, bool)>;
+
+/// The run of a file, by the place of its folder among those that are open: where its tasks are, so that it is known what was expected, else
+/// the folder that it lies in.
+fn find(
+    file: &Path,
+    dirs: &Dirs,
+    folders: &mut Vec<(PathBuf, App)>,
+    here: &Surroundings,
+) -> Result<(usize, String), Stop> {
     let unreadable =
         |why: String| AppError::new(Code::NotFound, format!("{} could not be compared: {why}.", file.display()));
     let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
     let Some((folder, name)) = folder::below(&full, member.as_deref()) else {
         return Err(unreadable("it is not a file".to_owned()).into());
     };
-    let at = folders.iter().position(|(open, _)| *open == folder).unwrap_or(folders.len());
-    if at == folders.len() {
-        folders.push((folder.clone(), folder::read(&folder.into(), here)?));
+    let named = folder::chosen(None, dirs.clone()).map(|place| (PathBuf::from("-"), place));
+    let above = || App::folder_above(&full).map(|folder| (folder.clone(), folder.into()));
+    if let Some((key, place)) = named.or_else(above) {
+        let at = opened(key, &place, folders, here)?;
+        let app = &folders[at].1;
+        let id = app.run_with(&full, member.as_deref()).ok().filter(|id| app.run_scores(id).is_ok());
+        if let Some(id) = id {
+            return Ok((at, id));
+        }
     }
+    let at = opened(folder.clone(), &folder.into(), folders, here)?;
     let app = &folders[at].1;
     let Some(id) = show::find(app, &name)? else { return Err(unreadable(show::why_not(app, &name)?).into()) };
     Ok((at, id))
+}
+
+/// The place of a folder among those that are open.
+fn opened(
+    key: PathBuf,
+    place: &folder::Place,
+    folders: &mut Vec<(PathBuf, App)>,
+    here: &Surroundings,
+) -> Result<usize, Stop> {
+    let at = folders.iter().position(|(open, _)| *open == key).unwrap_or(folders.len());
+    if at == folders.len() {
+        folders.push((key, folder::read(place, here)?));
+    }
+    Ok(at)
 }
 
 fn unread(run: &ComparedRun) -> bool {
@@ -96,7 +131,7 @@ fn differ(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(apart) || comparison.runs.iter().any(|run| answered(run) || run.trouble.is_some())
 }
 
-fn document(comparison: &Comparison, names: &[String]) -> Value {
+fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {
     let step = |row: &CompareRow| {
         let mut step = match row.steps[..] {
             [left, right] => json!({ "left": left, "right": right }),
@@ -107,18 +142,19 @@ fn document(comparison: &Comparison, names: &[String]) -> Value {
         step["title"] = json!(row.title);
         step
     };
-    let file = |(name, run): (&String, &ComparedRun)| {
+    let file = |((name, run), expected): ((&String, &ComparedRun), &Expected)| {
         let row = &run.row;
+        let expected = expected.as_ref().map(|(summary, equal)| json!({ "equal": equal, "summary": summary }));
         json!({
             "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
             "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
-            "trouble": run.trouble,
+            "trouble": run.trouble, "expected": expected,
         })
     };
     let answer = |(name, run): (&String, &ComparedRun)| json!({ "file": name, "kind": run.answer, "summary": run.answer_summary });
     let each = || names.iter().zip(&comparison.runs);
     json!({
-        "files": each().map(file).collect::<Vec<_>>(),
+        "files": each().zip(expected).map(file).collect::<Vec<_>>(),
         "steps": comparison.rows.iter().map(step).collect::<Vec<_>>(),
         "first_divergence": comparison.first_divergence,
         "first_other_result": comparison.first_other_result,
@@ -133,6 +169,7 @@ struct Page<'a> {
     comparison: &'a Comparison,
     names: &'a [String],
     runs: &'a [(&'a App, &'a str)],
+    expected: &'a [Expected],
     paint: Paint,
 }
 
@@ -184,6 +221,11 @@ impl Page<'_> {
         for (at, run) in runs.iter().enumerate().filter(|(at, run)| *at != first && !unread(run)) {
             writeln!(out, "{}", self.answer(at, first, run))?;
         }
+        for (at, (run, expected)) in runs.iter().zip(self.expected).enumerate() {
+            if let Some((summary, equal)) = expected.as_ref().filter(|_| !unread(run)) {
+                writeln!(out, "{}", self.against(at, summary, *equal, run))?;
+            }
+        }
         for (at, run) in runs.iter().enumerate() {
             if let Some(trouble) = &run.trouble {
                 let sentence = format!("{} has nothing to be compared. {}", at + 1, one_line(trouble));
@@ -191,6 +233,15 @@ impl Page<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How the answer of a run stands to what was expected, and what the scorer of its suite makes of it.
+    fn against(&self, at: usize, summary: &str, equal: bool, run: &ComparedRun) -> String {
+        let score = run.row.score.map(|score| format!(" It scores {score:.2}.")).unwrap_or_default();
+        if equal {
+            return format!("The answer of {} is what was expected.{score}", at + 1);
+        }
+        self.paint.red(&format!("The answer of {} is not what was expected: {}.{score}", at + 1, one_line(summary)))
     }
 
     /// How the answer of a run stands to that of the first.

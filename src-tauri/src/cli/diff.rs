@@ -68,7 +68,12 @@ pub(super) fn run(asked: &Diff, here: &Surroundings) -> Outcome {
         writeln!(out, "{}{aligned}", paint.bold(&one_line(&diff.summary)))?;
         for line in &diff.lines {
             let dressed: Vec<String> = line.iter().map(|(style, text)| dress(paint, *style, text)).collect();
-            writeln!(out, "{}", dressed.concat())?;
+            // Colour alone would say that these two lines are the same value written in two ways.
+            let counts = line
+                .first()
+                .is_some_and(|(style, sign)| *style != Style::Alike || !matches!(sign.as_str(), "- " | "+ "));
+            let note = if counts { String::new() } else { paint.dim("  (equal, written in another way)") };
+            writeln!(out, "{}{note}", dressed.concat())?;
         }
     }
     out.flush()?;

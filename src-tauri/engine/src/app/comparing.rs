@@ -1,8 +1,10 @@
 //! Two to four runs, beside each other.
 use super::App;
 use crate::error::{AppError, Code};
+use crate::paths;
 use crate::reading::{self, MOST_RUNS};
-use crate::rows::{Comparison, StepDiff, StepRef};
+use crate::rows::{Comparison, DiffRequest, Span, StepDiff, StepRef};
+use std::path::{Path, PathBuf};
 
 impl App {
     /// Aligns the steps of runs.
@@ -22,6 +24,18 @@ impl App {
             sides.push(open.reading.side(&open.flow, id)?);
         }
         Ok(reading::beside(sides))
+    }
+
+    /// The nearest folder above a file that holds the tasks of the results among which it lies.
+    pub fn folder_above(file: &Path) -> Option<PathBuf> {
+        paths::above(file)
+    }
+
+    /// How the answer of a run differs from what was expected, in one line, and whether it is equal; nothing where nothing was expected.
+    pub fn against_expected(&self, id: &str) -> Option<(String, bool)> {
+        let none = Span { offset: 0, limit: 0 };
+        let request = DiffRequest { id: id.to_owned(), against: None, changed_only: true, rows: none, lines: none };
+        self.diff_answer(&request).ok().map(|view| (view.summary, view.equal))
     }
 
     /// Compares two steps part by part.
