@@ -21,6 +21,8 @@ pub struct Run {
     pub tree: Option<Tree>,
     /// The file says what came of the run, and not what was done.
     pub untold: bool,
+    /// The file says that the run had not ended.
+    pub waits: bool,
     /// What evaluators said of it, as it is stored; the facts have every column of it.
     pub verdicts: Vec<Verdict>,
 }

@@ -122,6 +122,20 @@ fn rows_that_were_written_here_say_which_runs_they_are() {
 }
 
 #[test]
+fn a_row_of_a_run_that_had_not_ended_is_no_run_without_an_answer() {
+    let row = |state: &str| {
+        format!(
+            r#"{{"inputs.run": "a.yaml", "inputs.task": "t", "inputs.system": "s", "inputs.model": "m", "inputs.query": "q"{state}}}"#
+        )
+    };
+    let text = format!("{{\"rows\": [{}, {}], \"metrics\": {{}}}}", row(r#", "inputs.state": "waiting""#), row(""));
+    let members = members("a/evaluation_results.json", text.as_bytes()).unwrap();
+    let standing: Vec<Standing> = members.iter().map(|one| one.outline.as_ref().unwrap().standing).collect();
+    assert_eq!(standing, [Standing::Waiting, Standing::NoAnswer]);
+    assert!(read("x.json", text.as_bytes(), "row-1").unwrap().facts.iter().all(|(name, _)| !name.contains("state")));
+}
+
+#[test]
 fn rows_may_stand_on_lines_of_their_own_and_a_broken_line_is_damaged_alone() {
     let text = "{\"inputs.query\": \"a\", \"line_number\": 0}\r\n\n{\"inputs.query\": oops}\n{\"inputs.id\": 7, \"inputs.query\": NaN}";
     let told: Vec<(String, bool)> = members("o1/instance_results.jsonl", text.as_bytes())

@@ -86,8 +86,9 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     run.verdicts = columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
     run.notes.extend(results(&run.verdicts));
     let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
-    let is_place =
-        |name: &str| is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "answer" | "error"));
+    let is_place = |name: &str| {
+        is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "state" | "answer" | "error"))
+    };
     let given = columns.given.iter().map(|(name, value)| ("outputs.", *name, *value));
     let inputs = columns.inputs.iter().map(|(name, value)| ("inputs.", *name, *value));
     for (from, name, value) in
@@ -139,6 +140,7 @@ fn of_ours(run: &mut Run, columns: &Columns<'_>) {
         None if given("run").is_some() => run.answer = None,
         None => {}
     }
+    run.waits = columns.word("state") == Some("waiting");
     if let Some((_, error)) = given("error") {
         fail(run, (*error).clone());
     }

@@ -292,5 +292,10 @@ pub(crate) fn of_run(run: &Run) -> Outline {
     if let Some(answer) = &run.answer {
         builder.answered(&answer.value, answer.lenient);
     }
-    builder.finish(run.layout)
+    let mut outline = builder.finish(run.layout);
+    if run.waits && outline.standing == Standing::NoAnswer {
+        outline.standing = Standing::Waiting;
+        outline.reason = Some("The run had not ended when this row was written.".to_owned());
+    }
+    outline
 }
