@@ -95,3 +95,117 @@ fn list_shows_scores_and_sorts_by_them() {
     let words = sandbox.run(&["list", "--filter", "passed:yes"]).out;
     assert!(words.lines().count() == 2 && words.contains("1.00  yes"), "{words}");
 }
+
+#[test]
+fn a_scorer_that_cannot_be_read_is_told_and_is_not_enough() {
+    let suite = TASK.replace("variations:", "scorers: [kendal_tau]\nvariations:");
+    let sandbox = Sandbox::with(
+        "score-left-out",
+        &[("tasks/tickets.yaml", &suite), ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED)],
+    );
+    let told = "tasks/tickets.yaml, line 2: ";
+    for command in [&["score"][..], &["stats"], &["report", "--format", "md", "--out", "-"]] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        assert!(ran.err.contains(told) && ran.err.contains("Did you mean `kendall_tau`?"), "{command:?}: {}", ran.err);
+    }
+    let report = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
+    assert!(report.contains("> tasks/tickets.yaml, line 2: "), "{report}");
+    let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
+    assert!(ran.status == 1 && ran.err.contains("by others than were meant"), "{ran:?}");
+    let named = sandbox.run(&["score", "--fail-under", "0.5", "--scorer", "exact"]);
+    assert_eq!(named.status, 0, "the suite does not say by whom: {named:?}");
+}
+
+#[test]
+fn a_suite_that_cannot_be_read_is_named_with_its_line_and_is_not_enough() {
+    let sandbox = Sandbox::with(
+        "score-broken-suite",
+        &[
+            ("tasks/tickets.yaml", TASK),
+            ("tasks/churn.yaml", "name: churn\nvariations: [\n"),
+            ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED),
+            ("results/churn-tool_calling-claude-variation0.yaml", ANSWERED),
+        ],
+    );
+    let ran = sandbox.run(&["score"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.out.contains("The suite of the task churn cannot be read"), "{}", ran.out);
+    assert!(ran.err.starts_with("tasks/churn.yaml, line "), "{}", ran.err);
+    let json = sandbox.run(&["score", "--json"]).json();
+    assert!(json[0]["reason"].as_str().unwrap().contains("tasks/churn.yaml, line "), "{}", json[0]);
+    let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
+    assert!(ran.status == 1 && ran.err.contains("One suite cannot be read"), "{ran:?}");
+    let report = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
+    assert!(report.contains("1 run has no score: there is no suite for the task, or it cannot be read."), "{report}");
+}
+
+#[test]
+fn files_that_cannot_be_read_are_counted_by_themselves_and_are_not_enough() {
+    let sandbox = Sandbox::with(
+        "score-damaged",
+        &[
+            ("tasks/tickets.yaml", TASK),
+            ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED),
+            ("results/tickets-tool_calling-o1-variation0.yaml", "output: {unclosed: [\n"),
+        ],
+    );
+    let ran = sandbox.run(&["score"]);
+    assert!(ran.status == 0 && ran.out.contains("counted apart: 1 that cannot be read\n"), "{ran:?}");
+    assert!(ran.out.contains("damaged") && !ran.out.contains("not ended"), "{}", ran.out);
+    let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
+    assert!(ran.status == 1 && ran.err.contains("One file cannot be read"), "{ran:?}");
+    let others = sandbox.run(&["score", "--fail-under", "0.5", "--filter", "model:claude"]);
+    assert_eq!((others.status, others.err.as_str()), (0, ""), "what was not asked for does not count");
+}
+
+#[test]
+fn a_filter_that_is_not_understood_stops_what_counts_and_writes_nothing() {
+    let sandbox = two("score-filter");
+    for command in [&["score"][..], &["stats"], &["report", "--out", "made"]] {
+        let ran = sandbox.run(&[command, &["--filter", "sytem:promptql"]].concat());
+        assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+        assert!(ran.err.contains("sytem"), "{}", ran.err);
+    }
+    assert!(!sandbox.folder.join("made").exists());
+}
+
+#[test]
+fn a_report_says_who_scored_why_runs_have_no_score_and_where_people_say_otherwise() {
+    let sandbox = Sandbox::usual("report-notes");
+    let file = "results/tickets-tool_calling-claude-variation0.yaml";
+    let ran = sandbox.run(&["review", file, "wrong", "--note", "Ticket 9 is missing."]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let report = |format: &str| sandbox.run(&["report", "--format", format, "--out", "-"]).out;
+    let text = report("md");
+    for part in [
+        "Scored by fields (version ",
+        "> 1 run has no score: the file cannot be read.",
+        "> 1 run has no score: not ended yet.",
+        "> People say otherwise than the scores: one run that passed is not right.",
+        "| wrong: Ticket 9 is missing. |",
+    ] {
+        assert!(text.contains(part), "{part} is missing in\n{text}");
+    }
+    assert!(report("html").contains("wrong: Ticket 9 is missing."));
+    let nobody = sandbox.run(&["report", "--format", "md", "--out", "-", "--filter", "model:nobody"]).out;
+    assert!(nobody.contains("No run passes the filter."), "{nobody}");
+    let empty = Sandbox::with("report-empty", &[("tasks/tickets.yaml", TASK), ("results/readme.md", "nothing")]);
+    let nothing = empty.run(&["report", "--format", "md", "--out", "-"]).out;
+    assert!(nothing.contains("No runs were found in this folder.") && !nothing.contains("filter"), "{nothing}");
+}
+
+#[test]
+fn a_report_that_is_read_as_runs_is_not_put_among_them_and_says_which_had_not_ended() {
+    let sandbox = Sandbox::usual("report-azure");
+    let among = sandbox.run(&["report", "--format", "azure", "--out", "results/made"]);
+    assert!(among.status == 2 && among.err.contains("would be read as more runs"), "{among:?}");
+    let beside = sandbox.run(&["report", "--format", "azure", "--out", "made"]);
+    assert_eq!(beside.status, 0, "{beside:?}");
+    assert_eq!(sandbox.run(&["list", "--json"]).json().len(), 4);
+    let read_back = sandbox.run(&["list", "-i", "tasks", "-o", "made", "--json"]).json();
+    let told: Vec<(&str, &str)> =
+        read_back.iter().map(|row| (row["model"].as_str().unwrap(), row["state"].as_str().unwrap())).collect();
+    assert_eq!(told, [("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]);
+    assert!(read_back[2]["score"].is_null(), "{}", read_back[2]);
+}

@@ -68,6 +68,7 @@ pub mod virtual_apis;
 mod wishes;
 
 pub use bulletin::Subscription;
+pub use problems::SuiteTrouble;
 pub use reporting::keep_text;
 pub use scoring::FileScores;
 

@@ -1,13 +1,13 @@
 //! Opening a folder for a command that ends: opened, waited for, and walked page by page.
-use super::{Dirs, Where};
+use super::{Dirs, Where, terminal::one_line};
 use crate::Surroundings;
 use std::{
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     time::Duration,
 };
 use touchstone_engine::{
-    app::App,
+    app::{App, SuiteTrouble},
     error::AppError,
     rows::{ListRequest, Misread, RunRow, Sort, Span},
 };
@@ -43,6 +43,15 @@ pub(super) fn open(app: &App, place: &Place) -> Result<(), AppError> {
 /// An engine that has read the folder.
 pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> {
     read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
+}
+
+/// What is wrong with suites, told before anything that is counted by them.
+pub(super) fn suite_trouble(app: &App) -> Result<SuiteTrouble, AppError> {
+    let trouble = app.suite_trouble()?;
+    for line in &trouble.lines {
+        let _ = writeln!(io::stderr(), "{}", one_line(line));
+    }
+    Ok(trouble)
 }
 
 /// The same for one place.

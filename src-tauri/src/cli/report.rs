@@ -83,6 +83,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             .hint("Name a directory with --out to write several.")
             .into());
     }
+    App::understood(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     if !printed {
         fs_make(&asked.out)?;
@@ -103,7 +104,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
         };
         let reports = made(&app, &request, printed)?;
         for report in &reports {
-            whole &= report.misread.is_empty() && report.unreadable == 0;
+            whole &= report.unreadable == 0;
             say(report, reports.len() > 1, &mut told);
         }
         if printed {

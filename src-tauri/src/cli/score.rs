@@ -10,8 +10,8 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
-use touchstone_engine::app::FileScores;
-use touchstone_engine::rows::{RunScore, ScoreDetail, ScoreStanding};
+use touchstone_engine::app::{App, FileScores, SuiteTrouble};
+use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 100;
@@ -58,12 +58,14 @@ fn least(word: &str) -> Result<Least, String> {
 }
 
 pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
+    App::understood(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
     if let Some(name) = &asked.judge.judge {
         return judge::run(&app, name, &asked.judge, &asked.filter, asked.json);
     }
     // Scorers that are named take the place of those of the suites, programs included.
     let programs = asked.scorer.is_empty() && !asked.no_programs;
+    let suites = folder::suite_trouble(&app)?;
     let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };
     if let Some(trouble) = &trouble {
         trouble.to_string().lines().for_each(|line| {
@@ -73,7 +75,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
     let mut counts = Counts::default();
-    let misread = app.each_scores(&asked.filter, &asked.scorer, |run| {
+    app.each_scores(&asked.filter, &asked.scorer, |run| {
         counts.add(&run);
         if asked.json {
             return lines(&run).iter().try_for_each(|line| writeln!(out, "{line}")).map_err(Stop::from);
@@ -83,9 +85,6 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
         }
         Ok(())
     })?;
-    for token in &misread {
-        let _ = writeln!(io::stderr(), "{}: {}", one_line(&token.token), one_line(&token.message));
-    }
     if !asked.json {
         let paint = Paint(here.colour);
         columns.write(&mut out, "", paint, &|n, text| if n < 2 { coloured(paint, text) } else { text.to_owned() })?;
@@ -97,16 +96,27 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
         writeln!(says, "{line}")?;
     }
     says.flush()?;
-    let below = asked.fail_under.and_then(|least| counts.below(least));
-    if let Some(below) = &below {
-        let _ = writeln!(io::stderr(), "{below}");
+    let not_enough = asked.fail_under.map_or_else(Vec::new, |least| {
+        let below = counts.below(least);
+        below.into_iter().chain(counts.lacking()).chain(unsure(&suites, asked.scorer.is_empty())).collect()
+    });
+    for line in &not_enough {
+        let _ = writeln!(io::stderr(), "{line}");
     }
-    let failed = trouble.is_some()
-        || below.is_some()
-        || counts.first.error > 0
-        || counts.first.failed > 0
-        || !misread.is_empty();
+    let failed = trouble.is_some() || !not_enough.is_empty() || counts.first.error > 0 || counts.first.failed > 0;
     Ok(if failed { Ended::WithFailures } else { Ended::Well })
+}
+
+/// Why the suites leave it open whether it is enough.
+fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
+    let unread = match suites.unread {
+        0 => None,
+        1 => Some("One suite cannot be read, so its runs have no score.".to_owned()),
+        more => Some(format!("{more} suites cannot be read, so their runs have no score.")),
+    };
+    let left_out = (suites.scorers && by_suites)
+        .then(|| "A scorer cannot be read as it is written, so the scores are by others than were meant.".to_owned());
+    unread.into_iter().chain(left_out).collect()
 }
 
 /// What the first scorers say, and what each says.
@@ -114,6 +124,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
 struct Counts {
     first: Tally,
     nothing: u64,
+    damaged: u64,
     by_scorer: BTreeMap<String, Tally>,
 }
 
@@ -162,6 +173,7 @@ impl Tally {
 impl Counts {
     fn add(&mut self, run: &FileScores) {
         match run.scores.first() {
+            _ if run.state == RunState::Damaged => self.damaged += 1,
             Some(first) => self.first.add(first),
             None => self.nothing += 1,
         }
@@ -183,6 +195,7 @@ impl Counts {
         let Tally { error, not_ended, no_expected, waiting, failed, .. } = self.first;
         let apart = [
             (error, "ended in a system error"),
+            (self.damaged, "that cannot be read"),
             (not_ended, "not ended"),
             (no_expected + self.nothing, "with nothing to compare with"),
             (waiting, "waiting for a program or a model"),
@@ -197,6 +210,15 @@ impl Counts {
             lines.push("no runs".to_owned());
         }
         lines
+    }
+
+    /// Files that hold runs, and nobody knows which scores.
+    fn lacking(&self) -> Option<String> {
+        match self.damaged {
+            0 => None,
+            1 => Some("One file cannot be read, so its score is not known.".to_owned()),
+            more => Some(format!("{more} files cannot be read, so their scores are not known.")),
+        }
     }
 
     /// Why it is not enough; nothing when it is.
@@ -260,13 +282,14 @@ fn rows(run: &FileScores) -> Vec<Vec<String>> {
     }
     let row = |score: &RunScore| {
         let scorer = one_line(&score.scorer).into_owned();
-        vec![shown(score.score), word(score).to_owned(), scorer, file(&score.reason)]
+        vec![shown(score.score), word(run, score).to_owned(), scorer, file(&score.reason)]
     };
     run.scores.iter().map(row).collect()
 }
 
-fn word(score: &RunScore) -> &'static str {
+fn word(run: &FileScores, score: &RunScore) -> &'static str {
     match (score.standing, score.passed) {
+        _ if run.state == RunState::Damaged => "damaged",
         (ScoreStanding::Scored, Some(true)) => "passed",
         (ScoreStanding::Scored, Some(false)) => "not passed",
         (ScoreStanding::Scored, None) => "scored",
@@ -281,7 +304,7 @@ fn word(score: &RunScore) -> &'static str {
 fn coloured(paint: Paint, word: &str) -> String {
     match word {
         "passed" => paint.green(word),
-        "not passed" | "error" | "failed" => paint.red(word),
+        "not passed" | "error" | "failed" | "damaged" => paint.red(word),
         "waiting" | "not ended" | "no expected" => paint.yellow(word),
         _ => word.to_owned(),
     }

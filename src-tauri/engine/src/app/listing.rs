@@ -1,10 +1,18 @@
 //! Lists of runs, for whoever asks.
 use super::{App, OpenFolder};
-use crate::error::AppError;
+use crate::error::{AppError, Code};
+use crate::results::filter::Filter;
 use crate::results::index::{IndexError, Reader};
 use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, Sort, Span};
 
 impl App {
+    /// Refuses a filter of which something is not understood: what is left of it would let through more than was meant.
+    pub fn understood(filter: &str) -> Result<(), AppError> {
+        let (_, misread) = Filter::parse(filter);
+        let lines: Vec<String> = misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
+        if lines.is_empty() { Ok(()) } else { Err(AppError::new(Code::BadRequest, lines.join("\n"))) }
+    }
+
     /// A page of runs.
     #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {

@@ -6,11 +6,43 @@ use crate::results::reviews;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{Problem, ProblemKind, ProblemPage, RunState, Span};
 use rusqlite::params;
+use touchstone_scoring::scorers;
 
 /// No page is longer.
 const MOST: u32 = 500;
+/// More of what is wrong with suites is counted.
+const TOLD: usize = 20;
+
+/// What is wrong with suites, for whoever counts on their scores.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SuiteTrouble {
+    /// One line for each thing, worst first.
+    pub lines: Vec<String>,
+    /// How many cannot be read, so that their runs have no score.
+    pub unread: usize,
+    /// Some scorers were left out or changed because they cannot be read as they are written.
+    pub scorers: bool,
+}
 
 impl App {
+    /// What is wrong with suites, and with the workspace file.
+    pub fn suite_trouble(&self) -> Result<SuiteTrouble, AppError> {
+        let open = self.opened()?;
+        let of_suites = open.flow.shelf.problems();
+        let mut all: Vec<&Problem> = open.problem.iter().chain(of_suites.iter()).collect();
+        all.sort_by_key(|problem| problem.kind);
+        let tasks = open.flow.shelf.tasks();
+        let of_tasks = tasks.all().filter(|task| task.suite.query.is_none()).map(|task| task.suite.scorers.as_slice());
+        let scorers =
+            of_tasks.chain([open.flow.roots.query_scorers.as_slice()]).any(|list| !scorers::read(list).1.is_empty());
+        let mut lines: Vec<String> = all.iter().take(TOLD).map(|problem| problem.told()).collect();
+        if all.len() > TOLD {
+            lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
+        }
+        let unread = all.iter().filter(|problem| problem.kind == ProblemKind::SuiteError).count();
+        Ok(SuiteTrouble { lines, unread, scorers })
+    }
+
     /// A page of problems.
     pub fn problems(&self, span: Span) -> Result<ProblemPage, AppError> {
         let open = self.opened()?;

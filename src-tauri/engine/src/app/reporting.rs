@@ -3,24 +3,33 @@ use super::App;
 use crate::clock;
 use crate::error::{AppError, Code};
 use crate::reports::{self, About, compose, page::Page};
+use crate::results::roots::Root;
 use crate::rows::{Misread, Report, ReportFormat, ReportRequest};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::Path;
+use touchstone_formats::kind::{FileKind, detect};
 
+/// How much of a file tells what it is.
+const HEAD: usize = 16 << 10;
 /// What a preview shows of a report that is not drawn as a page.
 const MAX_PREVIEW: usize = 256 << 10;
 
 impl App {
     /// Writes a report; with `whole`, all of it, else what a preview shows.
     pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
-        if request.format == ReportFormat::StableToolBench {
-            return self.result_file(request, whole);
-        }
-        if request.format == ReportFormat::Azure {
-            return self.evaluation_file(request, whole);
-        }
-        let Gathered { page, scorers, misread } = self.gather(request)?;
+        let trouble = self.suite_trouble()?.lines;
+        let mut report = match request.format {
+            ReportFormat::StableToolBench => self.result_file(request, whole)?,
+            ReportFormat::Azure => self.evaluation_file(request, whole)?,
+            _ => return self.page_report(request, whole, trouble),
+        };
+        report.notes.splice(0..0, trouble);
+        Ok(report)
+    }
+
+    fn page_report(&self, request: &ReportRequest, whole: bool, trouble: Vec<String>) -> Result<Report, AppError> {
+        let Gathered { page, scorers, misread } = self.gather(request, trouble)?;
         let (unreadable, unread) = self.unreadable(&request.filter)?.unzip();
         if let Some(name) = request.baseline.as_deref().filter(|_| whole) {
             super::stats::known_baseline(page.groups.iter().map(|group| group.name.clone()), name)?;
@@ -51,7 +60,7 @@ impl App {
         open.ask(|index| open.lists.unreadable(index, filter))
     }
 
-    fn gather(&self, request: &ReportRequest) -> Result<Gathered, AppError> {
+    fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.opened()?;
         let (runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
@@ -66,6 +75,8 @@ impl App {
             filter: request.filter.trim().to_owned(),
             baseline: request.baseline.clone(),
             runs: request.runs,
+            versions: open.ask(|index| open.lists.scorer_versions(index))?,
+            trouble,
         };
         let mut page = compose(&about, &runs);
         page.queries = self.query_tables(request)?;
@@ -74,7 +85,26 @@ impl App {
 
     /// Keeps a report that was made, in place of what was there: whole or not at all.
     pub fn keep_report(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+        self.refuse_among_results(report, path)?;
         keep_text(&report.text, path)
+    }
+}
+
+impl App {
+    /// A report that is read as runs must not lie where runs are looked for: each would be there twice.
+    fn refuse_among_results(&self, report: &Report, path: &Path) -> Result<(), AppError> {
+        let open = self.opened()?;
+        let name = path.file_name().unwrap_or_default();
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let here = fs::canonicalize(folder).ok().and_then(|folder| open.flow.roots.locate(&folder.join(name)));
+        let head = &report.text.as_bytes()[..report.text.len().min(HEAD)];
+        let is_read = || detect(&name.to_string_lossy(), head) == FileKind::Collection;
+        if here.is_some_and(|file| file.root == Root::Output) && is_read() {
+            let message = format!("{} lies among the results, where it would be read as more runs.", path.display());
+            return Err(AppError::new(Code::BadRequest, message)
+                .hint(format!("Choose a directory outside of {}.", open.flow.roots.output_dir.display())));
+        }
+        Ok(())
     }
 }
 

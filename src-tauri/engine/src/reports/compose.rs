@@ -1,8 +1,9 @@
 //! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which the overview and the statistics
 //! ask too; what is decided here is what is said and in which order.
+use super::notes;
 use super::page::{Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, TaskLine};
 use crate::results::query::ScoredRun;
-use crate::rows::{FailureClass, ScoreStanding};
+use crate::rows::FailureClass;
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
 use touchstone_scoring::stats::{Amounts, Interval};
@@ -18,6 +19,10 @@ pub(crate) struct About {
     pub(crate) baseline: Option<String>,
     /// Whether each run has its line.
     pub(crate) runs: bool,
+    /// The versions of scorers.
+    pub(crate) versions: BTreeMap<String, Vec<u32>>,
+    /// What is wrong with suites.
+    pub(crate) trouble: Vec<String>,
 }
 
 /// Puts a report together.
@@ -25,7 +30,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
     let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let columns = Standing::columns(&all);
     let wanted = about.baseline.as_deref().map(|name| (name, columns.iter().find(|column| column.label() == name)));
-    let mut notes = Vec::new();
+    let mut notes = about.trouble.clone();
     if let Some((name, None)) = wanted {
         notes.push(format!("There are no runs of {name}, so nothing is compared."));
     }
@@ -34,7 +39,8 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
     let names: BTreeMap<RowKey<'_>, &str> =
         all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
-    notes.extend(doubts(runs));
+    notes.extend(notes::unscored(runs));
+    notes.extend(notes::contradicted(runs));
     Page {
         head: head(about, runs, &all),
         groups: standing.groups.iter().map(group).collect(),
@@ -55,6 +61,7 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
     let scored = count(&|run| run.score().is_some());
     let errors = count(&|run| run.end == End::Error);
     let scorers: BTreeSet<&str> = runs.iter().filter_map(|run| run.scorer.as_deref()).collect();
+    let scored_by = scorers.iter().map(|name| with_versions(name, about.versions.get(*name))).collect();
     let tasks: BTreeSet<&str> = runs.iter().filter_map(|run| run.task.as_deref()).collect();
     Head {
         title: about.title.clone(),
@@ -63,11 +70,22 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
         version: about.version.clone(),
         filter: about.filter.clone(),
         scorers: scorers.into_iter().map(str::to_owned).collect(),
+        scored_by,
         runs: runs.len() as u64,
         scored,
         errors,
         unscored: runs.len() as u64 - scored - errors,
         tasks: tasks.len() as u64,
+    }
+}
+
+/// `fields (version 2)`: the same scorer may say something else in another version.
+fn with_versions(name: &str, versions: Option<&Vec<u32>>) -> String {
+    let told = versions.map(|all| all.iter().map(u32::to_string).collect::<Vec<_>>()).unwrap_or_default();
+    match told.as_slice() {
+        [] => name.to_owned(),
+        [one] => format!("{name} (version {one})"),
+        several => format!("{name} (versions {})", several.join(", ")),
     }
 }
 
@@ -198,6 +216,7 @@ fn line(run: &ScoredRun) -> RunLine {
         class: run.class,
         verdict: run.verdict,
         review_score: run.review_score,
+        review_note: run.review_note.clone(),
         turns: run.turns,
         tool_calls: run.tool_calls,
         nudges: run.nudges,
@@ -205,34 +224,4 @@ fn line(run: &ScoredRun) -> RunLine {
         cost: run.cost,
         seconds: run.seconds,
     }
-}
-
-/// What makes the numbers doubtful as a whole.
-fn doubts(runs: &[ScoredRun]) -> Vec<String> {
-    let count = |standing| runs.iter().filter(|run| run.scoring == Some(standing)).count();
-    let told = |count: usize, one: &str, more: &str| match count {
-        0 => None,
-        1 => Some(one.to_owned()),
-        _ => Some(format!("{count} {more}")),
-    };
-    [
-        told(
-            count(ScoreStanding::NoExpected),
-            "One run could not be scored: its task has no expected output.",
-            "runs could not be scored: their tasks have no expected output.",
-        ),
-        told(
-            count(ScoreStanding::Waiting),
-            "One run waits for a scorer that has to be asked for.",
-            "runs wait for a scorer that has to be asked for.",
-        ),
-        told(
-            count(ScoreStanding::Failed),
-            "The scorer of one run failed.",
-            "runs have no score because the scorer failed.",
-        ),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
 }

@@ -4,7 +4,7 @@ use super::words;
 use crate::visible::one_line;
 use serde_json::Value;
 
-const HEAD: [&str; 20] = [
+const HEAD: [&str; 21] = [
     "path",
     "task",
     "variation",
@@ -25,6 +25,7 @@ const HEAD: [&str; 20] = [
     "tokens",
     "cost",
     "seconds",
+    "review_note",
 ];
 
 /// Writes one line for each run, as RFC 4180 says. What is not known is an empty field.
@@ -37,7 +38,7 @@ pub(super) fn write(page: &Page) -> String {
     out
 }
 
-fn fields(run: &RunLine) -> [String; 20] {
+fn fields(run: &RunLine) -> [String; 21] {
     let text = |text: Option<&str>| text.map_or_else(String::new, disarmed);
     let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
     let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
@@ -62,6 +63,7 @@ fn fields(run: &RunLine) -> [String; 20] {
         run.tokens.map_or_else(String::new, |tokens| tokens.to_string()),
         number(run.cost),
         number(run.seconds),
+        text(run.review_note.as_deref()),
     ]
 }
 

@@ -58,6 +58,8 @@ pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Col
         ("tool_definitions", list(row.tool_definitions)),
         ("answer", run.answer.as_ref().map(|answer| answer.value.clone())),
         ("ground_truth", asked.expected.clone()),
+        // Read back without a word, what has not ended would be a wrong answer.
+        ("state", (of.state == RunState::Waiting).then(|| Value::from("waiting"))),
         ("error", failed.then(error)),
     ];
     entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()

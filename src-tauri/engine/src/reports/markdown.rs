@@ -1,5 +1,5 @@
 //! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file can break.
-use super::page::{Group, Page, RunLine};
+use super::page::{Page, Repeats, RunLine};
 use super::words::{self, NONE};
 use crate::visible::one_line;
 use std::fmt::Write as _;
@@ -23,13 +23,16 @@ pub(super) fn write(page: &Page) -> String {
         escaped(&head.folder),
         head.made
     );
+    if !head.scored_by.is_empty() {
+        let _ = writeln!(out, "\nScored by {}.", escaped(&head.scored_by.join(", ")));
+    }
     if !head.filter.is_empty() {
         let _ = writeln!(out, "\nFilter: {}", escaped(&head.filter));
     }
     for note in &page.notes {
         let _ = writeln!(out, "\n> {}", escaped(note));
     }
-    groups(&mut out, &page.groups);
+    groups(&mut out, page);
     pairs(&mut out, page);
     tasks(&mut out, page);
     queries(&mut out, page);
@@ -45,46 +48,44 @@ pub(super) fn write(page: &Page) -> String {
     out
 }
 
-fn groups(out: &mut String, groups: &[Group]) {
+fn groups(out: &mut String, page: &Page) {
+    let groups = &page.groups;
     out.push_str("\n## Summary\n\n");
     if groups.is_empty() {
-        out.push_str("No run passes the filter.\n");
+        let _ = writeln!(out, "{}.", words::nothing(&page.head.filter));
         return;
     }
-    row(
-        out,
-        [
-            "System",
-            "Model",
-            "Runs",
-            "Scored",
-            "Errors",
-            "Score (95 %)",
-            "Passed",
-            "Rate (95 %)",
-            "Tokens",
-            "Cost",
-            "Time, median",
-        ],
-    );
-    row(out, ["---", "---", "--:", "--:", "--:", "--:", "--:", "--:", "--:", "--:", "--:"]);
+    // As in HTML: without repeats there is nothing to say.
+    let repeats = groups.iter().any(|group| group.repeats.is_some());
+    let of_repeats = |cells: [String; 2]| if repeats { cells.to_vec() } else { Vec::new() };
+    let before =
+        ["System", "Model", "Runs", "Scored", "Errors", "Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned);
+    let after = ["Tokens", "Cost", "Time, median"].map(str::to_owned);
+    row(out, before.into_iter().chain(of_repeats(["pass@k", "pass^k"].map(escaped))).chain(after));
+    let right = |count: usize| std::iter::repeat_n("--:", count);
+    row(out, ["---", "---"].into_iter().chain(right(if repeats { 11 } else { 9 })));
     for group in groups {
-        row(
-            out,
-            [
-                plain(group.system.as_deref()),
-                plain(group.model.as_deref()),
-                group.runs.to_string(),
-                group.scored.to_string(),
-                group.errors.to_string(),
-                words::estimate(group.score),
-                words::share(group.passed, group.decided),
-                words::estimate(group.rate),
-                words::sum(group.tokens, group.runs, words::tokens),
-                words::sum(group.cost, group.runs, words::money),
-                group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
-            ],
-        );
+        let before = [
+            plain(group.system.as_deref()),
+            plain(group.model.as_deref()),
+            group.runs.to_string(),
+            group.scored.to_string(),
+            group.errors.to_string(),
+            words::estimate(group.score),
+            words::share(group.passed, group.decided),
+            words::estimate(group.rate),
+        ];
+        let after = [
+            words::sum(group.tokens, group.runs, words::tokens),
+            words::sum(group.cost, group.runs, words::money),
+            group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
+        ];
+        let of_k = |share: fn(Repeats) -> f64| {
+            group
+                .repeats
+                .map_or_else(|| NONE.to_owned(), |it| format!("{} (k = {})", words::score(Some(share(it))), it.k))
+        };
+        row(out, before.into_iter().chain(of_repeats([of_k(|it| it.any), of_k(|it| it.all)])).chain(after));
     }
 }
 
@@ -197,12 +198,15 @@ fn failures(out: &mut String, page: &Page) {
 }
 
 fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
+    let reviewed = runs.iter().take(most).any(|run| words::review(run).is_some());
+    let cells = |cells: [String; 4], said: String| cells.into_iter().chain(reviewed.then_some(said));
     let _ = writeln!(out, "\n### {title}\n");
-    row(out, ["Run", "State", "Score", "Why"]);
-    row(out, ["---", "---", "--:", "---"]);
+    row(out, cells(["Run", "State", "Score", "Why"].map(str::to_owned), "A person says".to_owned()));
+    row(out, cells(["---", "---", "--:", "---"].map(str::to_owned), "---".to_owned()));
     for run in runs.iter().take(most) {
         let state = run.class.map_or(words::state(run.state), words::class).to_owned();
-        row(out, [escaped(&run.path), state, words::score(run.score), plain(run.reason.as_deref())]);
+        let of_run = [escaped(&run.path), state, words::score(run.score), plain(run.reason.as_deref())];
+        row(out, cells(of_run, plain(words::review(run).as_deref())));
     }
     if runs.len() > most {
         let _ = writeln!(out, "\n{} more are in the other formats.", runs.len() - most);

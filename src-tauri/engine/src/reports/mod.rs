@@ -7,6 +7,7 @@ mod html;
 mod json;
 mod junit;
 mod markdown;
+mod notes;
 pub(crate) mod page;
 
 pub(crate) mod queries;

@@ -52,6 +52,8 @@ pub(crate) struct Head {
     pub(crate) filter: String,
     /// Scorers whose scores are shown.
     pub(crate) scorers: Vec<String>,
+    /// The same with their versions.
+    pub(crate) scored_by: Vec<String>,
     /// How many runs pass the filter.
     pub(crate) runs: u64,
     /// Of these, have a score.
@@ -201,6 +203,7 @@ pub(crate) struct RunLine {
     pub(crate) class: Option<FailureClass>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) review_score: Option<f64>,
+    pub(crate) review_note: Option<String>,
     pub(crate) turns: u32,
     pub(crate) tool_calls: u32,
     pub(crate) nudges: u32,

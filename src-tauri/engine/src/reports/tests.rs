@@ -55,6 +55,7 @@ fn run(path: &str, reason: &str) -> RunLine {
         class: Some(FailureClass::WrongAnswer),
         verdict: Some(Verdict::Partly),
         review_score: None,
+        review_note: None,
         turns: 4,
         tool_calls: 3,
         nudges: 0,
@@ -74,6 +75,7 @@ fn page(word: &str, runs: Vec<RunLine>) -> Page {
             version: "0.1.0".to_owned(),
             filter: word.to_owned(),
             scorers: vec![word.to_owned()],
+            scored_by: vec![word.to_owned()],
             runs: 10,
             scored: 9,
             errors: 1,
@@ -192,16 +194,18 @@ fn markdown_begins_with_what_it_comes_to() {
 
     10 runs of 2 tasks; 9 scored, 1 error, 0 not scored. Folder plain, 2025-01-20 12:00 UTC.
 
+    Scored by plain.
+
     Filter: plain
 
     > plain
 
     ## Summary
 
-    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | Tokens | Cost | Time, median |
-    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 123 456 | $0.5000 (of 8/10) | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 123 456 | $0.5000 (of 8/10) | – |
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | pass&#64;k | pass^k | Tokens | Cost | Time, median |
+    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3) | 0.60 (k = 3) | 123 456 | $0.5000 (of 8/10) | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3) | 0.60 (k = 3) | 123 456 | $0.5000 (of 8/10) | – |
 
     ## Comparison with plain
 
@@ -243,15 +247,15 @@ fn markdown_reads_as_tables() {
 
     ### Runs that did not pass
 
-    | Run | State | Score | Why |
-    | --- | --- | --: | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 |
+    | Run | State | Score | Why | A person says |
+    | --- | --- | --: | --- | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
 
     ### Runs
 
-    | Run | State | Score | Why |
-    | --- | --- | --: | --- |
-    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 |
+    | Run | State | Score | Why | A person says |
+    | --- | --- | --: | --- | --- |
+    | tickets-tool\_calling-o1-variation0.yaml | wrong answer | 0.80 | 1 field differs: score 84.1 → 81.9 | partly right |
 
     ## Method
 
@@ -323,7 +327,66 @@ fn nothing_to_report_is_said_and_no_table_is_empty() {
     (page.groups, page.pairs, page.tasks, page.classes, page.flaky) = <_>::default();
     let html = write(&page, ReportFormat::Html, None).unwrap();
     assert!(html.contains("No run passes the filter") && !html.contains("<tbody></tbody>"));
+    page.head.filter = String::new();
+    for format in [ReportFormat::Html, ReportFormat::Markdown] {
+        let text = write(&page, format, None).unwrap();
+        assert!(
+            text.contains("No runs were found in this folder") && !text.contains("passes the filter"),
+            "{format:?}"
+        );
+    }
     for format in FORMATS {
         write(&page, format, None).unwrap();
     }
+}
+
+#[test]
+fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() {
+    let said = RunLine {
+        passed: Some(true),
+        score: Some(1.0),
+        verdict: Some(Verdict::Wrong),
+        review_score: Some(0.25),
+        review_note: Some("Ticket 9 is\nfrom 2023.".to_owned()),
+        class: None,
+        ..run("a.yaml", "all right")
+    };
+    let reviewed = Page { failed: Vec::new(), ..page("plain", vec![said]) };
+    for format in
+        [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Csv, ReportFormat::Jsonl, ReportFormat::Json]
+    {
+        let text = write(&reviewed, format, None).unwrap();
+        assert!(text.contains("wrong") && text.contains("0.25") && text.contains("from 2023."), "{format:?}: {text}");
+    }
+    let html = write(&reviewed, ReportFormat::Html, None).unwrap();
+    assert!(html.contains("A person says") && html.contains("not as scored"));
+    let unread = RunLine { verdict: None, ..run("a.yaml", "all right") };
+    let nobody = Page { failed: Vec::new(), ..page("plain", vec![unread]) };
+    assert!(!write(&nobody, ReportFormat::Html, None).unwrap().contains("A person says"));
+}
+
+#[test]
+fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
+    let cell = |score: f64, scored| Cell { runs: scored, scored, score: Some(score), ..Cell::default() };
+    let lines = |tasks: usize, variations: usize| -> Vec<TaskLine> {
+        let line = |n: usize| TaskLine {
+            task: format!("task {:04}", n / variations),
+            variation: Some(format!("variation {}", n % variations)),
+            // Three runs of the first variation and one of each other: every run counts the same.
+            cells: vec![cell(0.0, if n % variations == 0 { 3 } else { 1 }), cell(1.0, 1)],
+        };
+        (0..tasks * variations).map(line).collect()
+    };
+    let html = |tasks, variations| {
+        let page = Page { tasks: lines(tasks, variations), ..page("plain", Vec::new()) };
+        write(&page, ReportFormat::Html, None).unwrap()
+    };
+    let drawn = |html: &str| html.matches("<rect").count();
+    assert_eq!(drawn(&html(200, 2)), 800, "400 rows of two groups");
+    let folded = html(200, 3);
+    assert_eq!(drawn(&folded), 400);
+    assert!(folded.contains("its variations together"));
+    let beyond = html(401, 2);
+    assert_eq!(drawn(&beyond), 0);
+    assert!(beyond.contains("too many tasks for a chart"));
 }

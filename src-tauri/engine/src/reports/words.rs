@@ -1,6 +1,7 @@
 //! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
-use super::page::{Amount, Estimate};
+use super::page::{Amount, Estimate, RunLine};
 use crate::rows::{FailureClass, RunState, Verdict};
+use crate::visible::one_line;
 
 /// What stands where nothing is known.
 pub(super) const NONE: &str = "–";
@@ -152,6 +153,25 @@ pub(super) fn verdict(verdict: Verdict) -> &'static str {
         Verdict::Partly => "partly right",
         Verdict::Wrong => "wrong",
     }
+}
+
+/// What a person says of a run: the word, the score given in place of the automatic one, and the note. None when nobody says anything.
+pub(super) fn review(run: &RunLine) -> Option<String> {
+    let word = run.verdict.map(|said| verdict(said).to_owned());
+    let given = run.review_score.map(|given| format!("score {}", score(Some(given))));
+    let short = [word, given].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let note =
+        run.review_note.as_deref().map(|note| one_line(note).into_owned()).filter(|note| !note.trim().is_empty());
+    match (short.is_empty(), note) {
+        (true, note) => note,
+        (false, None) => Some(short),
+        (false, Some(note)) => Some(format!("{short}: {note}")),
+    }
+}
+
+/// Why a report is empty.
+pub(super) fn nothing(filter: &str) -> &'static str {
+    if filter.is_empty() { "No runs were found in this folder" } else { "No run passes the filter" }
 }
 
 #[cfg(test)]

@@ -81,9 +81,16 @@ pub struct Tasks {
     by_folder: HashMap<String, Option<Arc<Task>>>,
     /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark share.
     queries: HashMap<String, Option<Arc<Task>>>,
+    /// Why there is no task, by the name that it would have.
+    broken: HashMap<String, String>,
 }
 
 impl Tasks {
+    /// What is wrong with the suite of a task that is not there; nothing when no suite has its name.
+    pub(crate) fn broken(&self, name: &str) -> Option<&str> {
+        self.broken.get(name).map(String::as_str)
+    }
+
     /// The task that a run names: by its id, by the folder that holds only this suite, or by set and id of its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         let by_query = || {
@@ -299,7 +306,13 @@ impl Shelving {
         self.new = false;
         let all = || self.files.values();
         self.companions.keep(&all().flat_map(|shelved| &shelved.fitted.companions).collect());
-        self.tasks = Arc::new(Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned())));
+        let mut tasks = Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
+        let wrong = self.files.iter().filter_map(|(file, shelved)| {
+            let error = shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+            Some((task_id(file), error.told()))
+        });
+        tasks.broken = wrong.collect();
+        self.tasks = Arc::new(tasks);
         let mut problems: Vec<Problem> = all().flat_map(Shelved::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();

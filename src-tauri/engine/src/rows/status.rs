@@ -217,6 +217,15 @@ pub struct Problem {
     pub advice: Option<String>,
 }
 
+impl Problem {
+    /// As one line: the file, the place, and what is wrong.
+    pub fn told(&self) -> String {
+        let line = self.line.map_or_else(String::new, |line| format!(", line {line}"));
+        let advice = self.advice.as_ref().map_or_else(String::new, |advice| format!(" {advice}"));
+        format!("{}{line}: {}{advice}", self.file, self.message)
+    }
+}
+
 /// Kinds of problems, worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

@@ -30,6 +30,7 @@ fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredR
         fingerprint: Some(1),
         verdict: None,
         review_score: None,
+        review_note: None,
         reason: None,
     }
 }

@@ -10,7 +10,7 @@ const MARKS: f64 = 460.0;
 const LINE: f64 = 26.0;
 /// Names are cut to what fits into their room.
 const NAME_CHARS: usize = 38;
-/// A heat map with more lines than this is not looked at but scrolled past.
+/// A heat map with more lines than this is not looked at but scrolled past: variations are taken together then, and tasks left to the table.
 const MAX_LINES: usize = 400;
 
 /// Score with interval, one line for each group.
@@ -86,15 +86,66 @@ fn apart(wanted: &[f64]) -> Vec<f64> {
     placed
 }
 
-/// Score of each variation in each group, as colours. Nothing when there is nothing to compare.
-pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<Markup> {
+/// Score of each variation in each group, as colours, and whether the variations of a task are one line. Nothing when there is nothing to
+/// compare, or too much to be looked at.
+pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<(Markup, bool)> {
+    let by_task = folded(tasks);
+    let tasks = by_task.as_deref().unwrap_or(tasks);
     if groups.is_empty() || tasks.len() < 2 || tasks.len() > MAX_LINES {
         return None;
     }
+    Some((drawn(groups, tasks), by_task.is_some()))
+}
+
+/// Whether there are too many tasks to be drawn, even with their variations together.
+pub(super) fn is_too_long(tasks: &[TaskLine]) -> bool {
+    folded(tasks).is_some_and(|tasks| tasks.len() > MAX_LINES)
+}
+
+/// One line for each task, when there are too many; each run counts the same.
+fn folded(tasks: &[TaskLine]) -> Option<Vec<TaskLine>> {
+    if tasks.len() <= MAX_LINES {
+        return None;
+    }
+    let mut lines: Vec<TaskLine> = Vec::new();
+    for task in tasks {
+        match lines.last_mut().filter(|last| last.task == task.task) {
+            Some(last) => {
+                for (sum, cell) in last.cells.iter_mut().zip(&task.cells) {
+                    *sum = together(sum, cell);
+                }
+            }
+            None => lines.push(TaskLine { variation: None, ..task.clone() }),
+        }
+    }
+    Some(lines)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of runs are far below 2^53")]
+fn together(one: &Cell, other: &Cell) -> Cell {
+    let score = match (one.score, other.score) {
+        (Some(left), Some(right)) => {
+            let share = other.scored as f64 / (one.scored + other.scored).max(1) as f64;
+            Some(left * (1.0 - share) + right * share)
+        }
+        (left, right) => left.or(right),
+    };
+    Cell {
+        runs: one.runs + other.runs,
+        scored: one.scored + other.scored,
+        passed: one.passed + other.passed,
+        decided: one.decided + other.decided,
+        errors: one.errors + other.errors,
+        score,
+        flaky: one.flaky || other.flaky,
+    }
+}
+
+fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     let wide = (MARKS / float(groups.len())).clamp(26.0, 90.0);
     let (line, head) = (20.0, 22.0);
     let (width, height) = (NAMES + wide * float(groups.len()) + 10.0, head + line * float(tasks.len()) + 4.0);
-    Some(html! {
+    html! {
         svg viewBox=(format!("0 0 {width} {height}")) width=(width) role="img" aria-label="Score of each task with each system and model; the table below says the same" {
             @for (at, _) in groups.iter().enumerate() {
                 text.soft x=(NAMES + wide * (float(at) + 0.5)) y="14" text-anchor="middle" { (at + 1) }
@@ -112,7 +163,7 @@ pub(super) fn heat(groups: &[Group], tasks: &[TaskLine]) -> Option<Markup> {
                 }
             }
         }
-    })
+    }
 }
 
 /// The name of a task with its variation.

@@ -38,7 +38,7 @@ pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
 }
 
 fn top(page: &Page) -> Markup {
-    let Head { title, folder, made, filter, scorers, runs, scored, errors, unscored, tasks, .. } = &page.head;
+    let Head { title, folder, made, filter, scored_by, runs, scored, errors, unscored, tasks, .. } = &page.head;
     html! {
         header {
             h1 { (one_line(title)) }
@@ -48,7 +48,7 @@ fn top(page: &Page) -> Markup {
                 dt { "Made" } dd { (made) }
                 dt { "Runs" } dd { @if filter.is_empty() { "all" } @else { "those that pass the filter " code { (one_line(filter)) } } }
                 dt { "Scored" } dd { (words::count(*scored)) " of " (words::count(*runs)) "; " (words::count(*errors)) " ended in an error and are counted apart; " (words::count(*unscored)) " could not be scored" }
-                dt { "Scored by" } dd { @if scorers.is_empty() { (words::NONE) } @else { (one_line(&scorers.join(", "))) } }
+                dt { "Scored by" } dd { @if scored_by.is_empty() { (words::NONE) } @else { (one_line(&scored_by.join(", "))) } }
             }
             nav aria-label="Sections" {
                 a href="#summary" { "Summary" }
@@ -69,7 +69,7 @@ fn body(page: &Page) -> Markup {
         section id="summary" {
             h2 { "Summary" }
             @if page.groups.is_empty() {
-                p { "No run passes the filter, so there is nothing to sum up." }
+                p { (words::nothing(&page.head.filter)) ", so there is nothing to sum up." }
             } @else {
                 @if page.groups.iter().any(|group| group.score.is_some()) {
                     figure { (charts::scores(&page.groups)) figcaption { "Mean score from 0 to 1; the bar is the 95 % interval." } }
@@ -84,11 +84,12 @@ fn body(page: &Page) -> Markup {
         @if !page.tasks.is_empty() {
             section id="tasks" {
                 h2 { "Tasks" }
-                @if let Some(chart) = charts::heat(&page.groups, &page.tasks) {
+                @if let Some((chart, folded)) = charts::heat(&page.groups, &page.tasks) {
                     figure { (chart) figcaption {
-                        "Mean score by task. Columns: " @for (at, group) in page.groups.iter().enumerate() { @if at > 0 { ", " } (at + 1) " " (one_line(&group.name)) } "."
+                        "Mean score by task" @if folded { ", its variations together: each has its row in the table" } ". Columns: " @for (at, group) in page.groups.iter().enumerate() { @if at > 0 { ", " } (at + 1) " " (one_line(&group.name)) } "."
                     } }
                 }
+                @if charts::is_too_long(&page.tasks) { p.muted { "There are too many tasks for a chart of their scores; the table has all of them." } }
                 (tables::tasks(&page.groups, &page.tasks))
             }
         }

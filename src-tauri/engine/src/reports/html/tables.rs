@@ -1,5 +1,6 @@
 //! **Pure.** The tables of a report in HTML.
 use super::charts;
+use crate::reports::notes;
 use crate::reports::page::{Cell, Group, Page, Pair, RunLine, Table, TaskLine};
 use crate::reports::words::{self, NONE};
 use crate::visible::one_line;
@@ -144,24 +145,27 @@ fn failed(runs: &[RunLine]) -> Markup {
             thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
             tbody { @for run in runs { tr {
                 td.path { (one_line(&run.path)) } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
-                td { (plain(run.reason.as_deref())) @if let Some(verdict) = run.verdict { " " span.muted { "A person says: " (words::verdict(verdict)) "." } } }
+                td { (plain(run.reason.as_deref())) @if let Some(said) = words::review(run) { " " span.muted { "A person says: " (said) "." } } }
             } } }
         } }
     }
 }
 
 pub(super) fn runs(runs: &[RunLine]) -> Markup {
+    let reviewed = runs.iter().any(|run| words::review(run).is_some());
     html! {
         div.scroll { table {
             thead { tr {
                 th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" } th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
                 th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time" }
+                @if reviewed { th scope="col" { "A person says" } }
             } }
             tbody { @for run in runs { tr {
                 td.path { (one_line(&run.path)) } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
                 td { @match run.passed { Some(true) => span.right { "yes" }, Some(false) => span.wrong { "no" }, None => (NONE) } }
                 td.n { (run.turns) } td.n { (run.tool_calls) }
                 td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) } td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) } td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }
+                @if reviewed { td { (words::review(run).unwrap_or_else(|| NONE.to_owned())) @if notes::contradicts(run.verdict, run.passed) { " " span.part.small { "not as scored" } } } }
             } } }
         } }
     }

@@ -61,6 +61,7 @@ fn run(text: &str) -> ScoredRun {
         fingerprint: None,
         verdict: None,
         review_score: None,
+        review_note: None,
     }
 }
 
@@ -189,8 +190,8 @@ fn what_suites_do_not_know_stands_beside_what_they_do_and_is_not_dropped() {
         "notes/0 tool_calling m 1: other",
     ];
     insta::assert_snapshot!(drawn(&page(&runs, &suites)), @r"
-    tool_calling m: 0.69 0.50–0.75 4 runs
-    a | 0.75 0.25–1.00 3 runs
+    tool_calling m: 0.69 0.00–1.00 4 runs
+    a | 0.75 0.00–1.00 3 runs
       0 x | 0.25 1 runs
       7  | 1.00 1 runs
       x_oracle | 1.00 1 runs

@@ -28,6 +28,7 @@ use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, Run
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
+use std::collections::BTreeMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -102,6 +103,11 @@ impl Lists {
     /// Scorers that occur, those of most runs first.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
         scored::scorers(index)
+    }
+
+    /// Scorers that occur, each with its versions.
+    pub fn scorer_versions(&self, index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
+        scored::versions(index)
     }
 
     /// What can be asked, and which values occur.

@@ -6,6 +6,7 @@ use crate::results::index::{IndexError, Reader};
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
 use rusqlite::Row;
+use std::collections::BTreeMap;
 
 /// A run, as it is counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,10 +63,14 @@ pub struct ScoredRun {
     pub verdict: Option<Verdict>,
     /// A score that a person gave in place of the automatic one.
     pub review_score: Option<f64>,
+    /// The beginning of what that person noted with it.
+    pub review_note: Option<String>,
 }
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason";
+     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
+     CASE WHEN r.verdict IS NOT NULL OR r.review_score IS NOT NULL THEN (SELECT v.note FROM reviews v \
+     WHERE v.run = r.key AND v.judged IS NULL AND v.problem IS NULL LIMIT 1) END";
 
 /// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever scores.
 const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
@@ -120,6 +125,17 @@ pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     Ok(names.collect::<Result<_, _>>()?)
 }
 
+/// Scorers that occur, each with its versions.
+pub(super) fn versions(index: &Reader<'_>) -> Result<BTreeMap<String, Vec<u32>>, IndexError> {
+    let mut query = index.prepare_cached("SELECT DISTINCT scorer, version FROM scores ORDER BY scorer, version")?;
+    let mut versions: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+    for row in query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get(1)?)))? {
+        let (scorer, version) = row?;
+        versions.entry(scorer).or_default().push(version);
+    }
+    Ok(versions)
+}
+
 fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
     let unsigned = |at: usize| row.get::<_, Option<i64>>(at).map(|n| n.and_then(|n| u64::try_from(n).ok()));
     let small = |at: usize| unsigned(at).map(|n| n.map(|n| u32::try_from(n).unwrap_or(u32::MAX)));
@@ -146,10 +162,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         verdict: word(row, 19)?,
         review_score: row.get(20)?,
         reason: row.get(21)?,
-        scoring: word(row, 22)?,
-        scorer: row.get(23)?,
-        score: row.get(24)?,
-        passed: row.get(25)?,
-        score_reason: row.get(26)?,
+        review_note: row.get(22)?,
+        scoring: word(row, 23)?,
+        scorer: row.get(24)?,
+        score: row.get(25)?,
+        passed: row.get(26)?,
+        score_reason: row.get(27)?,
     })
 }

@@ -73,9 +73,12 @@ impl Known {
         match &self.task {
             None => notes
                 .push("The name of the file does not say which task this run is of, so it is not scored.".to_owned()),
-            Some(task) if tasks.get(task).is_none() => {
-                notes.push(format!("There is no suite for the task {task}, so this run is not scored."));
-            }
+            Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken(task) {
+                Some(why) => {
+                    format!("The suite of the task {task} cannot be read, so this run is not scored. {why}")
+                }
+                None => format!("There is no suite for the task {task}, so this run is not scored."),
+            }),
             Some(_) => {}
         }
         notes.extend(self.nothing.clone());
