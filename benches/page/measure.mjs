@@ -1,5 +1,5 @@
-// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript, the longest
-// time the page was blocked, and how long after its rename a new file is on screen. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
+// Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript and one of
+// 100,000 messages with a line of 10 MB, the longest time the page was blocked, and how long after its rename a new file is on screen. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -135,6 +135,40 @@ async function newFiles(others) {
   };
   return { known_folder: spread(took.known_folder), folder_made_now: spread(took.folder_made_now) };
 }
+/** A run of 100,000 messages with a line of 10 MB among them. */
+function endless() {
+  const folder = mkdtempSync(join(tmpdir(), "touchstone-endless-"));
+  const lines = ["conversation:\n"];
+  for (let at = 0; at < 100_000; at += 1) lines.push(at === 1 ? `- assistant_message: ${"word ".repeat(2_000_000)}\n` : at % 2 ? `- assistant_message: answer ${at}\n` : `- user_message: question ${at}\n`);
+  writeFileSync(join(folder, "endless-tool_calling-o1-variation0.yaml"), lines.join(""));
+  return folder;
+}
+
+/** Opens the only run that is listed; how long after the press its first step is there, and the tasks that blocked the page, then while reading on. */
+async function opens(page, act) {
+  await page.waitForFunction(() => document.querySelectorAll('[data-testid="run-row"]').length === 1, undefined, { timeout: 60_000 });
+  await page.evaluate(() => {
+    window.longTasks.length = 0;
+    // From the press on, and not from when the measuring begins to move the mouse.
+    window.opened = new Promise((resolve) =>
+      addEventListener(
+        "click",
+        ({ timeStamp }) => {
+          const look = () => (document.querySelector('[data-testid="step"]') ? resolve(performance.now() - timeStamp) : requestAnimationFrame(look));
+          look();
+        },
+        { capture: true, once: true },
+      ),
+    );
+  });
+  await page.getByTestId("run-row").first().click();
+  const first_content_ms = Math.round(await page.evaluate(() => window.opened));
+  await page.getByTestId("transcript").hover();
+  for (let n = 0; n < 200; n += 1) await page.mouse.wheel(0, 400);
+  await act?.();
+  return { first_content_ms, long_tasks_ms: await page.evaluate(() => window.longTasks) };
+}
+
 const result = {};
 try {
   await served(many, async (url) => {
@@ -157,27 +191,23 @@ try {
     await page.getByTestId("run-row").first().waitFor();
     await settled(page);
     await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);
-    await page.waitForFunction(() => document.querySelectorAll('[data-testid="run-row"]').length === 1, undefined, { timeout: 60_000 });
-    await page.evaluate(() => {
-      window.longTasks.length = 0;
-      // From the press on, and not from when the measuring begins to move the mouse.
-      window.opened = new Promise((resolve) =>
-        addEventListener(
-          "dblclick",
-          ({ timeStamp }) => {
-            const look = () => (document.querySelector('[data-testid="step"]') ? resolve(performance.now() - timeStamp) : requestAnimationFrame(look));
-            look();
-          },
-          { capture: true, once: true },
-        ),
-      );
-    });
-    await page.getByTestId("run-row").first().dblclick();
-    result.open_5mb_first_content_ms = Math.round(await page.evaluate(() => window.opened));
-    await page.getByTestId("transcript").hover();
-    for (let n = 0; n < 200; n += 1) await page.mouse.wheel(0, 400);
-    result.open_5mb_long_tasks_ms = await page.evaluate(() => window.longTasks);
+    result.open_5mb = await opens(page);
   });
+  const folder = endless();
+  try {
+    await served(folder, async (url) => {
+      const page = await open();
+      await page.goto(url);
+      await page.getByTestId("run-row").first().waitFor();
+      await settled(page);
+      result.open_endless = await opens(page, async () => {
+        await page.keyboard.press("G");
+        await page.getByText("answer 99999", { exact: true }).waitFor();
+      });
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 } finally {
   await browser.close();
 }

@@ -1,8 +1,9 @@
 // The overview: what is in a cell, keys and folds, what stays in sight, selecting, and files that appear.
 import assert from "node:assert/strict";
-import { renameSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { openProvider, says } from "./provider.mjs";
 import { accessible, onPage, openBrowser } from "./stage.mjs";
 
 let browser;
@@ -132,6 +133,29 @@ test("a selection is compared, and launched with what is missing", () =>
     assert.equal(decodeURIComponent(await page.evaluate(() => location.hash)), "#/launch?cell=tool_calling|claude||stones");
     await accessible(page);
   }));
+
+test("what is missing in a cell is launched from there, and its run is in the cell", async () => {
+  const provider = await openProvider(() => says("There are three.\n\n```json\n3\n```"));
+  const workspace = `input_dir: tasks\noutput_dir: results\nmodels:\n  near: { provider: openai, base_url: '${provider.url}', model: near-1, price: { input: 1, output: 10 } }\n`;
+  const files = { "touchstone.yaml": workspace, "tasks/fruit.yaml": FILES["tasks/fruit.yaml"], "tasks/stones.yaml": FILES["tasks/stones.yaml"], [run("fruit", "near", 0)]: DONE };
+  try {
+    await onPage(browser, { files, args: ["--allow-run"] }, async (page, { folder }) => {
+      await overview(page);
+      assert.equal(await at(page, 3, 0).getAttribute("title"), "No run: 1 missing");
+      await at(page, 3, 0).click();
+      await press(page, "r");
+      await page.getByText("Launch 1 cell of the overview").waitFor();
+      await page.getByTestId("run").and(page.locator(":enabled")).click();
+      await until(page, () => document.querySelector("[data-testid=launch-state]")?.textContent === "Done");
+      assert.deepEqual([provider.asked.length, provider.asked[0].model, existsSync(join(folder, run("stones", "near", 0)))], [1, "near-1", true]);
+      await press(page, "g", "v");
+      await until(page, () => document.getElementById("cell-3-0")?.title.startsWith("1 run: "));
+      assert.equal(await at(page, 0, 0).getAttribute("title").then((title) => title.startsWith("1 run: ")), true, "nothing else was run");
+    });
+  } finally {
+    await provider.close();
+  }
+});
 
 test("a run that appears fills its cell without a reload", () =>
   onPage(browser, { files: FILES }, async (page, { folder, root }) => {

@@ -91,3 +91,50 @@ test("a run that grows is shown as it grows", () =>
     appendFileSync(`${folder}/live-tool_calling-o1-variation0.yaml`, "  - assistant_message: and here is the middle\n");
     await page.getByText("and here is the middle").first().waitFor();
   }));
+
+/** So many messages, and a line of so many bytes among them. */
+function endless(messages, bytes) {
+  const lines = ["conversation:\n"];
+  for (let at = 0; at < messages; at++) lines.push(at === 1 ? `- assistant_message: ${"word ".repeat(bytes / 5)}\n` : at % 2 ? `- assistant_message: answer ${at}\n` : `- user_message: question ${at}\n`);
+  return lines.join("");
+}
+
+test("of a hundred thousand messages and a line of ten megabytes only what is in sight is drawn, wherever one goes", () =>
+  onPage(browser, { files: { "endless-tool_calling-o1-variation0.yaml": endless(100_000, 10_000_000) } }, async (page) => {
+    page.setDefaultTimeout(60_000);
+    await rows(page).first().waitFor();
+    await openFirst(page);
+    const drawn = () => page.getByTestId("step").count();
+    const few = async (where) => {
+      const [steps, all] = [await drawn(), await page.locator("#app *").count()];
+      assert.ok(steps > 0 && steps < 100 && all < 5_000, `${where}: ${steps} steps and ${all} elements are drawn`);
+    };
+    await page.getByText("question 0", { exact: true }).waitFor();
+    await few("at the beginning");
+    const long = page.locator("[data-index='1']");
+    await long.getByRole("button", { name: /^show all \(/ }).click();
+    await long.locator(".lines .row").nth(5).waitFor();
+    await few("with the long line open");
+    await page.getByTestId("transcript").hover({ position: { x: 200, y: 10 } });
+    await page.keyboard.press("G");
+    await page.getByText("answer 99999", { exact: true }).waitFor();
+    await few("at the end");
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("question 51234");
+    await page.locator("[data-index='51234']").getByText("question 51234", { exact: true }).waitFor();
+    await few("in the middle");
+  }));
+
+test("each turn has its time beside the transcript, and leads to it", () => {
+  const turn = (at) => `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}" }\n  seconds: 0.25\n`;
+  const files = { "timed-tool_calling-o1-variation0.yaml": `conversation:\n${Array.from({ length: 9 }, (_, i) => turn(i + 1)).join("")}` };
+  return onPage(browser, { files }, async (page) => {
+    await rows(page).first().waitFor();
+    await openFirst(page);
+    await page.getByTestId("pace").getByText("model 49.5 s, tools 2.3 s").waitFor();
+    await accessible(page);
+    await page.getByRole("button", { name: "Turn 18: model 9.5 s, tools 250 ms" }).click();
+    await page.waitForFunction(() => location.hash.includes("step="));
+    await page.getByText("say 9", { exact: true }).waitFor();
+  });
+});

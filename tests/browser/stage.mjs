@@ -96,9 +96,9 @@ export async function onPage(browser, options, test) {
   if (wrong.length > 0 && !options.mayFail) throw new Error(wrong.join("\n"));
 }
 
-/** Fails with what axe finds, in words. The order of headings within a transcript is the writer's, not ours. */
+/** Fails with what axe finds, in words. */
 export async function accessible(page) {
-  const { violations } = await new Axe({ page }).disableRules(["heading-order"]).analyze();
+  const { violations } = await new Axe({ page }).analyze();
   if (violations.length === 0) return;
   const words = violations.map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `    ${node.html}\n    ${node.failureSummary}`).join("\n")}`);
   throw new Error(`axe finds:\n${words.join("\n")}`);

@@ -259,3 +259,39 @@ describe("the page of a run", () => {
     expect(backend.calls.find((call) => call.name === "read_rows")?.args).toMatchObject({ part: "t", request: { column: 0, descending: true } });
   });
 });
+
+describe("beside the transcript", () => {
+  const PACE = { turns: [{ turn: 2, step: 1, model: 3.1, tools: 0.041 }, { turn: 4, step: 5, model: null, tools: 2 }], more: 0 };
+
+  it("a bar for each turn says how long model and tools took, and leads to the turn", async () => {
+    await open(new OneRun(view(SMALL, {}, { pace: PACE })));
+    await until(() => expect(id("pace")).toBeDefined());
+    expect(said("pace")).toContain("model 3.1 s, tools 2.0 s");
+    const rows = all("[data-testid='pace'] li button");
+    expect(rows.map((row) => row.getAttribute("aria-label"))).toEqual(["Turn 2: model 3.1 s, tools 41 ms", "Turn 4: model not told, tools 2.0 s"]);
+    rows[1]?.click();
+    await until(() => expect(document.activeElement).toBe(at(5)));
+  });
+
+  it("a run whose files tell no time has no bars", async () => {
+    await open(new OneRun(view(SMALL)));
+    expect(id("files")).toBeDefined();
+    expect(id("pace")).toBeUndefined();
+  });
+
+  it("the window shows a file where it lies, says why when it cannot, and a served page offers only its path", async () => {
+    const backend = new OneRun(view(SMALL), "window");
+    await open(backend);
+    const reveal = () => one("[aria-label='Reveal a.yaml']");
+    reveal()?.click();
+    await until(() => expect(backend.calls.filter((call) => call.name === "reveal_file").map((call) => call.args)).toEqual([{ id: "r0", file: 0 }]));
+    backend.replies.reveal_file = () => Promise.reject({ code: "failed", message: "No file manager of this desktop answered.", hint: "Copy the path instead." });
+    reveal()?.click();
+    await until(() => expect(one("[data-testid='files'] [role='alert']")?.textContent).toContain("No file manager of this desktop answered. Copy the path instead."));
+    if (page) await unmount(page);
+    document.body.replaceChildren();
+    await open(new OneRun(view(SMALL)));
+    expect(reveal()).toBeUndefined();
+    expect(said("files")).toContain("copy path");
+  });
+});

@@ -92,3 +92,23 @@ describe("models", () => {
     await until(() => text().includes("This page may not ask models."));
   });
 });
+
+describe("folders and limits", () => {
+  const said = (testid: string) => all(`[data-testid=${testid}]`)[0]?.textContent.replace(/\s+/g, " ") ?? "";
+  it("are shown with where each comes from", async () => {
+    await open([], (one) => (one.options = { ...one.options, concurrency: 3, max_cost: 12.5, wrong: ["The model `x` has no provider."] }));
+    await until(() => said("limits").includes("3 runs"));
+    expect(said("limits")).toMatch(/3 runs run: concurrency.*\$12\.50 run: max_cost.*touchstone\.yaml.*its sheet/);
+    expect(said("limits")).toContain("The model `x` has no provider.");
+    expect(said("folders")).toMatch(/Open folder \/home\/me\/benchmark.*Tasks suites.*Results results.*input_dir and output_dir in touchstone\.yaml/);
+  });
+  it("that are not set are said so, and never are nought", async () => {
+    await open([], (one) => {
+      one.options = { ...one.options, concurrency: 1, max_cost: null };
+      one.status = { ...one.status, folder: one.status.folder && { ...one.status.folder, input_dir: null } };
+    });
+    await until(() => said("limits").includes("1 run "));
+    expect(said("limits")).toMatch(/Budget none/);
+    expect(said("folders")).toContain("runs can be read but none can be made");
+  });
+});
