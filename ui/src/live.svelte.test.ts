@@ -92,6 +92,28 @@ describe("an answer", () => {
     expect(asked("list_runs")).toBeLessThan(12);
     stop();
   });
+  it("that goes stale on its way is asked again a beat after it was asked, and at once when it took longer", async () => {
+    for (const [took, again] of [
+      [30, BEAT_MS],
+      [180, 180],
+    ] as const) {
+      const times: number[] = [];
+      fixture.replies.facets = async () => {
+        times.push(performance.now());
+        await new Promise((later) => setTimeout(later, took));
+        return { fields: [] } as never;
+      };
+      const { stop } = watch(() => live.query("facets", {}));
+      live.query("facets", {}).again();
+      await beat(20);
+      fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+      await beat(1_000);
+      expect(times.length).toBeGreaterThanOrEqual(2);
+      expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(again);
+      expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(again + 5);
+      stop();
+    }
+  });
   it("is told at most ten times a second", async () => {
     const ear = vi.fn();
     live.onStale(ear);

@@ -9,6 +9,8 @@ import type { Stale } from "./generated/Stale";
 export const BEAT_MS = 100;
 /** A running launch tells of itself many times a second; that often it is read. */
 export const LAUNCH_BEAT_MS = 300;
+/** How long until the same may be asked again that was asked at this moment: a reply that took longer than a beat is not waited for twice. */
+export const restOfBeat = (asked: number): number => Math.max(0, BEAT_MS - (performance.now() - asked));
 /** Replies that nobody looks at and are still kept. */
 const KEPT = 64;
 
@@ -104,6 +106,7 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
     this.#flying = true;
     while (this.#stale) {
       this.#stale = false;
+      const asked = performance.now();
       try {
         this.#data = await this.backend.call(this.name, this.args);
         this.#error = null;
@@ -111,7 +114,7 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
         this.#error = asAppError(thrown);
       }
       this.#update?.();
-      if (this.#stale) await new Promise((later) => setTimeout(later, BEAT_MS));
+      if (this.#stale) await new Promise((later) => setTimeout(later, restOfBeat(asked)));
     }
     this.#flying = false;
     this.#update?.();

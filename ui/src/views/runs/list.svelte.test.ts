@@ -44,6 +44,20 @@ describe("the list", () => {
     expect(spans(fixture)).toContain(9_000);
     expect(spans(fixture).length).toBe(6);
   });
+  it("asks again as soon as a slow reply is there that went stale on its way", async () => {
+    const times: number[] = [];
+    fixture.replies.list_runs = async () => {
+      times.push(performance.now());
+      await new Promise((later) => setTimeout(later, 180));
+      return { total: 1, generation: 1, rows: many(1), misread: [] };
+    };
+    list.show("", NEWEST_FIRST, 0);
+    await settle(20);
+    fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+    await settle(1_000);
+    expect(times.length).toBe(2);
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(185);
+  });
   it("does not ask for every page that flies by", async () => {
     fixture.replies.list_runs = async ({ request }) => {
       await new Promise((later) => setTimeout(later, 50));

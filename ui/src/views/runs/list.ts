@@ -6,7 +6,7 @@ import type { RunPage } from "../../generated/RunPage";
 import type { RunRow } from "../../generated/RunRow";
 import type { Sort } from "../../generated/Sort";
 import type { Stale } from "../../generated/Stale";
-import { asAppError, BEAT_MS, type Live } from "../../live";
+import { asAppError, type Live, restOfBeat } from "../../live";
 import { formatSort } from "../../route";
 
 export const PAGE = 200;
@@ -263,6 +263,7 @@ export class RunList {
   async #ask(list: List, number: number): Promise<void> {
     const era = this.#era;
     const changes = this.#changes;
+    const asked = performance.now();
     list.flying.add(number);
     try {
       const reply = await this.#fetch(list, number);
@@ -273,7 +274,7 @@ export class RunList {
     }
     list.flying.delete(number);
     this.#update();
-    setTimeout(() => this.#pump(), list.pages.get(number)?.fresh === false ? BEAT_MS : 0);
+    setTimeout(() => this.#pump(), list.pages.get(number)?.fresh === false ? restOfBeat(asked) : 0);
   }
 
   #put(list: List, number: number, reply: RunPage, fresh: boolean): void {
