@@ -115,6 +115,72 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
   }
 });
 
+for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+  test(`a reload loses nothing of the sheet, and what was stopped is gone on with, ${screen}`, async () => {
+    const many = Array.from({ length: 6 }, (_, at) => JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` })).join("\n");
+    const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
+    try {
+      await onPage(browser, { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"], ...options }, async (page) => {
+        const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/evaluate-${name}-${screen.replaceAll(" ", "-")}.png` });
+        await open(page, "#/evaluate?by=relevance");
+        const relevance = card(page, "relevance");
+        await relevance.getByLabel("query", { exact: true }).selectOption({ label: "a path…" });
+        await relevance.getByLabel("Path of query").pressSequentially("item.question");
+        await relevance.getByLabel("response").selectOption("answer");
+        await page.getByLabel("Most money ($)").fill("2");
+        await page.getByRole("textbox", { name: "File", exact: true }).fill("depths");
+        const estimate = page.getByTestId("evaluate-estimate");
+        await estimate.getByText(/^6 rows · 6 to 12 requests/).waitFor();
+        await page.reload();
+        await estimate.getByText(/^6 rows · 6 to 12 requests/).waitFor();
+        assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
+        assert.equal(await page.getByLabel("Most money ($)").inputValue(), "2");
+        provider.hold();
+        await start(page).click();
+        await provider.until(1);
+        await page.getByRole("button", { name: /^Stop/ }).click();
+        await state(page, "Stopping");
+        provider.release();
+        await state(page, "Stopped");
+        // As somebody comes who knows nothing of the sheet.
+        await page.evaluate(() => sessionStorage.clear());
+        await page.evaluate(() => (location.hash = "#/runs"));
+        await page.reload();
+        await open(page);
+        const left = page.getByTestId("unfinished");
+        await left.getByText("by relevance → depths.json").waitFor();
+        await snap("unfinished");
+        await accessible(page);
+        assert.ok(await fits(page));
+        await left.getByRole("button", { name: "Go on…" }).click();
+        await estimate.getByText(/there from before and not paid for again$/).waitFor();
+        assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
+        await snap("again");
+        await accessible(page);
+        await start(page).click();
+        await state(page, "Done");
+        assert.equal(provider.asked.length, 6);
+        await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+        await estimate.getByText("It is there already").waitFor();
+        await left.waitFor({ state: "detached" });
+      });
+    } finally {
+      await provider.close();
+    }
+  });
+
+test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
+  onPage(browser, { args: ["--allow-run"] }, async (page) => {
+    await open(page, "#/evaluate?by=f1_score");
+    await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
+    await page.getByTestId("evaluate-estimate").getByText("8 rows · No model is asked, and nothing is paid").waitFor();
+    await page.getByTestId("more-rows").locator("summary").click();
+    await accessible(page);
+    await start(page).click();
+    await state(page, "Done");
+    assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
+  }));
+
 /** Opens a row of the list by its name, and gives what was stored of it. */
 const openRow = async (page, name) => {
   await rows(page).filter({ hasText: name }).first().click();
@@ -242,6 +308,11 @@ test("two hundred columns, a hundred thousand rows and lines that are no rows ar
     assert.ok(await fits(page));
     await choose("broken.jsonl");
     await look.getByRole("list", { name: "Rows that cannot be read" }).getByText(/line 2/i).waitFor();
+    await page.getByTestId("evaluate-refused").getByText(/broken\.jsonl cannot be read whole\. .*Mend the line/).waitFor();
+    assert.ok(await start(page).isDisabled());
+    assert.equal(await flat(start(page)), "Evaluate");
+    await accessible(page);
+    assert.ok(await fits(page));
     await choose("long.jsonl");
     await look.getByText("100,000 rows · 2 columns").waitFor();
     await page.getByTestId("evaluate-estimate").getByText("100,000 rows").waitFor();

@@ -59,6 +59,51 @@ for (const dark of [false, true])
     }
   });
 
+for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 900 }], ["dark", true, { width: 1400, height: 900 }], ["narrow", false, { width: 420, height: 800 }]])
+  test(`judging whose dialog was closed is in the footer, leads back to itself, and is stopped with all that runs (${look})`, async () => {
+    const provider = await openProvider(() => says(SOLVED));
+    try {
+      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], dark, viewport }, async (page) => {
+        const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/judging-${name}-${look}.png` });
+        await rows(page).first().waitFor();
+        await rows(page).first().locator("a").first().click();
+        await page.getByText("Three.").first().waitFor();
+        if (viewport.width < 600) await page.keyboard.press("s");
+        await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
+        const dialog = page.getByTestId("judge");
+        await dialog.getByText("requests").first().waitFor();
+        provider.hold();
+        await dialog.getByRole("button", { name: "Judge 1 run" }).click();
+        await provider.until(1);
+        await dialog.getByRole("button", { name: "Close" }).click();
+        await page.evaluate(() => (location.hash = "#/overview"));
+        const now = page.getByTestId("judging-now");
+        await now.filter({ hasText: "judging running, 0 of 1" }).waitFor();
+        await snap("footer");
+        await accessible(page);
+        await now.click();
+        const going = page.getByTestId("judgings");
+        await going.getByText("0 of 1 run").waitFor();
+        await snap("dialog");
+        await accessible(page);
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("Control+k");
+        await page.keyboard.type("Stop what is running");
+        await page.keyboard.press("Enter");
+        await now.filter({ hasText: "judging stopping" }).waitFor();
+        provider.release();
+        await now.waitFor({ state: "detached" });
+        await page.evaluate(() => (location.hash = "#/trust"));
+        await page.getByRole("button", { name: "1 judging so far" }).click();
+        await going.getByTestId("judging-state").getByText(/Stopped|Done/).waitFor();
+        await snap("over");
+        await accessible(page);
+      });
+    } finally {
+      await provider.close();
+    }
+  });
+
 const RATED = '{"explanation": "It says how many there are, and no more.", "score": 4}';
 
 for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 900 }], ["dark", true, { width: 1400, height: 900 }], ["narrow", false, { width: 420, height: 800 }]])

@@ -326,7 +326,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
         (with(&|request| request.evaluators[0].options = "[".to_owned()), "no JSON"),
         (with(&|request| request.evaluators.push(request.evaluators[0].clone())), "Two evaluators"),
         (with(&|request| request.model = "nobody".to_owned()), "no model named `nobody`"),
-        (with(&|request| request.model.clear()), "ask a model"),
+        (with(&|request| request.model.clear()), "asks a model"),
         (with(&|request| request.model = "old".to_owned()), "cannot judge"),
         (with(&|request| request.rounds = Some(0)), "rounds"),
         (with(&|request| request.switches = vec!["no_such".to_owned()]), "no switch named"),

@@ -194,7 +194,8 @@ pub fn unfinished(output_dir: &Path, folder: &str) -> Result<Vec<Vec<u8>>, DiskE
         return Ok(Vec::new());
     }
     let replies = beside::replies("any.json");
-    let parts: Vec<&str> = split(&replies)?.0;
+    let mut parts: Vec<&str> = replies.split('/').collect();
+    parts.pop();
     let Some(folder) = Folder::find(output_dir, &[&[folder], parts.as_slice()].concat())? else {
         return Ok(Vec::new());
     };
