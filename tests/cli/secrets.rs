@@ -10,7 +10,7 @@ const RUN: &str = "results/count-tool_calling-local-variation0.yaml";
 /// A provider that repeats the key: once in what it refuses, once while it is busy, then in what it says.
 fn repeats(seen: &Seen) -> Reply {
     assert_eq!(seen.headers["authorization"], format!("Bearer {KEY}"));
-    let hex: String = KEY.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = KEY.bytes().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
     let message = format!("Incorrect API key provided: {KEY} ({hex})");
     let error =
         |kind: &str| Reply::json(&json!({ "error": { "message": message, "type": kind } })).header("x-request-id", KEY);

@@ -42,14 +42,20 @@ fn offers() -> Vec<Offer> {
     vec![offer("query"), offer("look")]
 }
 
+fn key() -> ApiKey {
+    ApiKey::new("probe").unwrap()
+}
+
+fn wait<T>(doing: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(doing)
+}
+
 /// Sends as a run does, with a header more.
 fn send(request: &HttpRequest, more: Option<(&str, &str)>) -> Result<HttpReply, SendError> {
     let mut request = request.clone();
     request.headers.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
     request.patience = 20;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let key = ApiKey::new("probe").unwrap();
-    runtime.block_on(Client::default().send(&request, Some(&key), &CancellationToken::new()))
+    wait(Client::default().send(&request, Some(&key()), &CancellationToken::new()))
 }
 
 fn ask(model: &Model, turns: &[Turn], more: Option<(&str, &str)>) -> Result<Reply, Fault> {

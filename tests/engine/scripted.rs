@@ -108,10 +108,10 @@ impl Reply {
 
     /// The events of this body, each with an id.
     pub(crate) fn with_ids(mut self, id: impl Fn(usize) -> String) -> Self {
-        let text = String::from_utf8(self.body).unwrap();
-        let events = text.split_inclusive("\n\n").enumerate();
-        self.body =
-            events.map(|(number, event)| format!("id: {}\n{event}", id(number))).collect::<String>().into_bytes();
+        let text = String::from_utf8(std::mem::take(&mut self.body)).unwrap();
+        for (number, event) in text.split_inclusive("\n\n").enumerate() {
+            self.body.extend(format!("id: {}\n{event}", id(number)).into_bytes());
+        }
         self
     }
 

@@ -87,7 +87,7 @@ fn folder(server: &Scripted) -> crate::bench::Bench {
     let models =
         [model("whole", "openai", false), model("streamed", "openai", true), model("messages", "anthropic", true)];
     let file = format!("input_dir: tasks\noutput_dir: results\nmodels:\n{}", models.concat());
-    let variations: String = (0..CASES.len()).map(|case| format!("  - n: {case}\n")).collect();
+    let variations = (0..CASES.len()).map(|case| format!("  - n: {case}\n")).collect::<Vec<_>>().concat();
     folder_with(&file, &format!("tool_calling_prompt: This is case {{n}}.\nvariations:\n{variations}"))
 }
 

@@ -11,36 +11,33 @@ use std::sync::{Arc, OnceLock};
 use touchstone_engine::rows::{Act, LaunchState};
 use touchstone_engine::runs::event::What;
 
-/// Said to those tests that are only run in namespaces of their own.
-const INSIDE: &str = "TEST_MAY_MOUNT";
-
-/// Runs an ignored test of this file where anybody may mount small disks: in a user and a mount namespace of its own. Set
-/// `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be none: then these tests say so and do nothing.
-fn where_disks_can_be_mounted(test: &str) {
+/// Runs the test that asks for it once more, in a user and a mount namespace of its own, where anybody may mount small disks, and
+/// says true: it is over here. There it says false. Set `TOUCHSTONE_WITHOUT_MOUNTS=1` where there can be no namespaces: then such
+/// tests say so and do nothing.
+fn is_run_where_disks_can_be_mounted() -> bool {
+    let test = std::thread::current().name().unwrap_or("main").to_owned();
+    if std::env::var_os("TEST_MAY_MOUNT").is_some() {
+        return false;
+    }
     if std::env::var_os("TOUCHSTONE_WITHOUT_MOUNTS").is_some() {
-        return eprintln!("not run: TOUCHSTONE_WITHOUT_MOUNTS is set");
+        eprintln!("not run: TOUCHSTONE_WITHOUT_MOUNTS is set");
+        return true;
+    }
+    // With a single thread for all tests nobody knows which one this is: who may not mount here fails.
+    if test == "main" {
+        return false;
     }
     let ran = Command::new("unshare")
         .args(["--user", "--map-root-user", "--mount", "--"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("running::on_disk::{test}"), "--ignored", "--nocapture"])
-        .env(INSIDE, "1")
+        .args(["--exact", &test, "--nocapture"])
+        .envs([("TEST_MAY_MOUNT", "1"), ("RUST_TEST_THREADS", "2")])
         .output()
         .expect("`unshare` of util-linux is needed; set TOUCHSTONE_WITHOUT_MOUNTS=1 where there is none");
     let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(
-        ran.status.success() && out.contains("1 passed"),
-        "{out}{err}\nSet TOUCHSTONE_WITHOUT_MOUNTS=1 where user namespaces are not allowed."
-    );
-}
-
-/// True in such namespaces, where the ignored tests are to be run.
-fn is_inside() -> bool {
-    let inside = std::env::var_os(INSIDE).is_some();
-    if !inside {
-        eprintln!("not run: the test of the same name makes the namespaces for it");
-    }
-    inside
+    let hint = "Set TOUCHSTONE_WITHOUT_MOUNTS=1 where user namespaces are not allowed.";
+    assert!(ran.status.success() && out.contains("1 passed"), "{out}{err}\n{hint}");
+    true
 }
 
 /// A small disk in the place of a folder.
@@ -62,13 +59,7 @@ impl Drop for Mounted {
 
 #[test]
 fn where_nothing_can_be_written_nothing_is_bought_and_a_sentence_says_so() {
-    where_disks_can_be_mounted("on_a_disk_that_is_read_only");
-}
-
-#[test]
-#[ignore = "needs namespaces, which the test before makes"]
-fn on_a_disk_that_is_read_only() {
-    if !is_inside() {
+    if is_run_where_disks_can_be_mounted() {
         return;
     }
     let server = Scripted::start(calls_then_answers);
@@ -97,6 +88,9 @@ fn fill(dir: &Path) {
 
 /// A run whose disk is full from one of its requests on, until there is room again.
 fn on_a_disk_that_is_full_from(request_number: usize) {
+    if is_run_where_disks_can_be_mounted() {
+        return;
+    }
     let place: Arc<OnceLock<PathBuf>> = Arc::default();
     let filled = Arc::clone(&place);
     let server = Scripted::start(move |seen| {
@@ -123,29 +117,13 @@ fn on_a_disk_that_is_full_from(request_number: usize) {
 
 #[test]
 fn a_reply_that_does_not_fit_into_the_journal_is_kept_until_it_does() {
-    where_disks_can_be_mounted("on_a_disk_that_is_full_before_the_journal_begins");
-}
-
-#[test]
-#[ignore = "needs namespaces, which the test before makes"]
-fn on_a_disk_that_is_full_before_the_journal_begins() {
-    if is_inside() {
-        on_a_disk_that_is_full_from(0);
-    }
+    on_a_disk_that_is_full_from(0);
 }
 
 #[test]
 fn a_transcript_that_does_not_fit_is_written_when_there_is_room() {
-    where_disks_can_be_mounted("on_a_disk_that_is_full_once_the_journal_has_begun");
-}
-
-#[test]
-#[ignore = "needs namespaces, which the test before makes"]
-fn on_a_disk_that_is_full_once_the_journal_has_begun() {
-    if is_inside() {
-        // The little that is added to the journal still fits into its last page.
-        on_a_disk_that_is_full_from(1);
-    }
+    // The journal has begun by then, and the little that is added still fits into its last page.
+    on_a_disk_that_is_full_from(1);
 }
 
 #[test]
