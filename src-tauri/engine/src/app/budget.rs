@@ -80,7 +80,9 @@ mod tests {
 
     fn prices(names: &[&str]) -> Prices {
         let mut prices = Prices::default();
-        names.iter().for_each(|name| prices.add((*name).to_owned()));
+        for name in names {
+            prices.add((*name).to_owned());
+        }
         prices
     }
 

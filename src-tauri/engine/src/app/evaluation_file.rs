@@ -7,7 +7,7 @@ use crate::reading::given::Given;
 use crate::reports::evaluation_file::{self, Asked, Columns, Line};
 use crate::results::query::ScoredRun;
 use crate::results::suites::Tasks;
-use crate::rows::{Misread, Report, ReportRequest, RunState};
+use crate::rows::{Judged, Misread, Report, ReportRequest, RunState};
 use std::collections::HashMap;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
@@ -132,7 +132,9 @@ impl App {
                     evaluation_file::scored(one, threshold(&tasks, one))
                 };
                 lines.push(Line { inputs, said: scored.iter().filter_map(of).collect() });
-                judged.push(self.judged_by(&run.id, &marks).map(|(judged, _)| judged).unwrap_or_default());
+                judged.push(
+                    self.judged_by(&run.id, &marks).map(|(judged, _)| without_replies(judged)).unwrap_or_default(),
+                );
             }
             Err(why) => unread.push(left_out(run, &why)),
         })?;
@@ -158,6 +160,14 @@ impl App {
             misread,
         })
     }
+}
+
+/// Raw replies are long, and no file of results has them.
+fn without_replies(mut judged: Vec<Judged>) -> Vec<Judged> {
+    for round in judged.iter_mut().flat_map(|one| &mut one.rounds) {
+        round.replies = Vec::new();
+    }
+    judged
 }
 
 /// There is something to be said of it: it ended, or waits.
@@ -210,7 +220,7 @@ fn some(notes: &mut Vec<String>) {
 }
 
 /// What a reader of the file should know.
-fn about(runs: &[ScoredRun], all: usize, judged: &[Vec<crate::rows::Judged>]) -> Vec<String> {
+fn about(runs: &[ScoredRun], all: usize, judged: &[Vec<Judged>]) -> Vec<String> {
     let mut notes = Vec::new();
     if runs.len() < all {
         notes.push(format!("The preview is of the first {} of {all} runs, and so are its metrics.", runs.len()));

@@ -190,7 +190,7 @@ fn plain(name: &str) -> String {
     name.replace(": ", "_").chars().map(kept).collect()
 }
 
-/// Writes the file.
+/// Writes the file, a row at a time: a selection may be large.
 pub(crate) fn write(lines: &[Line]) -> String {
     let mut inputs = Names::default();
     let mut evaluators: Vec<Evaluator<'_>> = Vec::new();
@@ -208,24 +208,31 @@ pub(crate) fn write(lines: &[Line]) -> String {
             }
         }
     }
-    let rows: Vec<Columns> = lines.iter().map(|line| row(line, &inputs, &evaluators)).collect();
-    let about = evaluators.iter().map(|(name, about, _)| (Value::from(*name), keyed((*about).clone()))).collect();
-    let metrics = metrics(&rows, &evaluators);
+    let mut text = "{\"rows\":[".to_owned();
+    for (at, line) in lines.iter().enumerate() {
+        if at > 0 {
+            text.push(',');
+        }
+        text.push_str(&json::write(&keyed(row(line, &inputs, &evaluators)), false));
+    }
+    text.push(']');
+    let metrics = metrics(lines, &evaluators);
     let counts = metrics.iter().map(|metric| {
         let number = |number: usize| Value::Number(number.to_string());
-        let counts = vec![("n".to_owned(), number(metric.n)), ("left_out".to_owned(), number(rows.len() - metric.n))];
+        let counts = vec![("n".to_owned(), number(metric.n)), ("left_out".to_owned(), number(lines.len() - metric.n))];
         (metric.name.clone(), keyed(counts))
     });
     let counts = keyed(counts.collect());
     let metrics = metrics.into_iter().map(|metric| (metric.name, number(metric.value))).collect();
-    let file = vec![
-        (Value::from("rows"), Value::List(rows.into_iter().map(keyed).collect())),
-        (Value::from("metrics"), keyed(metrics)),
-        (Value::from("studio_url"), Value::Null),
-        (Value::from("evaluators"), Value::Map(about)),
-        (Value::from("counts"), counts),
-    ];
-    json::write(&Value::Map(file), false) + "\n"
+    let about = evaluators.iter().map(|(name, about, _)| ((*name).to_owned(), keyed((*about).clone()))).collect();
+    let rest =
+        [("metrics", keyed(metrics)), ("studio_url", Value::Null), ("evaluators", keyed(about)), ("counts", counts)];
+    for (name, part) in rest {
+        for piece in [",\"", name, "\":", &json::write(&part, false)] {
+            text.push_str(piece);
+        }
+    }
+    text + "}\n"
 }
 
 /// An evaluator: its name, what is known of it, and the keys of its results.
@@ -256,41 +263,45 @@ fn keyed(columns: Columns) -> Value {
 
 /// A row has every column, those that say nothing as null.
 fn row(line: &Line, inputs: &Names<'_>, evaluators: &[Evaluator<'_>]) -> Columns {
-    let of = |columns: &Columns, name: &str| {
-        columns.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()).unwrap_or_default()
-    };
-    let mut row: Columns = inputs.0.iter().map(|name| (format!("inputs.{name}"), of(&line.inputs, name))).collect();
+    let of_inputs = inputs.0.iter().map(|name| (format!("inputs.{name}"), of(&line.inputs, name)));
+    let mut row: Vec<(String, Option<&Value>)> = of_inputs.collect();
     for (evaluator, _, names) in evaluators {
-        let said = line.said.iter().find(|said| said.evaluator == *evaluator);
-        for name in &names.0 {
-            let value = said.map(|said| of(&said.results, name)).unwrap_or_default();
-            row.push((format!("outputs.{evaluator}.{name}"), value));
-        }
+        let outputs = names.0.iter().map(|name| (format!("outputs.{evaluator}.{name}"), output(line, evaluator, name)));
+        row.extend(outputs);
     }
-    row
+    row.into_iter().map(|(name, value)| (name, value.cloned().unwrap_or_default())).collect()
+}
+
+fn of<'a>(columns: &'a Columns, name: &str) -> Option<&'a Value> {
+    columns.iter().find(|(known, _)| known == name).map(|(_, value)| value).filter(|value| **value != Value::Null)
+}
+
+/// What an evaluator says of a row under a name; none when it says nothing.
+fn output<'a>(line: &'a Line, evaluator: &str, name: &str) -> Option<&'a Value> {
+    of(&line.said.iter().find(|said| said.evaluator == evaluator)?.results, name)
 }
 
 /// Means of what are numbers, except settings, and shares of passes: each over the rows that have one.
-fn metrics(rows: &[Columns], evaluators: &[Evaluator<'_>]) -> Vec<Metric> {
+fn metrics(lines: &[Line], evaluators: &[Evaluator<'_>]) -> Vec<Metric> {
     let mut metrics = Vec::new();
-    let Some(first) = rows.first() else { return metrics };
-    let column = |at: usize| rows.iter().filter_map(move |row| row.get(at)).map(|(_, value)| value);
+    let column =
+        |evaluator: &str, name: &str| lines.iter().filter_map(|line| output(line, evaluator, name)).collect::<Vec<_>>();
     let mut mean = |name: String, numbers: &[f64]| {
         if !numbers.is_empty() {
             let value = numbers.iter().sum::<f64>() / count(numbers.len());
             metrics.push(Metric { name, value, n: numbers.len() });
         }
     };
-    for (at, (name, _)) in first.iter().enumerate() {
-        let Some(name) = name.strip_prefix("outputs.").filter(|name| !name.ends_with("_threshold")) else { continue };
-        let numbers = column(at).filter(|value| **value != Value::Null).map(amount).collect::<Option<Vec<f64>>>();
-        mean(name.to_owned(), &numbers.unwrap_or_default());
+    for (evaluator, _, names) in evaluators {
+        for name in names.0.iter().filter(|name| !name.ends_with("_threshold")) {
+            let numbers = column(evaluator, name).into_iter().map(amount).collect::<Option<Vec<f64>>>();
+            mean(format!("{evaluator}.{name}"), &numbers.unwrap_or_default());
+        }
     }
     for (evaluator, _, names) in evaluators {
         let Some(name) = names.0.iter().rfind(|name| name.ends_with("_result")) else { continue };
-        let key = format!("outputs.{evaluator}.{name}");
-        let Some(at) = first.iter().position(|(known, _)| *known == key) else { continue };
-        let passes = column(at).filter_map(Value::text).map(|verdict| f64::from(u8::from(verdict == "pass")));
+        let verdicts = column(evaluator, name);
+        let passes = verdicts.into_iter().filter_map(Value::text).map(|word| f64::from(u8::from(word == "pass")));
         mean(format!("{evaluator}.binary_aggregate"), &passes.collect::<Vec<f64>>());
     }
     metrics
