@@ -24,8 +24,12 @@ impl Served {
     }
 
     fn start_with(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut command = sandbox.command(arguments);
-        let mut child = command.envs(environment.iter().copied()).stdout(Stdio::piped()).spawn().unwrap();
+        Self::of(sandbox.command(arguments).envs(environment.iter().copied()))
+    }
+
+    /// The server that a command starts.
+    fn of(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
         out.read_line(&mut line).unwrap();
@@ -219,4 +223,72 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     }
     let (_, refused) = served.call("pick_folder", &json!({}));
     assert!(refused["hint"].as_str().unwrap().contains("touchstone serve FOLDER"));
+}
+
+/// Asks until the reply is as wished.
+fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value) -> bool) -> Value {
+    let begun = Instant::now();
+    loop {
+        let (_, reply) = served.call(command, arguments);
+        if wish(&reply) {
+            return reply;
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {reply}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_the_notice_says_so_once() {
+    let sandbox = Sandbox::usual("serve-watches");
+    // In a user namespace of its own the program has a limit of its own.
+    let program = sandbox.command(&[]);
+    let limit = "echo 4 >/proc/sys/user/max_inotify_watches && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "sh", "-c", limit, "sh"]).arg(program.get_program());
+    command.args(["serve", ".", "--json"]).current_dir(&sandbox.folder).stdin(Stdio::null());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let served = Served::of(&mut command);
+    let status = |wish: &dyn Fn(&Value) -> bool| until(&served, "status", &json!({}), wish);
+    status(&|status| status["watching"]["by"] == "native" && status["phase"]["kind"] == "ready");
+    for n in 0..8 {
+        let dir = sandbox.folder.join(format!("results/n{n}/deeper"));
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join("run.yaml"), crate::ANSWERED).unwrap();
+    }
+    let reply = status(&|status| status["counts"]["runs"] == 12 && status["watching"]["by"] == "polling");
+    let notice = reply["watching"]["notice"].as_str().unwrap();
+    assert_eq!(notice.matches("fs.inotify.max_user_watches").count(), 1, "{notice}");
+    assert!(notice.contains("listed again every few seconds"), "{notice}");
+    // What nobody tells of is found all the same.
+    std::fs::write(sandbox.folder.join("results/n7/deeper/late.yaml"), crate::ANSWERED).unwrap();
+    status(&|status| status["counts"]["runs"] == 13);
+}
+
+#[test]
+fn a_text_of_two_hundred_megabytes_is_a_row_that_says_so_and_is_not_held_twice() {
+    let sandbox = Sandbox::usual("serve-huge");
+    let path = sandbox.folder.join("results/huge.yaml");
+    let mut file = std::fs::File::create(&path).unwrap();
+    file.write_all(b"conversation:\n- user_message: |\n").unwrap();
+    let line = [&[b' '; 4], "word ".repeat(13_000).trim_end().as_bytes(), b"\n"].concat();
+    (0..200_000_000 / line.len()).for_each(|_| file.write_all(&line).unwrap());
+    file.set_modified(std::time::SystemTime::now() - Duration::from_hours(1)).unwrap();
+    let served = Served::start(&sandbox, &[]);
+    until(&served, "status", &json!({}), |status| status["phase"]["kind"] == "ready");
+    let memory = std::fs::read_to_string(format!("/proc/{}/status", served.id())).unwrap();
+    let kilobytes = |name: &str| -> u64 {
+        let line = memory.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    // The program's own pages are many where it was not optimised, and belong to the system.
+    let peak = kilobytes("VmHWM:") - kilobytes("RssFile:");
+    assert!(peak < 260_000, "{peak} kB at most");
+    let request = json!({ "request": { "filter": "", "sort": { "column": "path", "descending": false },
+        "span": { "offset": 0, "limit": 50 } } });
+    let (_, page) = served.call("list_runs", &request);
+    let rows = page["rows"].as_array().unwrap();
+    let huge = rows.iter().find(|row| row["path"] == "huge.yaml").unwrap();
+    assert_eq!((rows.len(), &huge["state"]), (5, &json!("damaged")));
+    assert!(huge["reason"].as_str().unwrap().contains("more than 16777216 bytes"), "{huge}");
 }

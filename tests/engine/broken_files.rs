@@ -135,7 +135,8 @@ fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
     });
     let hostile = [
         ("bomb", format!("{bomb}conversation: *a9\n")),
-        ("brackets", format!("conversation: {}", "[".repeat(100_000))),
+        ("brackets", format!("conversation: {}", "[".repeat(1_000_000))),
+        ("deep", (0..5_000).fold("conversation:\n".to_owned(), |text, level| text + &" ".repeat(level + 1) + "a:\n")),
         ("twice", "conversation: []\nconversation: []\n".to_owned()),
         ("alias", "conversation: &a [*a]\n".to_owned()),
         ("nul", "conversation:\n- user_message: \"a\u{0}b\"\n".to_owned()),
@@ -150,10 +151,19 @@ fn what_yaml_can_do_to_a_reader_is_a_row_within_seconds() {
     assert_eq!(bench.rows().len(), hostile.len() + 2);
     assert_eq!(bench.row("good.yaml").unwrap().state, RunState::Answered);
     assert_eq!(bench.row("line.yaml").unwrap().state, RunState::Waiting);
-    for name in ["brackets", "twice", "latin"] {
+    for (name, words) in [
+        ("bomb", "Aliases repeat too much"),
+        ("brackets", "nested deeper than 64"),
+        ("deep", "nested deeper than 64"),
+        ("twice", "`conversation` stands twice"),
+        ("alias", "inside the value it stands for"),
+        ("nul", "NUL"),
+        ("latin", "0xE9"),
+    ] {
         let row = bench.row(&format!("{name}.yaml")).unwrap();
         assert_eq!(row.state, RunState::Damaged, "{name}");
-        assert!(row.reason.is_some_and(|reason| !reason.is_empty()), "{name}");
+        let reason = row.reason.unwrap();
+        assert!(reason.contains(words), "{name}: {reason}");
     }
 }
 

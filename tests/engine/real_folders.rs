@@ -72,7 +72,7 @@ fn runs_of_a_benchmark_folder_are_scored_against_the_files_their_tasks_name() {
             row("claude/tool_calling/retrieval/last_3_run_1", RunState::Answered, Some(1.0), Some(true)),
             row("claude/tool_calling/retrieval/last_3_run_2", RunState::Error, None, None),
             // The other way round.
-            row("claude/tool_calling_python/retrieval/last_3_run_1", RunState::Answered, Some(-1.0), Some(false)),
+            row("claude/tool_calling_python/retrieval/last_3_run_1", RunState::Answered, Some(0.0), Some(false)),
             row("o1/promptql/retrieval/last_3_run_1", RunState::Answered, Some(1.0), Some(true)),
             row("o1/promptql/retrieval/last_3_run_2", RunState::NoAnswer, Some(0.0), Some(false)),
             row("o3-mini/tool_calling/oracle/last_4_run_1", RunState::Answered, Some(1.0), Some(true)),

@@ -15,7 +15,7 @@ use touchstone_formats::{
 };
 
 /// Far more than is needed, also without optimisation on a busy machine.
-const SOON: Duration = Duration::from_secs(20);
+const SOON: Duration = Duration::from_secs(60);
 
 fn fault(bytes: &[u8]) -> ReadError {
     let start = Instant::now();
@@ -73,6 +73,27 @@ fn limits_hold_at_the_last_value_that_fits_and_at_the_next() {
         let text = format!("a: |\n  {}\n", "x".repeat(bytes - 1));
         assert_eq!(yaml::read_fully(&text).is_ok(), fits, "{bytes} bytes");
         assert_eq!(yaml::read_fast_only(&text).is_some(), fits, "{bytes} bytes, the fast way");
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_is_refused_before_all_of_it_is_read_and_by_both_readers_alike() {
+    let long = "word ".repeat(yaml::SCALAR / 5 + 1);
+    let line = format!("    {}\n", "word ".repeat(1_000).trim_end());
+    let lines = line.repeat(yaml::SCALAR / 4_000);
+    let folded = lines.trim_start().trim_end();
+    for (style, value) in [
+        ("plain", format!("{long}x\n]")),
+        ("plain, on many lines", format!("{folded}\n]")),
+        ("quoted, with an escape", format!("\"\\t{long}\"\n]")),
+        ("literal, on many lines", format!("|-\n{lines}]")),
+        ("without a line end", format!("{long}x")),
+    ] {
+        // Whoever reads on finds that the end is wrong.
+        let text = format!("conversation:\n- user_message: {value}");
+        let error = transcript::outline(text.as_bytes()).unwrap_err();
+        assert_eq!((error.kind, error.line.is_some()), (ReadErrorKind::TooLarge, true), "{style}: {error}");
+        assert_eq!(yaml::read_fully(&text).unwrap_err(), error, "{style}");
     }
 }
 

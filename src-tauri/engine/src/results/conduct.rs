@@ -263,12 +263,11 @@ impl Conductor {
             paths.iter().filter_map(|path| roots.locate(path)).collect()
         };
         let new_dirs = located(&hints.new_dirs);
-        for delay in AGAIN {
-            let dirs = new_dirs.iter().filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir()));
-            let dirs: BTreeSet<FileId> = dirs.cloned().collect();
-            if !dirs.is_empty() {
-                self.again.entry(Instant::now() + delay).or_default().extend(dirs);
-            }
+        // Most are files that were moved into place.
+        let dirs: Vec<&FileId> =
+            new_dirs.iter().filter(|dir| roots.path(dir).is_some_and(|path| path.is_dir())).collect();
+        for delay in AGAIN.into_iter().filter(|_| !dirs.is_empty()) {
+            self.again.entry(Instant::now() + delay).or_default().extend(dirs.iter().copied().cloned());
         }
         let mut scopes: Vec<FileId> = located(&hints.touched).into_iter().chain(new_dirs).collect();
         if hints.rescan {

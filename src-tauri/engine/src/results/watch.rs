@@ -110,6 +110,7 @@ fn sentence(error: &notify::Error) -> String {
                 .to_owned()
         }
         notify::ErrorKind::Io(error) => format!("The folder could not be watched: {}.", open::reason(error)),
+        notify::ErrorKind::PathNotFound => "The folder could not be watched: it is not there.".to_owned(),
         _ => format!("The folder could not be watched: {error}."),
     }
 }
@@ -210,7 +211,7 @@ mod tests {
         for (dir, wanted, by, words) in [
             (home.path(), true, WatchMeans::Native, ""),
             (home.path(), false, WatchMeans::Polling, "switched off"),
-            (gone.as_path(), true, WatchMeans::Polling, "could not be watched"),
+            (gone.as_path(), true, WatchMeans::Polling, "could not be watched: it is not there. It is listed"),
         ] {
             let inbox = Arc::new(Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() }));
             let watch = Watch::default();

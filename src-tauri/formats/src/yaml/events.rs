@@ -82,8 +82,7 @@ impl<'a> Builder<'a> {
 
     fn text(&mut self, text: Cow<'a, str>, from: usize) -> Result<Text<'a>, ReadError> {
         if text.len() > SCALAR {
-            let message = format!("A text of {} bytes; at most {SCALAR} are read.", text.len());
-            return Err(self.fault(ReadErrorKind::TooLarge, from, message));
+            return Err(faults::too_long(self.source, from));
         }
         Ok(match text {
             Cow::Borrowed(text) => Text::Source(text),

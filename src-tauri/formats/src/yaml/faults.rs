@@ -1,8 +1,8 @@
 //! **Pure.** What is wrong with a YAML text, in words a person can act on.
 use granit_parser::{ErrorKind, ScanError};
 
-use super::DEPTH;
 use super::tree::Tree;
+use super::{DEPTH, SCALAR};
 use crate::error::{Place, ReadError, ReadErrorKind};
 
 /// An error of the parser.
@@ -37,6 +37,12 @@ pub(crate) fn empty(text: &str) -> ReadError {
 pub(crate) fn too_deep(text: &str, offset: usize) -> ReadError {
     let message = format!("Lists and maps are nested deeper than {DEPTH} levels.");
     ReadError::at(ReadErrorKind::TooDeep, text, offset, message)
+}
+
+/// A text that is longer than texts may be.
+pub(crate) fn too_long(text: &str, offset: usize) -> ReadError {
+    let message = format!("A text of more than {SCALAR} bytes; longer ones are not read.");
+    ReadError::at(ReadErrorKind::TooLarge, text, offset, message)
 }
 
 /// The same key twice.

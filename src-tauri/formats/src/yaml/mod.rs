@@ -34,7 +34,7 @@ pub fn read(text: &str) -> Result<Value, ReadError> {
 
 /// Reads one document without owning its text: the fast way when the text is written as programs write it. Nodes have no places.
 pub(crate) fn parse_fast(text: &str) -> Result<Tree<'_>, ReadError> {
-    fast::parse(text).map_or_else(|| parse(text), Ok)
+    fast::parse(text)?.map_or_else(|| parse(text), Ok)
 }
 
 /// The same by the full parser alone, to compare with.
@@ -46,7 +46,7 @@ pub fn read_fully(text: &str) -> Result<Value, ReadError> {
 /// What the fast way reads; none where it leaves the text to the full parser.
 #[doc(hidden)]
 pub fn read_fast_only(text: &str) -> Option<Value> {
-    Some(fast::parse(text)?.root().to_value())
+    Some(fast::parse(text).ok()??.root().to_value())
 }
 
 /// Reads one document without owning its text. Nodes know their places.

@@ -1,26 +1,37 @@
-//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals, quoted and plain scalars. It never
-//! reports an error: whatever it does not know, or finds wrong, it leaves to the full parser, with which it always agrees.
+//! **Pure.** The fast way through the YAML that programs write: block maps and lists, literals, quoted and plain scalars. It
+//! reports one error only: a text that is too long, which would take the full parser long. Whatever else it does not know, or finds
+//! wrong, it leaves to the full parser, with which it always agrees.
 mod quoted;
 mod scalars;
 
 use super::tree::{Form, Raw, Text, Tree};
-use super::{DEPTH, NODES, SCALAR};
-use crate::error::count;
+use super::{DEPTH, NODES, SCALAR, faults};
+use crate::error::{ReadError, count};
 use crate::yaml::scalars::Scalar;
 
 /// A document in the subset; none for anything else.
-pub(crate) fn parse(text: &str) -> Option<Tree<'_>> {
-    if !fits(text) {
-        return None;
+pub(crate) fn parse(text: &str) -> Result<Option<Tree<'_>>, ReadError> {
+    // Where a text may be too long, that is looked for first, whatever the rest is.
+    let small = text.len() <= SCALAR;
+    if small && !fits(text) {
+        return Ok(None);
     }
-    let mut fast = Fast { text, bytes: text.as_bytes(), at: 0, line: 0, indent: None, depth: 0, tree: Tree::default() };
-    fast.tree.nodes.reserve(text.len() / 256 + 16);
-    fast.next_line()?;
-    if fast.indent? != 0 {
-        return None;
+    let mut fast = Fast {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        line: 0,
+        indent: None,
+        depth: 0,
+        scalar: 0,
+        too_long: false,
+        tree: Tree::default(),
+    };
+    let whole = fast.document();
+    if fast.too_long {
+        return Err(faults::too_long(text, fast.scalar));
     }
-    fast.block(0)?;
-    fast.indent.is_none().then_some(fast.tree)
+    Ok(whole.filter(|()| small || fits(text)).map(|()| fast.tree))
 }
 
 /// Line feeds only, the last line ended, and no character that the full parser has an opinion about.
@@ -47,10 +58,24 @@ struct Fast<'a> {
     /// Its indentation; none at the end of the text.
     indent: Option<usize>,
     depth: usize,
+    /// Where the scalar begins that is read.
+    scalar: usize,
+    /// It is longer than texts may be.
+    too_long: bool,
     tree: Tree<'a>,
 }
 
 impl<'a> Fast<'a> {
+    fn document(&mut self) -> Option<()> {
+        self.tree.nodes.reserve(self.text.len() / 256 + 16);
+        self.next_line()?;
+        if self.indent? != 0 {
+            return None;
+        }
+        self.block(0)?;
+        self.indent.is_none().then_some(())
+    }
+
     /// Goes to the first character of the next line that is neither blank nor a comment, from the beginning of a line.
     fn next_line(&mut self) -> Option<()> {
         loop {
@@ -249,11 +274,18 @@ impl<'a> Fast<'a> {
             Text::Source(text) => text.len(),
             Text::Buffer(from, to) => (to - from) as usize,
         };
-        if self.tree.nodes.len() >= NODES || length > SCALAR {
+        if self.tree.nodes.len() >= NODES {
             return None;
         }
+        self.hold(length)?;
         let end = count(self.tree.nodes.len()) + 1;
         self.tree.nodes.push(Raw { form, text, end });
         Some(())
+    }
+
+    /// Goes on only when a text of this length may be read: that is known before it is copied.
+    fn hold(&mut self, length: usize) -> Option<()> {
+        self.too_long = length > SCALAR;
+        (!self.too_long).then_some(())
     }
 }

@@ -39,12 +39,14 @@ impl Fast<'_> {
     fn unquote(&mut self, quote: u8, parent: usize) -> Option<()> {
         // Blanks before a line end are dropped, but not those before this place.
         let mut guard = self.tree.buffer.len();
+        let from = guard;
         loop {
             let stop = self.at + memchr::memchr3(quote, b'\\', b'\n', &self.bytes[self.at..])?;
             let piece = self.text.get(self.at..stop)?;
             if piece.contains('\t') {
                 return None;
             }
+            self.hold(self.tree.buffer.len() - from + piece.trim_end_matches(' ').len())?;
             self.tree.buffer.push_str(piece);
             self.at = stop + 1;
             match self.bytes[stop] {

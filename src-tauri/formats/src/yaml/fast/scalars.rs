@@ -14,6 +14,7 @@ enum Chomp {
 impl<'a> Fast<'a> {
     /// A value on the line of its key or dash, which is in the map or list at column `parent`. Goes on to the next line.
     pub(super) fn scalar(&mut self, parent: usize) -> Option<()> {
+        self.scalar = self.at;
         match self.byte()? {
             b'|' => self.literal(parent)?,
             b'"' | b'\'' => {
@@ -59,7 +60,7 @@ impl<'a> Fast<'a> {
             None => self.detect().filter(|indent| *indent > parent)?,
         };
         let from = count(self.tree.buffer.len());
-        let blanks = self.lines(indent);
+        let blanks = self.lines(indent)?;
         if self.tree.buffer.len() == from as usize {
             return None;
         }
@@ -92,8 +93,8 @@ impl<'a> Fast<'a> {
     }
 
     /// Copies the lines of a literal; how many blank ones follow.
-    fn lines(&mut self, indent: usize) -> usize {
-        let mut blanks = 0;
+    fn lines(&mut self, indent: usize) -> Option<usize> {
+        let (from, mut blanks) = (self.tree.buffer.len(), 0);
         while self.at < self.bytes.len() {
             let mut at = self.at;
             let limit = (at + indent).min(self.bytes.len());
@@ -109,12 +110,17 @@ impl<'a> Fast<'a> {
                 break;
             }
             let end = memchr::memchr(b'\n', &self.bytes[at..]).map_or(self.bytes.len(), |length| at + length + 1);
+            if self.tree.buffer.len() == from {
+                self.scalar = at;
+            }
+            // The last line end may not count.
+            self.hold((self.tree.buffer.len() - from + blanks + end - at).saturating_sub(1))?;
             self.tree.buffer.extend(std::iter::repeat_n('\n', blanks));
             blanks = 0;
             self.tree.buffer.push_str(&self.text[at..end]);
             self.at = end;
         }
-        blanks
+        Some(blanks)
     }
 
     /// A plain scalar, on as many lines as it has. Ends at the beginning of a line.
@@ -125,11 +131,13 @@ impl<'a> Fast<'a> {
         let Some((mut next, mut blanks)) = self.continues(parent)? else {
             return self.push(Form::Plain, Text::Source(text));
         };
+        self.hold(text.len())?;
         let from = count(self.tree.buffer.len());
         self.tree.buffer.push_str(text);
         loop {
             let end = memchr::memchr(b'\n', &self.bytes[next..]).map_or(self.bytes.len(), |at| next + at);
             let line = self.plain_line(next, end)?.trim_end_matches(' ');
+            self.hold(self.tree.buffer.len() - from as usize + blanks.max(1) + line.len())?;
             self.fold(blanks);
             self.tree.buffer.push_str(line);
             self.at = end + 1;
