@@ -245,6 +245,65 @@ fn doctor_answers_in_words_and_as_json() {
 }
 
 #[test]
+fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
+    let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  own: { provider: openai, base_url: \"http://127.0.0.1:9/v1\", \
+        model: m, api_key_env: KEY_OF_THE_OTHER_FOLDER }\ntools:\n  tickets: { kind: sql, database: \"sqlite:no-such.db\" }\n";
+    let sandbox = Sandbox::usual("doctor-folder");
+    let inner = sandbox.folder.join("inner");
+    std::fs::create_dir_all(inner.join("results")).unwrap();
+    std::fs::create_dir(inner.join("tasks")).unwrap();
+    std::fs::write(inner.join("touchstone.yaml"), workspace).unwrap();
+    let checks = |mut command: Command| {
+        let ran: sandbox::Ran = command.output().unwrap().into();
+        let found = ran.json().remove(0)["checks"].as_array().unwrap().clone();
+        let found = found.into_iter().map(|check| (check["name"].as_str().unwrap().to_owned(), check));
+        (ran.status, found.collect::<std::collections::BTreeMap<_, _>>())
+    };
+    let (key, database) = ("Key KEY_OF_THE_OTHER_FOLDER", "Database of tickets");
+    let (_, without) = checks(sandbox.command(&["doctor", "--json"]));
+    assert!(!without.contains_key(key) && !without.contains_key("Open folder"), "{without:?}");
+    let here = || {
+        let mut command = sandbox.command(&["doctor", "--json"]);
+        command.current_dir(&inner);
+        command
+    };
+    let given = sandbox.command(&["doctor", "inner", "--json"]);
+    let dirs = sandbox.command(&["doctor", "inner", "--json", "-i", "tasks", "-o", "inner/results"]);
+    for command in [given, here(), dirs] {
+        let (status, with) = checks(command);
+        assert_eq!(status, 1, "{with:?}");
+        assert_eq!((&with[database]["ok"], &with[key]["ok"]), (&false.into(), &true.into()), "{with:?}");
+        assert!(with["Open folder"]["detail"].as_str().unwrap().ends_with("is read and watched."), "{with:?}");
+    }
+    std::fs::write(inner.join("touchstone.yaml"), "input_dir: [\n").unwrap();
+    let (status, broken) = checks(here());
+    assert_eq!((status, &broken["Workspace file"]["ok"]), (1, &false.into()), "{broken:?}");
+    let ran = sandbox.run(&["doctor", "no/such"]);
+    assert_eq!((ran.status, ran.out.as_str(), ran.err.contains("no/such")), (2, "", true), "{ran:?}");
+}
+
+#[test]
+fn show_takes_the_directories_that_make_a_file_the_run_of_a_task() {
+    let sandbox = Sandbox::usual("show-dirs");
+    std::fs::create_dir(sandbox.folder.join("results/deep")).unwrap();
+    let name = "tickets-tool_calling-claude-variation0.yaml";
+    std::fs::rename(sandbox.folder.join("results").join(name), sandbox.folder.join("results/deep").join(name)).unwrap();
+    std::fs::create_dir(sandbox.folder.join("tasks/deep")).unwrap();
+    std::fs::rename(sandbox.folder.join("tasks/tickets.yaml"), sandbox.folder.join("tasks/deep/tickets.yaml")).unwrap();
+    let file = format!("results/deep/{name}");
+    let shown = |dirs: &[&str]| sandbox.run(&[&["show", &file, "--json"], dirs].concat());
+    let task = |dirs: &[&str]| shown(dirs).json().remove(0)["task"]["id"].clone();
+    assert_eq!(task(&[]), Value::Null);
+    assert_eq!(task(&["-i", "tasks/deep"]), "tickets");
+    assert_eq!(task(&["-i", "tasks", "-o", "results"]), "deep/tickets");
+    let path = shown(&["-o", "results"]).json().remove(0)["row"]["path"].clone();
+    assert_eq!(path, format!("deep/{name}"));
+    let outside = shown(&["-o", "tasks"]);
+    assert_eq!((outside.status, outside.err.contains("it is not in tasks")), (2, true), "{outside:?}");
+    assert_eq!(shown(&["-i", "no/such"]).status, 2);
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_mistake() {
     let sandbox = Sandbox::usual("pipe");
     let mut listing = sandbox.command(&["show", "results/tickets-tool_calling-claude-variation0.yaml"]);

@@ -1,22 +1,36 @@
 //! `doctor`: what is installed and works, and how to mend what does not.
 use super::{
-    Ended, Outcome,
+    Ended, Outcome, Where, folder,
     terminal::{Paint, one_line},
 };
 use crate::{Surroundings, surroundings};
 use clap::Args;
-use std::io::{self, Write as _};
+use std::{
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+};
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]
+#[command(after_help = "\
+With a folder, what its workspace file names is looked at, too: databases, keys, virtual APIs. Left out, it is the current one
+when there is a workspace file in it.")]
 pub(super) struct Doctor {
+    #[command(flatten)]
+    place: Where,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
 pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
-    let checks = surroundings::with_ours(here.engine().doctor(true));
+    let app = here.engine();
+    let here_too = || Path::new("touchstone.yaml").exists().then(|| PathBuf::from(".").into());
+    if let Some(place) = folder::chosen(asked.place.folder.clone(), asked.place.dirs.clone()).or_else(here_too) {
+        folder::open(&app, &place)?;
+        app.wait_ready(folder::PATIENCE)?;
+    }
+    let checks = surroundings::with_ours(app.doctor(true));
     let mut out = io::stdout().lock();
     let paint = Paint(here.colour);
     if asked.json {

@@ -82,6 +82,17 @@ pub(super) fn below(full: &Path, member: Option<&str>) -> Option<(PathBuf, Strin
     Some((full.parent()?.to_path_buf(), name))
 }
 
+/// The same where directories were named: the place is what they are, and the path is below the directory of transcripts.
+pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(Place, String)> {
+    let (folder, name) = below(full, member)?;
+    let Some(output) = &dirs.output_dir else {
+        let dirs = Dirs { output_dir: dirs.input_dir.as_ref().map(|_| folder.clone()), ..dirs.clone() };
+        return Some((Place { folder, dirs }, name));
+    };
+    let path = folder.strip_prefix(std::fs::canonicalize(output).ok()?).ok()?.join(name);
+    Some((Place { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
+}
+
 /// Hands every run that passes the filter to `each`, at most `limit` of them; returns what of the filter was not understood.
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,

@@ -1,6 +1,6 @@
 //! `show`: one transcript, readable.
 use super::{
-    Ended, Outcome, Stop, folder, list,
+    Dirs, Ended, Outcome, Stop, folder, list,
     terminal::{Columns, Head, Paint, lines, one_line},
     whole,
 };
@@ -21,6 +21,8 @@ use touchstone_engine::{
 pub(super) struct Show {
     /// The transcript; one of many in a file as FILE#NAME
     file: PathBuf,
+    #[command(flatten)]
+    dirs: Dirs,
     /// Print the transcript as one JSON document, the same for every layout
     #[arg(long)]
     json: bool,
@@ -31,10 +33,12 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let unreadable =
         |why: String| AppError::new(Code::NotFound, format!("{} could not be shown: {why}.", file.display()));
     let (full, member) = folder::located(file).map_err(|why| unreadable(why.to_string()))?;
-    let Some((folder, name)) = folder::below(&full, member.as_deref()) else {
-        return Err(unreadable("it is not a file".to_owned()).into());
+    let Some((folder, name)) = folder::within(&full, member.as_deref(), &asked.dirs) else {
+        let why = asked.dirs.output_dir.as_ref().filter(|_| full.is_file());
+        let why = why.map(|dir| format!("it is not in {}", dir.display()));
+        return Err(unreadable(why.unwrap_or_else(|| "it is not a file".to_owned())).into());
     };
-    let app = folder::read(&folder.into(), here)?;
+    let app = folder::read(&folder, here)?;
     let Some(id) = find(&app, &name)? else { return Err(unreadable(why_not(&app, &name)?).into()) };
     let view = whole::run(&app, &id)?;
     let mut out = BufWriter::new(io::stdout().lock());

@@ -5,6 +5,10 @@ use crate::results::open::reason;
 use crate::rows::{Check, WatchMeans};
 use fs_err as fs;
 use rusqlite::Connection;
+use std::time::Duration;
+
+/// How long is waited to hear by which means a folder is watched.
+const UNTIL_WATCHED: Duration = Duration::from_secs(5);
 
 impl App {
     /// What was looked at, one by one. What belongs to a front door is added by it.
@@ -34,6 +38,8 @@ impl App {
 
     fn folder_check(&self) -> Option<Check> {
         let open = self.current()?;
+        // Watching begins a moment after reading.
+        open.flow.live.wait(|now| now.watching.by != WatchMeans::Off, UNTIL_WATCHED);
         let watching = open.flow.live.now().watching;
         let path = &open.folder.path;
         Some(match (fs::read_dir(&open.flow.roots.output_dir), watching.by) {
@@ -45,7 +51,8 @@ impl App {
             (Ok(_), WatchMeans::Polling) => {
                 fine("Open folder", format!("{path} is read. {}", watching.notice.unwrap_or_default()))
             }
-            (Ok(_), _) => fine("Open folder", format!("{path} is read and watched.")),
+            (Ok(_), WatchMeans::Native) => fine("Open folder", format!("{path} is read and watched.")),
+            (Ok(_), WatchMeans::Off) => fine("Open folder", format!("{path} is read, and not watched yet.")),
         })
     }
 }

@@ -12,7 +12,6 @@ use crate::runs::tools::{Unusable, python};
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use touchstone_formats::workspace::Workspace;
 
 /// How long a database may take to answer. The page waits for all checks together.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -21,11 +20,12 @@ impl App {
     /// What launching needs. Databases and keys are those of the open folder.
     pub(super) fn runs_checks(&self) -> Vec<Check> {
         let base = self.current().map(|open| open.flow.roots.folder.clone());
-        let setup = match base.as_deref().and_then(paths::workspace) {
-            Some(Ok(workspace)) => Setup::of(&workspace),
-            // What cannot be read is told by Problems and by the launch sheet.
-            Some(Err(_)) | None => Setup::of(&Workspace::default()),
-        };
+        let read = base.as_deref().and_then(paths::workspace).transpose();
+        let unread = read.as_ref().err().map(|why| {
+            let advice = why.advice.as_deref().unwrap_or("Until it is mended, nothing of what it says holds.");
+            wrong("Workspace file", format!("touchstone.yaml could not be read: {why}"), advice)
+        });
+        let setup = Setup::of(&read.ok().flatten().unwrap_or_default());
         let databases = base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
         let runtime = match self.inner.launches.runtime() {
             Ok(runtime) => runtime,
@@ -35,6 +35,7 @@ impl App {
             let sandbox = sandbox(&self.inner.config.cache_dir);
             tokio::join!(sandbox, looked_at(databases), virtual_apis(&setup, base.as_deref()))
         });
+        checks.extend(unread);
         checks.extend(databases);
         checks.extend(apis);
         checks.push(self.keyring());
