@@ -129,6 +129,18 @@ describe("an answer", () => {
 });
 
 describe("an event", () => {
+  it("of a changed run is told at once, however lately the frame was told of", async () => {
+    const ear = vi.fn();
+    live.onStale(ear);
+    fixture.tell({ kind: "status" });
+    await beat(1);
+    fixture.tell({ kind: "status" });
+    fixture.tell({ kind: "runs", generation: 2, ids: ["a"], all: false });
+    await beat(1);
+    expect(ear.mock.calls.flat(2).map((stale) => stale.kind)).toEqual(["status", "runs"]);
+    await beat();
+    expect(ear.mock.calls.flat(2).map((stale) => stale.kind)).toEqual(["status", "runs", "status"]);
+  });
   const runs = { kind: "runs", generation: 2, ids: ["a"], all: false } as const;
   it.each([
     ["status", {}, { kind: "status" } as const, true],

@@ -152,11 +152,14 @@ export class Live {
   readonly #entries = new Map<string, Entry<CommandName>>();
   readonly #ears = new Set<(stale: Stale[]) => void>();
   readonly #usual = new Beat(BEAT_MS, (heard) => this.#tell(heard));
+  /** Word of the frame follows every change, and would keep the next change waiting. */
+  readonly #frame = new Beat(BEAT_MS, (heard) => this.#tell(heard));
   readonly #launches = new Beat(LAUNCH_BEAT_MS, (heard) => this.#tell(heard));
   readonly #stop: () => void;
 
   constructor(readonly backend: Backend) {
-    this.#stop = backend.listen(({ stale }) => (WORK.includes(stale.kind) ? this.#launches : this.#usual).hear(stale));
+    const beat = (kind: Stale["kind"]) => (kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual);
+    this.#stop = backend.listen(({ stale }) => beat(stale.kind).hear(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */
@@ -178,6 +181,7 @@ export class Live {
 
   close(): void {
     this.#usual.stop();
+    this.#frame.stop();
     this.#launches.stop();
     this.#stop();
   }
