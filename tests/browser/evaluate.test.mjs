@@ -117,7 +117,7 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
 
 for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
   test(`a reload loses nothing of the sheet, and what was stopped is gone on with, ${screen}`, async () => {
-    const many = Array.from({ length: 6 }, (_, at) => JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` })).join("\n");
+    const many = Array.from({ length: ROWS }, (_, at) => JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` })).join("\n");
     const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
     try {
       await onPage(browser, { files: files(provider.url, { "tasks/pool.jsonl": many }), args: ["--allow-run"], ...options }, async (page) => {
@@ -130,9 +130,9 @@ for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], 
         await page.getByLabel("Most money ($)").fill("2");
         await page.getByRole("textbox", { name: "File", exact: true }).fill("depths");
         const estimate = page.getByTestId("evaluate-estimate");
-        await estimate.getByText(/^6 rows · 6 to 12 requests/).waitFor();
+        await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
         await page.reload();
-        await estimate.getByText(/^6 rows · 6 to 12 requests/).waitFor();
+        await estimate.getByText(/^40 rows · 40 to 80 requests/).waitFor();
         assert.equal(await relevance.getByLabel("Path of query").inputValue(), "item.question");
         assert.equal(await page.getByLabel("Most money ($)").inputValue(), "2");
         provider.hold();
@@ -159,7 +159,7 @@ for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], 
         await accessible(page);
         await start(page).click();
         await state(page, "Done");
-        assert.equal(provider.asked.length, 6);
+        assert.equal(provider.asked.length, ROWS);
         await page.getByRole("link", { name: "Evaluate again or another file" }).click();
         await estimate.getByText("It is there already").waitFor();
         await left.waitFor({ state: "detached" });
