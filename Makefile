@@ -34,7 +34,7 @@ bench: setup-test ui/node_modules/.built ## measure the engine, the page and the
 	@cargo bench --package touchstone-engine --bench metrics
 	@cargo bench --package touchstone-formats --bench answers
 	@cargo build --release
-	@node benches/page/measure.mjs target/release/touchstone target/corpus/100000x700 target/corpus/10000x21000
+	@node benches/page/measure.mjs target/release/touchstone target/corpus/100000x700 target/corpus/10000x21000 target/corpus/matrix200x5x12x8
 	@cargo bench --package touchstone --bench window
 	@cargo bench --package touchstone --bench virtual
 

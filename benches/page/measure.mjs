@@ -1,5 +1,7 @@
 // Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript and one of
-// 100,000 messages with a line of 10 MB, the longest time the page was blocked, and how long after its rename a new file is on screen. Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR
+// 100,000 messages with a line of 10 MB, the longest time the page was blocked, how long after its rename a new file is on screen, and how
+// soon the overview of 200 tasks and 12 columns follows keys, folds and scrolling.
+// Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR MATRIX_DIR
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -8,7 +10,7 @@ import { join } from "node:path";
 
 const require = createRequire(new URL("../../ui/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
-const [binary, many, large] = process.argv.slice(2);
+const [binary, many, large, matrix] = process.argv.slice(2);
 const chrome = process.env.TOUCHSTONE_CHROMIUM ?? "/usr/bin/chromium";
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
 
@@ -66,6 +68,55 @@ async function scroll() {
   for (let top = 0, n = 0; n < 300; n += 1, top += 120) await look(top, "gliding", "gliding_blank");
   for (let n = 0; n < 60; n += 1) await look((scroller.scrollHeight * ((n * 37) % 60)) / 60, "jumps", "jumps_not_filled_after_two_frames");
   return seen;
+}
+
+const spread = (times) => {
+  times.sort((a, b) => a - b);
+  return { p50: times[times.length >> 1], p95: times[Math.floor(times.length * 0.95)], max: times.at(-1), n: times.length };
+};
+
+/** Glides through the overview; a frame in which the middle of the grid is not within a row is blank. */
+async function glide() {
+  const grid = document.querySelector('[data-testid="overview-grid"]');
+  const scroller = [grid, ...grid.querySelectorAll("*")].find((e) => e.scrollHeight > e.clientHeight + 1000);
+  const box = scroller.getBoundingClientRect();
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  const seen = { frames: 0, blank: 0, worst_ms: 0 };
+  let last = performance.now();
+  for (let top = 0; top < Math.min(scroller.scrollHeight, 24_000); top += 120) {
+    scroller.scrollTop = top;
+    await frame();
+    await frame();
+    const now = performance.now();
+    seen.worst_ms = Math.max(seen.worst_ms, Math.round(now - last));
+    last = now;
+    seen.frames += 1;
+    if (document.elementFromPoint(box.left + 200, box.top + box.height / 2)?.closest('[data-testid="overview-row"]') == null) seen.blank += 1;
+  }
+  scroller.scrollTop = 0;
+  return seen;
+}
+
+/** From each press to the second frame after it, when what it did is on screen. */
+async function overview(page) {
+  await page.evaluate(() => {
+    location.hash = "#/overview";
+    window.pressed = [];
+    const note = ({ timeStamp }) => requestAnimationFrame(() => requestAnimationFrame(() => window.pressed.push(Math.round(performance.now() - timeStamp))));
+    addEventListener("keydown", note, { capture: true });
+  });
+  await page.getByTestId("overview-row").first().waitFor();
+  await page.getByTestId("overview-grid").focus();
+  await page.evaluate(() => (window.longTasks.length = 0));
+  const keys = async (key, times) => {
+    for (let n = 1; n <= times; n += 1) {
+      await page.keyboard.press(key);
+      await page.waitForFunction((wanted) => window.pressed.length >= wanted, n);
+    }
+    return spread(await page.evaluate(() => window.pressed.splice(0)));
+  };
+  const took = { row_down_ms: await keys("j", 100), column_right_ms: await keys("l", 11), fold_all_ms: await keys("F", 6) };
+  return { ...took, scroll: await page.evaluate(glide), long_tasks_ms: await page.evaluate(() => window.longTasks) };
 }
 
 const browser = await chromium.launch({ executablePath: chrome, args: flags });
@@ -129,10 +180,6 @@ async function newFiles(others) {
     if (ended && ended.exitCode === null) await new Promise((resolve) => ended.once("exit", resolve));
   });
   rmSync(folder, { recursive: true, force: true });
-  const spread = (times) => {
-    times.sort((a, b) => a - b);
-    return { p50: times[times.length >> 1], p95: times[Math.floor(times.length * 0.95)], max: times.at(-1), n: times.length };
-  };
   return { known_folder: spread(took.known_folder), folder_made_now: spread(took.folder_made_now) };
 }
 /** A run of 100,000 messages with a line of 10 MB among them. */
@@ -208,6 +255,13 @@ try {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+  await served(matrix, async (url) => {
+    const page = await open();
+    await page.goto(url);
+    await page.getByTestId("run-row").first().waitFor();
+    await settled(page);
+    result.overview = await overview(page);
+  });
 } finally {
   await browser.close();
 }
