@@ -137,11 +137,6 @@ mod tests {
                 r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "xdcg@3_result": "fail"}"#,
                 "– – None from 0.5: Nothing is relevant.",
             ),
-            (
-                "qa",
-                r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#,
-                "– – Some(false) from 3: all there",
-            ),
             ("sopr", r#"{"score": 1.0, "passed": true}"#, "1.0 – Some(true) from –: –"),
             (
                 "protected_material",
@@ -158,5 +153,11 @@ mod tests {
         ] {
             assert_eq!(told(evaluator, columns), says, "{evaluator}");
         }
+    }
+
+    #[test]
+    fn of_several_verdicts_one_that_failed_decides() {
+        let columns = r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#;
+        assert_eq!(told("qa", columns), "– – Some(false) from 3: all there");
     }
 }

@@ -141,12 +141,11 @@ pub(crate) fn estimate<K: Ord>(
             ))
         })
         .collect();
-    let (interval, by) = match rate {
-        Some(rate) => (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson),
-        None => {
-            let interval = clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
-            (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
-        }
+    let (interval, by) = if let Some(rate) = rate {
+        (passes(rate.into_iter()).map(|passes| passes.interval), Means::Wilson)
+    } else {
+        let interval = clusters.interval(Level::default(), resampling).map(|it| it.within(0.0, 1.0));
+        (interval, if clusters.is_drawn() { Means::Bootstrap } else { Means::Student })
     };
     // One run is no mean; what its pass is worth is said beside it.
     let interval = interval.filter(|_| clusters.n() > 1);

@@ -36,7 +36,9 @@ pub(super) fn by_lines(response: &[Vec<u32>], truth: &[Vec<u32>], kinds: usize) 
     let mut hits = 0;
     for line in truth {
         let mut common = vec![false; line.len()];
-        response.iter().for_each(|other| mark_common(line, other, &mut common));
+        for other in response {
+            mark_common(line, other, &mut common);
+        }
         for (word, _) in line.iter().zip(common).filter(|(_, common)| *common) {
             let [ours, theirs] = &mut left;
             let (ours, theirs) = (&mut ours[*word as usize], &mut theirs[*word as usize]);
