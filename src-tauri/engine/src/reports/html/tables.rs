@@ -12,7 +12,7 @@ const IN_SIGHT: usize = 40;
 pub(super) fn groups(groups: &[Group]) -> Markup {
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     html! {
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             caption { "One line for each system with each model. Errors are counted apart and are no wrong answers." }
             thead { tr {
                 th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
@@ -39,7 +39,7 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
 /// Words in rows and columns; the first of each row is its name.
 pub(super) fn of_words(table: &Table) -> Markup {
     html! {
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             caption { (one_line(&table.caption)) }
             thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[at > 0] scope="col" { (one_line(name)) } } } }
             tbody { @for row in &table.rows { tr {
@@ -53,7 +53,7 @@ pub(super) fn of_words(table: &Table) -> Markup {
 
 pub(super) fn pairs(pairs: &[Pair]) -> Markup {
     html! {
-        @if pairs.iter().any(|pair| pair.pairs > 0) { div.scroll { table {
+        @if pairs.iter().any(|pair| pair.pairs > 0) { div.scroll tabindex="0" { table {
             caption { "Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline." }
             thead { tr {
                 th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" } th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
@@ -81,7 +81,7 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     html! {
         details open[tasks.len() <= IN_SIGHT] {
             summary { (words::counted(tasks.len() as u64, "row of scores", "rows of scores")) }
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 thead { tr { th scope="col" { "Task" } @for group in groups { th.n scope="col" { (one_line(&group.name)) } } } }
                 tbody { @for task in tasks { tr {
                     th scope="row" { (one_line(&charts::name(task))) }
@@ -114,7 +114,7 @@ pub(super) fn failures(page: &Page) -> Markup {
     html! {
         @if page.classes.is_empty() && page.failed.is_empty() { p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed." } } }
         @if !page.classes.is_empty() {
-            div.scroll { table {
+            div.scroll tabindex="0" { table {
                 caption { "How often what happened. A run is counted once, under the first that applies." }
                 thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (one_line(&group.name)) } } } }
                 tbody { @for line in &page.classes { tr {
@@ -141,7 +141,7 @@ pub(super) fn failures(page: &Page) -> Markup {
 
 fn failed(runs: &[RunLine]) -> Markup {
     html! {
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
             tbody { @for run in runs { tr {
                 td.path { (one_line(&run.path)) } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
@@ -154,7 +154,7 @@ fn failed(runs: &[RunLine]) -> Markup {
 pub(super) fn runs(runs: &[RunLine]) -> Markup {
     let reviewed = runs.iter().any(|run| words::review(run).is_some());
     html! {
-        div.scroll { table {
+        div.scroll tabindex="0" { table {
             thead { tr {
                 th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" } th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
                 th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time" }
