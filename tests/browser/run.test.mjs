@@ -113,7 +113,7 @@ test("of a hundred thousand messages and a line of ten megabytes only what is in
     await few("at the beginning");
     const long = page.locator("[data-index='1']");
     await long.getByRole("button", { name: /^show all \(/ }).click();
-    await long.locator(".lines .row").nth(5).waitFor();
+    await long.locator(".lines .row").nth(1).waitFor();
     await few("with the long line open");
     await page.getByTestId("transcript").hover({ position: { x: 200, y: 10 } });
     await page.keyboard.press("G");
@@ -126,7 +126,7 @@ test("of a hundred thousand messages and a line of ten megabytes only what is in
   }));
 
 test("each turn has its time beside the transcript, and leads to it", () => {
-  const turn = (at) => `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}" }\n  seconds: 0.25\n`;
+  const turn = (at) => `- user_message: ask ${at}\n- assistant_message: say ${at}\n  seconds: ${at}.5\n- tool_call: { id: t${at}, name: look, params: { at: ${at} }, result: "${"found ".repeat(400)}", seconds: 0.25 }\n`;
   const files = { "timed-tool_calling-o1-variation0.yaml": `conversation:\n${Array.from({ length: 9 }, (_, i) => turn(i + 1)).join("")}` };
   return onPage(browser, { files }, async (page) => {
     await rows(page).first().waitFor();

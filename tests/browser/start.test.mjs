@@ -50,7 +50,7 @@ for (const dark of [false, true])
 
 for (const dark of [false, true])
   test(`settings of an open folder name its folders and limits, and are accessible in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { dark, viewport: { width: dark ? 800 : 1280, height: 820 } }, async (page, { folder }) => {
+    onPage(browser, { dark, args: ["--allow-run"], viewport: { width: dark ? 800 : 1280, height: 820 } }, async (page, { folder }) => {
       await rows(page).first().waitFor();
       await page.evaluate(() => (location.hash = "#/settings"));
       await page.getByTestId("limits").getByText("At the same time").waitFor();
