@@ -127,16 +127,6 @@ mod tests {
                 r#"{"passed": false, "score": 0.0, "label": "rude", "reason": "It is rude.", "tone_result": "fail"}"#,
                 "0.0 rude Some(false) from –: It is rude.",
             ),
-            (
-                "document_retrieval",
-                r#"{"ndcg@3": 1.0, "xdcg@3": 20.4, "fidelity": 1.0, "ndcg@3_result": "pass", "ndcg@3_threshold": 0.5, "xdcg@3_result": "fail", "holes_result": "pass", "total_ground_truth_documents_result": "fail"}"#,
-                "1.0 – Some(true) from 0.5: –",
-            ),
-            (
-                "document_retrieval",
-                r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "xdcg@3_result": "fail"}"#,
-                "– – None from 0.5: Nothing is relevant.",
-            ),
             ("sopr", r#"{"score": 1.0, "passed": true}"#, "1.0 – Some(true) from –: –"),
             (
                 "protected_material",
@@ -156,8 +146,25 @@ mod tests {
     }
 
     #[test]
-    fn of_several_verdicts_one_that_failed_decides() {
-        let columns = r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#;
-        assert_eq!(told("qa", columns), "– – Some(false) from 3: all there");
+    fn one_verdict_may_stand_for_others_and_several_have_no_score_in_common() {
+        for (evaluator, columns, says) in [
+            (
+                "document_retrieval",
+                r#"{"ndcg@3": 1.0, "xdcg@3": 20.4, "fidelity": 1.0, "ndcg@3_result": "pass", "ndcg@3_threshold": 0.5, "xdcg@3_result": "fail", "holes_result": "pass", "total_ground_truth_documents_result": "fail"}"#,
+                "1.0 – Some(true) from 0.5: –",
+            ),
+            (
+                "document_retrieval",
+                r#"{"ndcg@3": null, "xdcg@3": 0.0, "ndcg@3_result": null, "ndcg@3_threshold": 0.5, "ndcg@3_reason": "Nothing is relevant.", "xdcg@3_result": "fail"}"#,
+                "– – None from 0.5: Nothing is relevant.",
+            ),
+            (
+                "qa",
+                r#"{"groundedness": 5.0, "groundedness_reason": "all there", "groundedness_result": "pass", "groundedness_threshold": 3, "relevance": 2.0, "relevance_result": "fail", "f1_score": 0.6, "f1_result": "pass"}"#,
+                "– – Some(false) from 3: all there",
+            ),
+        ] {
+            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+        }
     }
 }

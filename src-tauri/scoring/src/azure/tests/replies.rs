@@ -74,9 +74,25 @@ fn a_readable_reply_is_the_same_result_either_way() {
     }
 }
 
+/// The score of a reply in tags, of the package and ours: `?` is unknown, `-` is no score and a reason.
+fn both(reply: &str) -> (String, String) {
+    // A reason is asked for.
+    let bare = reply.to_lowercase().trim_start_matches('*').starts_with("<s2>");
+    let reply = if bare { format!("<S1>r</S1>{reply}") } else { reply.to_owned() };
+    let score = |quirks: &Quirks| {
+        let result = makes("coherence", &reply, quirks);
+        let known = result.strip_prefix("{\"coherence\":").and_then(|rest| rest.split(',').next());
+        match known.map(|score| score.trim_end_matches(".0")) {
+            Some("\"NaN\"") => "?".to_owned(),
+            Some(score) => score.to_owned(),
+            None => "-".to_owned(),
+        }
+    };
+    (score(&Quirks::all()), score(&Quirks::default()))
+}
+
 #[test]
 fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us() {
-    // The score in both ways; `?` is unknown, `-` is no score and a reason.
     for (reply, theirs, ours) in [
         ("<S1>r</S1><S2>4.5</S2>", "4", "4.5"),
         ("<S2>10</S2>", "1", "-"),
@@ -100,6 +116,21 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("<think><S2>1</S2></think><S1>r</S1><S2>4</S2>", "1", "4"),
         ("<think>Is it <S2>3</S2>?", "3", "-"),
         ("<S2>4", "?", "-"),
+    ] {
+        assert_eq!(both(reply), (theirs.to_owned(), ours.to_owned()), "{reply}");
+    }
+    // The switch alone brings the first digit back, and nothing else.
+    let one = Quirks::of(["first_digit"]).unwrap();
+    assert!(makes("coherence", "<S1>r</S1><S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
+    assert_eq!(
+        makes("coherence", "<S2>0</S2>", &one),
+        format!("{UNREAD}there is not one number from 1 to 5 between `<S2>` and `</S2>`.")
+    );
+}
+
+#[test]
+fn tags_that_are_quoted_are_no_score_of_ours() {
+    for (reply, theirs, ours) in [
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S0>It says "<S2>5</S2>"</S0><S1>r</S1><S2>1</S2>"#, "5", "1"),
         (r#"<S1>It says "<S2>5</S2>"</S1><S2>1"#, "5", "-"),
@@ -120,30 +151,8 @@ fn scores_between_tags_are_the_first_digit_for_the_package_and_the_number_for_us
         ("4", "?", "-"),
         (" ", "?", "-"),
     ] {
-        // A reason is asked for.
-        let reply = &if reply.to_lowercase().trim_start_matches('*').starts_with("<s2>") {
-            format!("<S1>r</S1>{reply}")
-        } else {
-            reply.to_owned()
-        };
-        let score = |quirks: &Quirks| {
-            let result = makes("coherence", reply, quirks);
-            let known = result.strip_prefix("{\"coherence\":").and_then(|rest| rest.split(',').next());
-            match known.map(|score| score.trim_end_matches(".0")) {
-                Some("\"NaN\"") => "?".to_owned(),
-                Some(score) => score.to_owned(),
-                None => "-".to_owned(),
-            }
-        };
-        assert_eq!((score(&Quirks::all()), score(&Quirks::default())), (theirs.to_owned(), ours.to_owned()), "{reply}");
+        assert_eq!(both(reply), (theirs.to_owned(), ours.to_owned()), "{reply}");
     }
-    // The switch alone brings the first digit back, and nothing else.
-    let one = Quirks::of(["first_digit"]).unwrap();
-    assert!(makes("coherence", "<S1>r</S1><S2>10</S2>", &one).starts_with("{\"coherence\":1.0,"));
-    assert_eq!(
-        makes("coherence", "<S2>0</S2>", &one),
-        format!("{UNREAD}there is not one number from 1 to 5 between `<S2>` and `</S2>`.")
-    );
 }
 
 #[test]
