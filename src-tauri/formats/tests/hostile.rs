@@ -15,7 +15,7 @@ use touchstone_formats::{
 };
 
 /// Far more than is needed, also without optimisation on a busy machine.
-const SOON: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_mins(1);
 
 fn fault(bytes: &[u8]) -> ReadError {
     let start = Instant::now();

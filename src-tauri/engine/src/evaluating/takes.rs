@@ -92,7 +92,9 @@ pub(crate) fn takes(
     if unread && once_more {
         replies.truncate(replies.len() - last);
         evaluation = begun;
-        replies.iter().for_each(|reply| evaluation.take(reply));
+        for reply in &replies {
+            evaluation.take(reply);
+        }
     }
     Left { takes: fresh(evaluation), kept: replies.len() as u64, unread }
 }

@@ -373,7 +373,7 @@ fn too_many_rows_for_a_chart_are_drawn_by_task_and_too_many_tasks_are_said() {
             task: format!("task {:04}", n / variations),
             variation: Some(format!("variation {}", n % variations)),
             // Three runs of the first variation and one of each other: every run counts the same.
-            cells: vec![cell(0.0, if n % variations == 0 { 3 } else { 1 }), cell(1.0, 1)],
+            cells: vec![cell(0.0, if n.is_multiple_of(variations) { 3 } else { 1 }), cell(1.0, 1)],
         };
         (0..tasks * variations).map(line).collect()
     };

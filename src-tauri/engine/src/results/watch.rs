@@ -151,7 +151,9 @@ mod tests {
     /// What the conductor is handed of these.
     fn told(events: Vec<notify::Result<Event>>) -> Hints {
         let inbox = Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() });
-        events.into_iter().for_each(|event| note(event, &inbox));
+        for event in events {
+            note(event, &inbox);
+        }
         match inbox.wait(Instant::now()) {
             Woken::Hints(hints) => hints,
             other => panic!("nothing was told: {other:?}"),
