@@ -1,4 +1,4 @@
-//! Tells everyone who listens what went stale: the first at once, the following gathered, at most twenty times a second.
+//! Tells everyone who listens what went stale: the first at once, the following gathered, at most forty times a second.
 use crate::clock;
 use crate::rows::{AppEvent, Stale};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// The least time between two rounds.
-const PAUSE: Duration = Duration::from_millis(50);
+const PAUSE: Duration = Duration::from_millis(25);
 /// More ids than this are not named.
 const MOST_IDS: usize = 100;
 
