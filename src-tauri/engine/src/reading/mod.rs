@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! id → index → files → formats → Run ─┬─ view: first steps, answer, facts   (bounded)
+//!                                     ├─ pace: where the time went, turn by turn
 //!                                     ├─ tried: everything that was tried, as a tree
 //!                                     ├─ table: rows, order, CSV
 //!                                     ├─ text: any part, piece by piece
