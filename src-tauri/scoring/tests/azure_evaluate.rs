@@ -1,7 +1,7 @@
 //! What the evaluators without a model, the sums over rows and the files of results come to, against what azure-ai-evaluation 1.10.0 gave.
 //! Its results are not part of the project; without them nothing is held against anything here. Cases of our own are in `azure_evaluators`.
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{
@@ -301,7 +301,7 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/azure/evaluate_variants");
     let Ok(folder) = fs_err::read_dir(folder) else { return };
     let mut names: Vec<String> = folder.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    names.retain(|name| Path::new(name).extension().is_some_and(|end| end == "json"));
+    names.retain(|name| PathBuf::from(name).extension().is_some_and(|end| end == "json"));
     let names = names.iter().map(|name| format!("evaluate_variants/{name}")).chain(["evaluate_out.json".to_owned()]);
     let mut cases = 0;
     for name in names {

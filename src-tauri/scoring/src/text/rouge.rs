@@ -94,19 +94,19 @@ mod tests {
     fn lines_are_held_against_all_lines_of_the_other_text() {
         // Words 1 2 3 4 5 against 1 2 6 7 8 and 1 3 8 9 5: all of 1 2 and 1 3 5.
         let overlap = by_lines(&[vec![1, 2, 6, 7, 8], vec![1, 3, 8, 9, 5]], &[vec![1, 2, 3, 4, 5]], 10);
-        assert_eq!((overlap.precision, overlap.recall), (0.4, 0.8));
+        assert_eq!(overlap, Overlap::new(0.4, 0.8));
         // A word that one side has once counts once.
         let once = by_lines(&[vec![1], vec![2]], &[vec![1, 2], vec![1, 2]], 3);
-        assert_eq!((once.precision, once.recall), (1.0, 0.5));
+        assert_eq!(once, Overlap::new(1.0, 0.5));
         assert_eq!(by_lines(&[vec![]], &[vec![1]], 2), Overlap::new(0.0, 0.0));
         // Which of several longest lists is taken matters, where words of it are left.
-        for (response, truth, precision) in [
-            (&[vec![2, 2], vec![0, 2, 1, 2, 2]][..], &[vec![1, 2], vec![2, 1, 2], vec![1, 2, 0, 1]][..], 5.0 / 7.0),
-            (&[vec![3, 0, 2, 0, 2], vec![0]], &[vec![1, 2, 2, 0, 0]], 0.5),
-            (&[vec![1], vec![2, 2, 0, 1], vec![0, 1, 2, 0, 1]], &[vec![2, 1, 2]], 0.2),
+        for (response, truth, hits) in [
+            (&[vec![2, 2], vec![0, 2, 1, 2, 2]][..], &[vec![1, 2], vec![2, 1, 2], vec![1, 2, 0, 1]][..], 5),
+            (&[vec![3, 0, 2, 0, 2], vec![0]], &[vec![1, 2, 2, 0, 0]], 3),
+            (&[vec![1], vec![2, 2, 0, 1], vec![0, 1, 2, 0, 1]], &[vec![2, 1, 2]], 2),
         ] {
-            let off = by_lines(response, truth, 4).precision - precision;
-            assert!(off.abs() < 1e-15, "{response:?} {truth:?} {off}");
+            let [precision, recall] = [response, truth].map(|text| fraction(hits, text.iter().map(Vec::len).sum()));
+            assert_eq!(by_lines(response, truth, 4), Overlap::new(precision, recall), "{response:?} {truth:?}");
         }
     }
 

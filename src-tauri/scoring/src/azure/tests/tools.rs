@@ -144,16 +144,16 @@ fn calls_in_a_text_with_messages_are_found() {
 
 /// Messages: `a1 b1` calls a and b by the id 1, `1=x` is a result of that id.
 fn messages(told: &[&str]) -> Value {
-    let call = |word: &str| {
-        let (name, id) = word.split_at(1);
-        format!(r#"{{"type": "tool_call", "tool_call_id": "{id}", "name": "{name}", "arguments": {{}}}}"#)
-    };
     let message = |told: &&str| {
         if let Some((id, result)) = told.split_once('=') {
             return value(&format!(
                 r#"{{"role": "tool", "tool_call_id": "{id}", "content": [{{"type": "tool_result", "tool_result": "{result}"}}]}}"#
             ));
         }
+        let call = |word: &str| {
+            let (name, id) = word.split_at(1);
+            format!(r#"{{"type": "tool_call", "tool_call_id": "{id}", "name": "{name}", "arguments": {{}}}}"#)
+        };
         let calls: Vec<String> = told.split(' ').map(call).collect();
         value(&format!(r#"{{"role": "assistant", "content": [{}]}}"#, calls.join(", ")))
     };
