@@ -272,7 +272,9 @@ fn a_text_of_two_hundred_megabytes_is_a_row_that_says_so_and_is_not_held_twice()
     let mut file = std::fs::File::create(&path).unwrap();
     file.write_all(b"conversation:\n- user_message: |\n").unwrap();
     let line = [&[b' '; 4], "word ".repeat(13_000).trim_end().as_bytes(), b"\n"].concat();
-    (0..200_000_000 / line.len()).for_each(|_| file.write_all(&line).unwrap());
+    for _ in 0..200_000_000 / line.len() {
+        file.write_all(&line).unwrap();
+    }
     file.set_modified(std::time::SystemTime::now() - Duration::from_hours(1)).unwrap();
     let served = Served::start(&sandbox, &[]);
     until(&served, "status", &json!({}), |status| status["phase"]["kind"] == "ready");

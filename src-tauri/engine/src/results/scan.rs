@@ -265,7 +265,9 @@ mod tests {
             fs::create_dir(&dir).unwrap();
             let first = dir.join("r0.yaml");
             fs::write(&first, "").unwrap();
-            (1..files).for_each(|n| fs::hard_link(&first, dir.join(format!("r{n}.yaml"))).unwrap());
+            for n in 1..files {
+                fs::hard_link(&first, dir.join(format!("r{n}.yaml"))).unwrap();
+            }
         }
         let everything = [FileId::new(Root::Output, "")];
         let fits = survey(&roots, &limits, &everything);
