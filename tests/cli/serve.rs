@@ -233,7 +233,7 @@ fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value
         if wish(&reply) {
             return reply;
         }
-        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain: {reply}");
+        assert!(begun.elapsed() < Duration::from_mins(1), "waited in vain: {reply}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -269,7 +269,7 @@ fn when_the_system_lets_no_more_folders_be_watched_all_is_found_by_listing_and_t
 fn a_text_of_two_hundred_megabytes_is_a_row_that_says_so_and_is_not_held_twice() {
     let sandbox = Sandbox::usual("serve-huge");
     let path = sandbox.folder.join("results/huge.yaml");
-    let mut file = std::fs::File::create(&path).unwrap();
+    let mut file = std::fs::OpenOptions::new().create_new(true).write(true).open(&path).unwrap();
     file.write_all(b"conversation:\n- user_message: |\n").unwrap();
     let line = [&[b' '; 4], "word ".repeat(13_000).trim_end().as_bytes(), b"\n"].concat();
     for _ in 0..200_000_000 / line.len() {
