@@ -2,16 +2,13 @@
 use super::App;
 use crate::clock;
 use crate::error::{AppError, Code};
-use crate::reports::{self, About, compose, page::Page};
+use crate::reports::{self, About, compose, evaluation_file, page::Page};
 use crate::results::roots::Root;
 use crate::rows::{Misread, Report, ReportFormat, ReportRequest};
 use fs_err as fs;
 use std::io::Write as _;
 use std::path::Path;
-use touchstone_formats::kind::{FileKind, detect};
 
-/// How much of a file tells what it is.
-const HEAD: usize = 16 << 10;
 /// What a preview shows of a report that is not drawn as a page.
 const MAX_PREVIEW: usize = 256 << 10;
 
@@ -97,9 +94,7 @@ impl App {
         let name = path.file_name().unwrap_or_default();
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let here = fs::canonicalize(folder).ok().and_then(|folder| open.flow.roots.locate(&folder.join(name)));
-        let head = &report.text.as_bytes()[..report.text.len().min(HEAD)];
-        let is_read = || detect(&name.to_string_lossy(), head) == FileKind::Collection;
-        if here.is_some_and(|file| file.root == Root::Output) && is_read() {
+        if here.is_some_and(|file| file.root == Root::Output) && evaluation_file::is_of_runs(&report.text) {
             let message = format!("{} lies among the results, where it would be read as more runs.", path.display());
             return Err(AppError::new(Code::BadRequest, message)
                 .hint(format!("Choose a directory outside of {}.", open.flow.roots.output_dir.display())));

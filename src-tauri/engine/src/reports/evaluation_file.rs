@@ -235,6 +235,11 @@ pub(crate) fn write(lines: &[Line]) -> String {
     text + "}\n"
 }
 
+/// True for what [`write`] makes of runs of a folder.
+pub(crate) fn is_of_runs(text: &str) -> bool {
+    text.starts_with("{\"rows\":[{\"inputs.run\":")
+}
+
 /// An evaluator: its name, what is known of it, and the keys of its results.
 type Evaluator<'a> = (&'a str, &'a Columns, Names<'a>);
 
