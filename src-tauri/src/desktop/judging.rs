@@ -2,6 +2,7 @@
 use super::{Engine, Reply, not_a_path, run};
 use tauri::AppHandle;
 use tauri_plugin_dialog::DialogExt as _;
+use touchstone_engine::app::App;
 use touchstone_engine::rows::{
     Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating,
     EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, Trust,
@@ -49,7 +50,7 @@ pub(super) async fn evaluations(app: Engine<'_>) -> Reply<Vec<EvaluationView>> {
 }
 #[tauri::command]
 pub(super) async fn unfinished_evaluations(app: Engine<'_>) -> Reply<Vec<EvaluateUnfinished>> {
-    run(app, |app| app.unfinished_evaluations()).await
+    run(app, App::unfinished_evaluations).await
 }
 #[tauri::command]
 pub(super) async fn pick_file(window: AppHandle, app: Engine<'_>) -> Reply<Option<DataFile>> {
