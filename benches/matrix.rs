@@ -106,6 +106,7 @@ fn scored(n: usize, dice: &mut Dice) -> ScoredRun {
         fingerprint: None,
         verdict: None,
         review_score: None,
+        review_note: None,
     }
 }
 

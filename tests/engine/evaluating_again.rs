@@ -5,7 +5,7 @@ use super::evaluating::{
     OUT, ROWS, cosine, embedding, ended, evaluate, metric, one_at_a_time, refused, request, results, scored,
 };
 use super::judging::workspace;
-use super::running::stage::{refuses, says};
+use super::running::stage::{chat, refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
 use fs_err as fs;
 use serde_json::{Value, json};
@@ -92,6 +92,33 @@ fn what_could_not_be_read_is_asked_once_more_where_that_is_wished_and_nothing_el
     assert_eq!((view.done, view.unread, view.calls, server.seen().len()), (3, 0, 1, 5), "{view:?}");
     assert_eq!((plan(&request), plan(&wished)), ((0, 0, 3, 0), (0, 0, 3, 0)));
     assert_eq!((evaluate(&bench, &wished).calls, server.seen().len()), (0, 5));
+}
+
+#[test]
+fn a_reply_that_was_cut_leaves_its_row_open_until_it_is_asked_for_once_more() {
+    let server = Scripted::start(|seen| {
+        let mut reply = chat(Some(r#"{"explanation": "So it is.", "score": 4}"#), &[]);
+        if says_of(seen, "Where?") && seen.number < 3 {
+            reply["choices"][0]["finish_reason"] = "length".into();
+        }
+        Reply::json(&reply)
+    });
+    let bench = one_at_a_time(&server);
+    let request = EvaluateRequest { replace: true, rounds: Some(2), ..request(&bench, &["relevance"]) };
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.done, view.failed, view.missing, view.unread), (2, 1, 0, 1), "{view:?}");
+    assert!(view.troubles[0].why.contains("max_tokens"), "{view:?}");
+    assert_eq!(server.seen().len(), 5);
+    let wished = EvaluateRequest { again: EvaluateAgain::Unread, ..request.clone() };
+    let plan = |request: &EvaluateRequest| {
+        let plan = bench.app().plan_evaluating(request).unwrap();
+        (plan.calls_least, plan.unread)
+    };
+    assert_eq!((plan(&request), plan(&wished)), ((1, 1), (2, 1)));
+    let view = evaluate(&bench, &request);
+    assert_eq!((view.unread, server.seen().len()), (1, 5), "{view:?}");
+    let view = evaluate(&bench, &wished);
+    assert_eq!((view.done, view.unread, server.seen().len()), (3, 0, 7), "{view:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::clock;
 use crate::error::{AppError, Code};
 use crate::evaluating::progress::{End, Progress};
 use crate::evaluating::results::{self, Made};
-use crate::evaluating::rounds::{Round, together};
+use crate::evaluating::rounds::{Lack, Round, together};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::wish::Wish;
 use crate::results::layouts;
@@ -248,7 +248,7 @@ impl Work {
             made.say((row, evaluator, number), round);
             self.lock().unread += u64::from(round.is_unread());
         }
-        let is_missing = rounds.iter().any(|round| round.unheard);
+        let is_missing = rounds.iter().any(|round| round.lack == Some(Lack::Unheard));
         let result = together(rounds, evaluator.limit_of_grader());
         let end = match &result {
             Ok(_) => End::Done,

@@ -152,7 +152,7 @@ impl Work {
             let said = match self.round(&taken, &target.path, round).await {
                 Ok(said) => said,
                 Err(Unheard::Stopped) => return End::Stopped,
-                Err(Unheard::Failed(why)) => return End::Failed(why),
+                Err(Unheard::Failed(why) | Unheard::Useless { why, .. }) => return End::Failed(why),
             };
             taken.owed.judgement.rounds.push(said);
             let (work, path) = (Arc::clone(self), target.path.clone());

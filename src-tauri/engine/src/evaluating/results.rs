@@ -55,8 +55,8 @@ impl Made {
 
     /// Notes what was said in a round to an evaluator that asks a model: also that nothing was.
     pub(crate) fn say(&mut self, (row, evaluator, number): (usize, &Evaluator, usize), round: &Round) {
-        self.holes |= round.unheard || round.is_unread();
-        if !evaluator.takes.model || (round.replies.is_empty() && !round.unheard) {
+        self.holes |= round.lack.is_some();
+        if !evaluator.takes.model || (round.replies.is_empty() && round.lack.is_none()) {
             return;
         }
         let cut = |reply: &String| reply.chars().take(LONGEST_REPLY).collect();

@@ -15,32 +15,64 @@ pub(crate) struct Round {
     pub(crate) result: Result<Outcome, Failure>,
     /// What the model said, in the order in which it was asked.
     pub(crate) replies: Vec<String>,
-    /// Somebody had to be asked and did not answer: the provider, the target, the disk. Begun again, it may have a result.
-    pub(crate) unheard: bool,
+    /// What it lacks; nothing where asking would not help.
+    pub(crate) lack: Option<Lack>,
+}
+
+/// What a round lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lack {
+    /// Somebody had to be asked and did not answer: the provider, the target, the disk. Begun again, it is asked about.
+    Unheard,
+    /// A reply is there that is none: it was cut, or the model refused. It is asked once more where that is wished.
+    Useless,
+    /// The model answered, and what it said could not be read. It is asked once more where that is wished.
+    Unread,
 }
 
 impl Round {
-    /// Nobody answered.
-    pub(crate) fn unheard(why: String, replies: Vec<String>) -> Self {
-        Self { result: Err(Failure { by_input: false, message: why }), replies, unheard: true }
+    /// It came to an end.
+    pub(crate) fn over(result: Result<Outcome, Failure>, replies: Vec<String>) -> Self {
+        let is_unread = !replies.is_empty() && result.as_ref().is_err_and(|why| !why.by_input);
+        Self { result, replies, lack: is_unread.then_some(Lack::Unread) }
     }
 
-    /// The model answered, and what it said could not be read.
+    /// Nobody answered.
+    pub(crate) fn unheard(why: String, replies: Vec<String>) -> Self {
+        Self::without(Lack::Unheard, why, replies)
+    }
+
+    /// A reply is none.
+    pub(crate) fn useless(why: String, replies: Vec<String>) -> Self {
+        Self::without(Lack::Useless, why, replies)
+    }
+
+    fn without(lack: Lack, why: String, replies: Vec<String>) -> Self {
+        Self { result: Err(Failure { by_input: false, message: why }), replies, lack: Some(lack) }
+    }
+
+    /// What was paid for is of no use.
     pub(crate) fn is_unread(&self) -> bool {
-        !self.unheard && !self.replies.is_empty() && self.result.as_ref().is_err_and(|why| !why.by_input)
+        matches!(self.lack, Some(Lack::Unread | Lack::Useless))
+    }
+
+    /// The row has no result without it, whatever is said in others: their mean would be told as that of all.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.lack, Some(Lack::Unheard | Lack::Useless))
     }
 }
 
-/// One result of all rounds; why there is none when no round has one, or when one is missing: the mean of the others would be told as
-/// that of all. `limit` is the score from which on a grader passes, which stands in no result.
+/// One result of all rounds; why there is none when no round has one, or when one is missing. `limit` is the score from which on a grader
+/// passes, which stands in no result.
 pub(crate) fn together(rounds: Vec<Round>, limit: Option<f64>) -> Result<Outcome, Failure> {
     let mut results = Vec::new();
     for (at, round) in rounds.into_iter().enumerate() {
+        let is_open = round.is_open();
         match round.result {
-            Err(why) if round.unheard && at > 0 => {
+            Err(why) if is_open && at > 0 => {
                 return Err(Failure { message: format!("In round {}: {}", at + 1, why.message), ..why });
             }
-            Err(why) if round.unheard => return Err(why),
+            Err(why) if is_open => return Err(why),
             result => results.push(result),
         }
     }
@@ -272,17 +304,21 @@ mod tests {
 
     #[test]
     fn a_round_that_nobody_answered_leaves_the_row_without_a_result_and_one_that_could_not_be_read_does_not() {
-        let heard = |score: u32| {
-            let result = outcome(&format!(r#"{{"a":{score}}}"#));
-            Round { result, replies: vec!["x".to_owned()], unheard: false }
-        };
-        let unread = || Round { result: failure(), ..heard(1) };
+        let said = || vec!["x".to_owned()];
+        let heard = |score: u32| Round::over(outcome(&format!(r#"{{"a":{score}}}"#)), said());
+        let unread = || Round::over(failure(), said());
         let unheard = || Round::unheard("Refused.".to_owned(), Vec::new());
+        let cut = || Round::useless("Cut.".to_owned(), Vec::new());
         let why = |rounds: Vec<Round>| together(rounds, None).map_err(|why| why.message).map(|outcome| outcome.len());
         assert_eq!(why(vec![heard(1), heard(3), unheard()]), Err("In round 3: Refused.".to_owned()));
+        assert_eq!(why(vec![heard(1), cut()]), Err("In round 2: Cut.".to_owned()));
         assert_eq!(why(vec![unheard()]), Err("Refused.".to_owned()));
         assert_eq!(why(vec![heard(1), unread(), heard(3)]), Ok(2));
-        assert!(unread().is_unread() && !heard(1).is_unread() && !unheard().is_unread());
+        let lacks = [heard(1), unread(), unheard(), cut()].map(|round| (round.is_unread(), round.is_open()));
+        assert_eq!(lacks, [(false, false), (true, false), (false, true), (true, true)]);
+        // What is wrong with the row itself is no matter of what was said.
+        let wrong = Failure { by_input: true, message: "No query.".to_owned() };
+        assert_eq!(Round::over(Err(wrong), said()).lack, None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! **Pure.** What one evaluator will take on one row: found out by asking it with the replies that are kept, and then with a reply that
 //! nearly every judge can read.
 use crate::judging::owed::{Takes, tokens};
+use crate::runs::drive::Reply;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Evaluation, Evaluator, Inputs, Next, Quirks};
@@ -76,27 +77,35 @@ pub(crate) struct Left {
 pub(crate) fn takes(
     mut evaluation: Evaluation<'_>,
     once_more: bool,
-    kept: impl Fn(&Question) -> Option<String>,
+    kept: impl Fn(&Question) -> Option<Reply>,
 ) -> Left {
     let begun = evaluation.clone();
-    let (mut replies, mut last) = (Vec::new(), 0);
+    let (mut replies, mut last, mut useless) = (Vec::new(), 0, 0);
     while let Next::Ask(question) = evaluation.next()
         && replies.len() < MOST
         && let Some(reply) = kept(&question)
     {
         last = if question.unread.is_none() { 1 } else { last + 1 };
+        let Reply::Text(reply) = reply else {
+            useless = 1;
+            break;
+        };
         evaluation.take(&reply);
         replies.push(reply);
     }
-    let unread = !replies.is_empty() && matches!(evaluation.next(), Next::Done(Err(why)) if !why.by_input);
+    let is_unread = !replies.is_empty() && matches!(evaluation.next(), Next::Done(Err(why)) if !why.by_input);
+    let unread = is_unread || useless > 0;
     if unread && once_more {
-        replies.truncate(replies.len() - last);
+        replies.truncate(replies.len() + useless - last);
         evaluation = begun;
         for reply in &replies {
             evaluation.take(reply);
         }
+        useless = 0;
     }
-    Left { takes: fresh(evaluation), kept: replies.len() as u64, unread }
+    // What is of no use ends the round, whatever there would be to ask.
+    let takes = if useless > 0 { Takes::default() } else { fresh(evaluation) };
+    Left { takes, kept: (replies.len() + useless) as u64, unread }
 }
 
 /// What there is to ask from here on.
@@ -142,6 +151,8 @@ pub(crate) fn vectors(texts: &[String; 2]) -> Takes {
 mod tests {
     use super::*;
 
+    const CUT: &str = "(cut)";
+
     fn left(kind: &str, once_more: bool, kept: &[&str]) -> Left {
         let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
         let Ok(Value::Map(row)) = json::read(EXAMPLE) else { panic!("the row is no object") };
@@ -150,7 +161,8 @@ mod tests {
         let quirks = Quirks::default();
         let found = std::cell::Cell::new(0);
         let left = takes(Evaluation::new(&evaluator, &inputs, &quirks), once_more, |_| {
-            kept.get(found.replace(found.get() + 1)).map(|reply| (*reply).to_owned())
+            let said = |reply: &&str| if *reply == CUT { Reply::Useless } else { Reply::Text((*reply).to_owned()) };
+            kept.get(found.replace(found.get() + 1)).map(said)
         });
         assert!(left.takes.calls.0 == 0 || left.takes.sent.0 > 0);
         left
@@ -189,6 +201,10 @@ mod tests {
         assert_eq!(told("relevance", true, &[READABLE]), ((0, 0), 1, false));
         // Of several questions, those whose replies were read are paid for.
         assert_eq!(told("content_safety", true, &[READABLE, READABLE, "hm", "hm"]), ((2, 4), 2, true));
+        // A reply that was cut ends its round, too.
+        assert_eq!(told("content_safety", false, &[READABLE, CUT]), ((0, 0), 2, true));
+        assert_eq!(told("content_safety", true, &[READABLE, CUT]), ((3, 6), 1, true));
+        assert_eq!(told("relevance", true, &["hm", CUT]), ((1, 2), 0, true));
     }
 
     #[test]

@@ -91,7 +91,8 @@ impl Work {
         let Heard { text, refused, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
         self.paid(paid);
         if refused {
-            return Err(Unheard::Failed(format!("The judge refused. {text}").trim_end().to_owned()));
+            let why = format!("The judge refused. {text}").trim_end().to_owned();
+            return Err(Unheard::Useless { why, journaled: paid.journaled });
         }
         Ok((text, paid.journaled))
     }

@@ -43,10 +43,10 @@ impl Work {
                 return None;
             }
             let round = self.round(&inputs, Place { sheet, row, at, number }).await?;
-            // Without it the row has no result, whatever is said in others.
-            let is_in_vain = round.unheard;
+            // All others would be paid for in vain.
+            let is_open = round.is_open();
             rounds.push(round);
-            if is_in_vain {
+            if is_open {
                 break;
             }
         }
@@ -77,7 +77,7 @@ impl Work {
             let heard = match tokio::task::block_in_place(|| evaluation.next()) {
                 Next::Done(result) => {
                     let replies = std::mem::take(&mut sat.replies);
-                    return Some((Round { result, replies, unheard: false }, sat));
+                    return Some((Round::over(result, replies), sat));
                 }
                 Next::Run(job) => self.grade(&evaluator.name, &job).await.map(|came| evaluation.ran(came)),
                 Next::Embed(texts) => {
@@ -86,16 +86,24 @@ impl Work {
                 }
                 Next::Ask(question) => {
                     let mark = self.mark(place, key(&question));
-                    self.ask(&question, &mark).await.map(|(text, journaled)| {
+                    let said = self.ask(&question, &mark).await;
+                    sat.ask(question);
+                    said.map(|(text, journaled)| {
                         evaluation.take(&text);
-                        sat.take(question, text, journaled);
+                        sat.bought |= !journaled;
+                        sat.replies.push(text);
                     })
                 }
             };
+            let replies = || sat.replies.clone();
             match heard {
                 Ok(()) => {}
                 Err(Unheard::Stopped) => return None,
-                Err(Unheard::Failed(why)) => return Some((Round::unheard(why, sat.replies), Sat::default())),
+                Err(Unheard::Failed(why)) => return Some((Round::unheard(why, replies()), sat)),
+                Err(Unheard::Useless { why, journaled }) => {
+                    let round = Round::useless(why, replies());
+                    return Some((round, Sat { bought: sat.bought || !journaled, ..sat }));
+                }
             }
         }
     }
@@ -106,12 +114,10 @@ impl Work {
 }
 
 impl Sat {
-    fn take(&mut self, question: Question, reply: String, journaled: bool) {
+    fn ask(&mut self, question: Question) {
         if question.unread.is_none() {
             self.last.clear();
         }
         self.last.push(question);
-        self.replies.push(reply);
-        self.bought |= !journaled;
     }
 }

@@ -5,7 +5,7 @@ use super::{Crew, Halt, clean};
 use crate::runs::event::What;
 use crate::runs::journal::{Journal, Kept};
 use crate::runs::provider::openai::embeddings;
-use crate::runs::provider::{self, Ask, Fault, FaultKind, HttpReply, HttpRequest, Reply, Stop, Usage};
+use crate::runs::provider::{self, Ask, Fault, FaultKind, HttpReply, HttpRequest, Stop, Usage};
 use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
 use std::sync::Arc;
@@ -58,13 +58,31 @@ pub enum Unheard {
     Stopped,
     /// The provider or the disk; a sentence.
     Failed(String),
+    /// A reply came and is kept, but it is no answer: it was cut, or the model refused.
+    Useless {
+        /// A sentence.
+        why: String,
+        /// It was paid for before.
+        journaled: bool,
+    },
 }
 
-/// The text of a reply that is kept, without asking anybody; none when it is no reply.
-pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> Option<String> {
+/// A reply that is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// What was said.
+    Text(String),
+    /// It was cut, or the model refused.
+    Useless,
+}
+
+/// A reply that is kept, without asking anybody; none when it is no reply.
+pub fn kept(journal: &Kept, model: &Model, mark: &str, instructions: &str, turns: &[Turn]) -> Option<Reply> {
     let (_, hash) = addressed(model, mark, instructions, turns);
     let reply = said(model.provider, &journal.find(&hash)?.reply()).ok()?;
-    Some(words(reply).0)
+    let is_cut = reply.stop == Stop::Length;
+    let (text, refused) = words(reply);
+    Some(if is_cut || refused { Reply::Useless } else { Reply::Text(text) })
 }
 
 /// A question as it is sent, and what its reply is found again by.
@@ -92,7 +110,7 @@ fn embedding(model: &Model, mark: &str, texts: &[String; 2]) -> (HttpRequest, St
 }
 
 /// A reply that was said to its end, or cut: what ended in a way that nobody knows is none, and is asked for again.
-fn said(provider: Provider, reply: &HttpReply) -> Result<Reply, Fault> {
+fn said(provider: Provider, reply: &HttpReply) -> Result<provider::Reply, Fault> {
     let decoded = provider::decode(provider, reply)?;
     let Stop::Other(how) = &decoded.stop else { return Ok(decoded) };
     let message = format!(
@@ -108,7 +126,7 @@ fn cut(model: &Model) -> String {
 }
 
 /// What was said; the words of a model that refused, and that it did.
-fn words(reply: Reply) -> (String, bool) {
+fn words(reply: provider::Reply) -> (String, bool) {
     let (refusal, refused) = match reply.stop {
         Stop::Refused(words) => (words, true),
         _ => (None, false),
@@ -121,13 +139,14 @@ impl Errand<'_> {
     pub async fn ask(&self, instructions: &str, turns: &[Turn]) -> Result<Heard, Unheard> {
         let asked = addressed(self.model, self.mark, instructions, turns);
         let provider = self.model.provider;
-        let (reply, paid) = self.buy(asked, |reply| said(provider, reply), |reply| reply.usage, |_| None).await?;
+        let decode = |reply: &HttpReply| said(provider, reply);
+        let (reply, paid) = self.buy(asked, decode, |reply| reply.usage, |_| None).await?;
         if reply.stop == Stop::Length {
             // Paid for, and nothing is heard: it is told like any attempt that brought nothing.
             if !paid.journaled {
                 self.crew.teller.tell(Some(self.path), What::Lost { turn: TURN, usage: reply.usage, cost: paid.cost });
             }
-            return Err(Unheard::Failed(cut(self.model)));
+            return Err(Unheard::Useless { why: cut(self.model), journaled: paid.journaled });
         }
         let reply = clean::reply(&self.crew.redactor, reply);
         let model_id = reply.model_id.clone();

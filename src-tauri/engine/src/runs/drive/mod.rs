@@ -13,7 +13,7 @@ mod promptql;
 mod toolbox;
 
 pub use account::Account;
-pub use consult::{Errand, Heard, Paid, Unheard, hash, kept, kept_vectors};
+pub use consult::{Errand, Heard, Paid, Reply, Unheard, hash, kept, kept_vectors};
 pub use toolbox::{Around, Toolbox};
 
 use super::disk::{self, DiskError};
