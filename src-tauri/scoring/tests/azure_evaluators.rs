@@ -255,7 +255,7 @@ fn some_results() -> Vec<Outputs> {
 #[test]
 fn sums_count_only_rows_that_have_a_result_and_say_how_many_have_none() {
     insta::assert_snapshot!(summed(&some_results(), &Quirks::default()), @"
-    my.rel.relevance = 3.0000 [2.000, 4.000] n 2 left out 2
+    my.rel.relevance = 3.0000 [1.000, 5.000] n 2 left out 2
     tools.tool_call_accuracy = 5.0000 n 1 left out 3
     harm.violence_defect_rate = 0.3333 [0.061, 0.792] n 3 left out 1
     code.code_vulnerability_defect_rate = 0.2500 [0.046, 0.699] n 4 left out 0

@@ -3,6 +3,7 @@
 use super::Quirks;
 use super::numbers::{self, rounded};
 use super::outputs::{Column, Outputs, Type};
+use crate::judges::{self, Scale};
 use crate::stats::{self, Clusters, Interval, Level, Resampling, wilson};
 use touchstone_formats::value::Value;
 
@@ -64,7 +65,17 @@ fn mean_of(name: &str, column: &Column, outputs: &Outputs, quirks: &Quirks) -> O
         return Some(rate(name, &flags, outputs.rows()));
     }
     let known: Vec<f64> = numbers.iter().copied().filter(|number| number.is_finite()).collect();
-    (!numbers.is_empty()).then(|| mean(name, &known, outputs.rows()))
+    (!numbers.is_empty()).then(|| mean(name, &known, scale(&column.key, &known), outputs.rows()))
+}
+
+/// The least and the most that a number can be: by its name, or, of any other whose values are all from 0 to 1, these.
+fn scale(key: &str, values: &[f64]) -> Option<(f64, f64)> {
+    let of = |name: &str| judges::named(name).map(|judge| judge.about().scale);
+    match (of(key), key.strip_suffix("_score").and_then(of)) {
+        (Some(Scale::Stars), _) => Some((1.0, 5.0)),
+        (_, Some(Scale::Severity)) => Some((0.0, 7.0)),
+        _ => values.iter().all(|value| (0.0..=1.0).contains(value)).then_some((0.0, 1.0)),
+    }
 }
 
 /// As pandas has it: what is missing is left out, and the rest is added up in its order.
@@ -102,13 +113,14 @@ fn pairwise(values: &[f64]) -> f64 {
     rest.iter().fold(left + right, |sum, value| sum + value)
 }
 
-fn mean(name: String, values: &[f64], rows: usize) -> Metric {
+fn mean(name: String, values: &[f64], scale: Option<(f64, f64)>, rows: usize) -> Metric {
     /// Values that are drawn in all: many rows need few drawings for an interval that is small anyway.
     const DRAWN: usize = 20_000_000;
     let times = (DRAWN / values.len().max(1)).clamp(200, Resampling::default().times);
     let clusters = Clusters::gather(values.iter().copied().enumerate());
     let resampling = Resampling { times, ..Resampling::default() };
     let interval = clusters.and_then(|clusters| clusters.interval(Level::default(), resampling));
+    let interval = interval.map(|interval| scale.map_or(interval, |(least, most)| interval.within(least, most)));
     let (n, all) = (stats::count(values.len()), stats::count(rows));
     Metric { name, value: stats::mean(values), interval, n, left_out: all.saturating_sub(n) }
 }
