@@ -1,6 +1,7 @@
 //! A PostgreSQL server of the tests' own: made in a temporary folder, on a port of its own, started once for this binary. A
 //! shell holds it and ends it when this process is gone, however it went; folders of runs that died are swept.
 use fs_err as fs;
+use futures_util::StreamExt as _;
 use std::io::Write as _;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -10,7 +11,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
-use tokio_postgres::{Client, NoTls};
+use tokio::sync::mpsc;
+use tokio_postgres::{AsyncMessage, Client, NoTls};
 
 /// Passwords of every role here.
 pub(crate) const PASSWORD: &str = "canary-pässword@/:%";
@@ -133,6 +135,25 @@ impl Database {
     /// A plain connection, without any guard of ours.
     pub(crate) async fn as_role(&self, role: &str) -> Client {
         connect(self.port, role, &self.name).await.unwrap()
+    }
+
+    /// Somebody who listens to a channel, and what they hear.
+    pub(crate) async fn listening(&self, channel: &str) -> (Client, mpsc::UnboundedReceiver<String>) {
+        let mut config = tokio_postgres::Config::new();
+        config.host("127.0.0.1").port(self.port).user("postgres").password(PASSWORD).dbname(&self.name);
+        let (client, mut connection) = config.connect(NoTls).await.unwrap();
+        let (heard, hears) = mpsc::unbounded_channel();
+        let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
+        tokio::spawn(async move {
+            while let Some(Ok(message)) = messages.next().await {
+                if let AsyncMessage::Notification(said) = message {
+                    // Nobody hears it any more when the test is over.
+                    let _ = heard.send(said.payload().to_owned());
+                }
+            }
+        });
+        client.batch_execute(&format!("LISTEN {channel}")).await.unwrap();
+        (client, hears)
     }
 
     /// How many rows the table has, as somebody else sees it.

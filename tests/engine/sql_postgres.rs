@@ -154,22 +154,102 @@ async fn the_transaction_alone_and_the_role_alone_keep_every_way_from_writing() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_extended_protocol_alone_keeps_a_second_statement_from_running() {
+    let database = Database::new().await;
+    for before in ["", "BEGIN READ ONLY; SELECT 1"] {
+        for first in ["SELECT 1", "SELECT 1; COMMIT", "COMMIT", "ROLLBACK; BEGIN"] {
+            let both = format!("{first}; {INSERT}; COMMIT");
+            // The role may write. What only reads holds as long as it is not ended: else nothing is in the way.
+            let is_held = !before.is_empty() && first == "SELECT 1";
+            let open = database.as_role("rw").await;
+            open.batch_execute(before).await.unwrap();
+            let _ = open.simple_query(&both).await;
+            assert_eq!(database.rows().await == 2, is_held, "{before}: {both}: the simple protocol");
+            database.restore().await;
+
+            let open = database.as_role("rw").await;
+            open.batch_execute(before).await.unwrap();
+            let refused = open.execute(both.as_str(), &[]).await.unwrap_err();
+            let refused = refused.as_db_error().unwrap().message().to_owned();
+            assert_eq!(refused, "cannot insert multiple commands into a prepared statement", "{before}: {both}");
+            let _ = open.batch_execute("COMMIT").await;
+            assert_eq!(database.rows().await, 2, "{before}: {both}: the extended protocol");
+
+            let said = said(&tool_as("rw", &database, r#", "accept_writer": true"#), &both).await;
+            assert!(said.contains("cannot insert multiple commands"), "{both}: {said}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_read_only_transaction_does_not_hold_a_superuser_and_the_role_does() {
     let database = Database::new().await;
+    let file = server().dir.join("copied");
+    let copied = format!("COPY (SELECT 1) TO '{}'", file.display());
     let ways = [
-        "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null'",
-        "SELECT pg_read_file('PG_VERSION')",
-        "SELECT pg_import_system_collations('pg_catalog')",
-        "SELECT lo_import('PG_VERSION')",
+        ("BEGIN READ ONLY; SELECT 1", "COPY (SELECT 1) TO PROGRAM 'cat >/dev/null'"),
+        ("BEGIN READ ONLY; SELECT 1", copied.as_str()),
+        ("BEGIN READ ONLY; SELECT 1", "SELECT pg_read_file('PG_VERSION')"),
+        ("BEGIN READ ONLY; SELECT 1", "SELECT pg_import_system_collations('pg_catalog')"),
+        // A newer server refuses large objects in a transaction that only reads, so the role is shown without one.
+        ("BEGIN", "SELECT lo_import('PG_VERSION')"),
     ];
-    for sql in ways {
+    let is_refused = |said: &str| said.contains("permission denied") || said.contains("must be superuser");
+    for (before, sql) in ways {
         let boss = database.as_role("boss").await;
-        boss.batch_execute("BEGIN READ ONLY; SELECT 1").await.unwrap();
-        // A newer server refuses large objects there; everything else is carried out.
+        boss.batch_execute(before).await.unwrap();
         let done = boss.execute(sql, &[]).await;
-        assert!(done.is_ok() || sql.contains("lo_import"), "a superuser can, or it proves nothing: {sql}: {done:?}");
+        assert!(done.is_ok(), "a superuser can, or it proves nothing: {sql}: {done:?}");
+        assert_eq!(file.exists(), sql == copied, "{sql}");
+        let _ = fs_err::remove_file(&file);
+
+        let plain = database.as_role("ro").await;
+        plain.batch_execute(before).await.unwrap();
+        let refused = plain.execute(sql, &[]).await.unwrap_err();
+        assert!(is_refused(refused.as_db_error().unwrap().message()), "{sql}: {refused:?}: the role alone");
         let said = said(&tool_as("ro", &database, ""), sql).await;
-        assert!(said.contains("permission denied") || said.contains("must be superuser"), "{sql}: {said}");
+        assert!(is_refused(&said), "{sql}: {said}");
+        assert!(!file.exists(), "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_role_that_reads_may_still_do_reaches_nobody() {
+    let database = Database::new().await;
+    let (_listening, mut heard) = database.listening("news").await;
+    let (tool, plain) = (tool_as("ro", &database, ""), database.as_role("ro").await);
+    for sql in ["NOTIFY news, 'a model'", "SELECT pg_notify('news', 'a model')"] {
+        said(&tool, sql).await;
+        plain.batch_execute("NOTIFY news, 'anybody'").await.unwrap();
+        assert_eq!(heard.recv().await.unwrap(), "anybody", "{sql} was heard");
+    }
+    // What others ask stays theirs; that they are connected is seen.
+    let asked = "SELECT query FROM pg_stat_activity WHERE usename = 'boss' AND datname = current_database()";
+    let boss = database.as_role("boss").await;
+    boss.batch_execute("SELECT 'canary of the boss'").await.unwrap();
+    let seen: String = database.as_role("postgres").await.query_one(asked, &[]).await.unwrap().get(0);
+    assert_eq!(seen, "SELECT 'canary of the boss'", "a superuser sees it, or it proves nothing");
+    assert_eq!(said(&tool, asked).await, r#"[{"query":"<insufficient privilege>"}]"#);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_limit_of_time_that_one_call_lifts_holds_in_the_next() {
+    let database = Database::new().await;
+    let one = database.as_role("ro").await;
+    one.batch_execute("SET statement_timeout = '200ms'").await.unwrap();
+    let sleep = "SELECT pg_sleep(0.5)";
+    one.execute(sleep, &[]).await.expect_err("a limit of the session ends it");
+    one.execute("SET statement_timeout = 0", &[]).await.unwrap();
+    one.execute(sleep, &[]).await.expect("and holds no more once it was lifted in a call before");
+
+    let tool = tool_as("ro", &database, r#", "seconds": 1"#);
+    for lift in ["SET statement_timeout = 0", "SELECT set_config('statement_timeout', '0', false)"] {
+        said(&tool, lift).await;
+        let limit = "SELECT current_setting('statement_timeout') AS t, current_setting('lock_timeout') AS l";
+        assert_eq!(said(&tool, limit).await, r#"[{"t":"1s","l":"1s"}]"#, "after {lift}");
+        let said = said(&tool, "SELECT pg_sleep(60)").await;
+        assert!(said.contains("took longer than 1 second"), "after {lift}: {said}");
+        running(&database, 0).await;
     }
 }
 
