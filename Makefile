@@ -6,7 +6,7 @@ UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prun
 BINARY = target/debug/touchstone
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check bench screenshots setup setup-test clean
+.PHONY: help run build test check kills bench screenshots setup setup-test clean
 
 help: ## say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,9 @@ test: setup-test ui/node_modules/.built ## run every check and every test; ends 
 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check
+
+kills: setup-test ## kill the program 200 times, at random instants and at every named place (some minutes); KILLS=… says how often
+	@TOUCHSTONE_KILLS="$(or $(KILLS),200)" cargo test --workspace --test faults whenever_it_is_killed -- --nocapture
 
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)
 	@cargo bench --package touchstone-engine --bench results

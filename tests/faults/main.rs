@@ -1,7 +1,7 @@
 //! The real program, killed: at random instants and at every named place, alone and beside another one. Whatever happens, every
 //! file can be read, going on ends in the same transcripts as if nothing had happened, and no reply is bought twice.
 //!
-//! `TOUCHSTONE_KILLS=200` kills that often; `TOUCHSTONE_SEED` repeats what a failure printed.
+//! `make kills` kills 200 times (`TOUCHSTONE_KILLS`); `TOUCHSTONE_SEED` repeats what a failure printed.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
@@ -24,9 +24,11 @@ mod verdicts;
 use lives::{Chance, Life};
 use stage::{AT_ONCE, Stage};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every place that has a name in the engine, and how often each is passed at most before the program dies there.
+/// Every place that has a name in the engine and is passed by the runs of this folder.
 const PLACES: [&str; 15] = [
     "run.locked",
     "talk.replied",
@@ -44,6 +46,8 @@ const PLACES: [&str; 15] = [
     "publish.before_dir_sync",
     "publish.after",
 ];
+/// Places of other work, each with tests of its own here.
+const ELSEWHERE: [&str; 3] = ["publish.half_aside", "judgement.before", "evaluation.before"];
 
 /// What the folder is in the end when nothing happens, and how long that takes.
 fn straight(name: &str) -> (BTreeMap<String, String>, Duration) {
@@ -52,12 +56,12 @@ fn straight(name: &str) -> (BTreeMap<String, String>, Duration) {
     let ran = sandbox::Ran::from(stage.run(&[]).output().unwrap());
     assert_eq!(ran.status, 0, "{ran:?}");
     let found = stage.found();
-    assert_eq!(found.transcripts.len(), 12, "{:?}", found.transcripts.keys());
+    assert_eq!(found.transcripts.len(), 16, "{:?}", found.transcripts.keys());
     assert!(found.transcripts.values().all(|text| text.contains("\nanswer:")), "{:?}", found.transcripts);
     let nudged = found.transcripts.values().filter(|text| text.contains("nudges: 1")).count();
-    assert_eq!(nudged, 6, "half of them are nudged");
+    assert_eq!(nudged, 8, "half of them are nudged");
     // Three or five turns and the answer; the nudge, its call and the second answer.
-    assert_eq!((found.turns, found.replies), (6 * (4 + 6) / 2 + 6 * (6 + 8) / 2, found.turns));
+    assert_eq!((found.turns, found.replies), (8 * (4 + 6) / 2 + 8 * (6 + 8) / 2, found.turns));
     assert_eq!(stage.delivered(), found.turns);
     (found.transcripts, begun.elapsed())
 }
@@ -70,8 +74,8 @@ struct Folder {
 }
 
 impl Folder {
-    fn new(name: &str) -> Self {
-        Self { stage: Stage::new(name, None), kills: 0, begun: 0 }
+    fn new(stage: Stage) -> Self {
+        Self { stage, kills: 0, begun: 0 }
     }
 
     /// One life; true when it was killed. What was bought before is not asked for again.
@@ -106,6 +110,35 @@ impl Folder {
     }
 }
 
+/// Names of places in a text that has them as `before"name"`.
+fn names<'a>(text: &'a str, before: &str) -> impl Iterator<Item = &'a str> {
+    text.match_indices(before)
+        .filter_map(move |(at, _)| text[at + before.len()..].split_once('"'))
+        .map(|(name, _)| name)
+}
+
+#[test]
+fn every_place_that_has_a_name_is_died_at() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut named = BTreeSet::new();
+    stage::walk(&root.join("src-tauri"), &mut |path| {
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(path).unwrap();
+            let points = [r#"point!(""#, r#"is_due(""#, r#"die(""#];
+            named.extend(points.iter().flat_map(|before| names(&text, before)).map(str::to_owned));
+        }
+    });
+    let known: BTreeSet<String> = PLACES.into_iter().chain(ELSEWHERE).map(str::to_owned).collect();
+    assert_eq!(named, known);
+    assert_eq!(known.len(), PLACES.len() + ELSEWHERE.len(), "each is said once");
+    // The list above is one; a test says where it dies.
+    let mut tests = String::new();
+    stage::walk(&root.join("tests/faults"), &mut |path| tests += &fs::read_to_string(path).unwrap());
+    for place in ELSEWHERE {
+        assert!(tests.matches(&format!("\"{place}")).count() > 1, "nothing dies at {place}");
+    }
+}
+
 #[test]
 fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
     let wanted = std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap());
@@ -117,7 +150,7 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
     }
     let (mut kills, mut rounds) = (0, 0);
     while kills < wanted || !places.is_empty() {
-        let mut folder = Folder::new(&format!("faults-killed-{rounds}"));
+        let mut folder = Folder::new(Stage::new(&format!("faults-killed-{rounds}"), None));
         rounds += 1;
         loop {
             // Half of them at a place, as long as there are any; on a folder that is nearly done not every place is passed.
@@ -153,5 +186,5 @@ fn beginning_anew_destroys_nothing_when_it_is_killed_halfway() {
     assert!(anew(&["--force"]).output().unwrap().status.success());
     let found = stage.found();
     assert_eq!((found.transcripts == expected, found.left.len()), (true, 0));
-    assert_eq!(found.replaced, 5 + 11 * 2 + 1, "every old file is kept");
+    assert_eq!(found.replaced, 5 + 15 * 2 + 1, "every old file is kept");
 }

@@ -17,12 +17,16 @@ use touchstone_formats::value::Value;
 pub(crate) const AT_ONCE: usize = 4;
 /// What stands in the question and the number of turns with tools that follow from it.
 const VARIATIONS: &str = "variations:\n  - times: 3\n  - times: 5\n";
+/// Two tools that ask the same database.
+const TOOLS: &str = "tools:\n  look: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n  \
+                     look_elsewhere: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n";
 /// How a nudge begins.
 const NUDGE: &str = "actually use";
 
 /// A folder, its provider, and what that was asked.
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
+    system: &'static str,
     server: Scripted,
     asked: Arc<Mutex<Vec<Request>>>,
 }
@@ -31,8 +35,27 @@ pub(crate) struct Stage {
 type Request = (String, Vec<u8>);
 
 impl Stage {
-    /// Two tasks of two variations for two wires, some of which have to be nudged. Before it opens, the latch holds every reply.
+    /// Two tasks of two variations for two wires, each whole and streamed, some of which have to be nudged. Before it opens, the latch
+    /// holds every reply.
     pub(crate) fn new(name: &str, hold: Option<Latch>) -> Self {
+        let plain = format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}");
+        let lazy = format!(
+            "tool_calling_prompt: Look {{times}} times, and twice elsewhere.\nexpected_tool_calls: [look, look_elsewhere]\n{VARIATIONS}"
+        );
+        let tasks = [("tasks/plain.yaml", plain.as_str()), ("tasks/lazy.yaml", &lazy)];
+        let stage = Self::of(name, hold, "tool_calling", &tasks, TOOLS);
+        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
+        fs::copy(demo, stage.sandbox.folder.join("tickets.db")).unwrap();
+        stage
+    }
+
+    /// One task of two variations for the same wires, whose tool runs programs.
+    pub(crate) fn of_programs(name: &str) -> Self {
+        let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
+        Self::of(name, None, "tool_calling_python", &[("tasks/compute.yaml", &task)], "")
+    }
+
+    fn of(name: &str, hold: Option<Latch>, system: &'static str, tasks: &[(&str, &str)], tools: &str) -> Self {
         let asked = Arc::<Mutex<Vec<Request>>>::default();
         let log = Arc::clone(&asked);
         let server = Scripted::start(move |seen| {
@@ -42,28 +65,15 @@ impl Stage {
             let reply = reply(seen);
             hold.as_ref().map_or(reply.clone(), |latch| reply.once_open(latch))
         });
-        let sandbox = Sandbox::with(
-            name,
-            &[
-                ("touchstone.yaml", &workspace(&server)),
-                ("tasks/plain.yaml", &format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}")),
-                (
-                    "tasks/lazy.yaml",
-                    &format!(
-                        "tool_calling_prompt: Look {{times}} times, and twice elsewhere.\nexpected_tool_calls: [look, look_elsewhere]\n{VARIATIONS}"
-                    ),
-                ),
-            ],
-        );
-        let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
-        fs::copy(demo, sandbox.folder.join("tickets.db")).unwrap();
-        Self { sandbox, server: server.forgetful(), asked }
+        let workspace = workspace(&server) + tools;
+        let sandbox = Sandbox::with(name, &[&[("touchstone.yaml", workspace.as_str())], tasks].concat());
+        Self { sandbox, system, server: server.forgetful(), asked }
     }
 
     /// The program at work on it, told more where that is needed.
     pub(crate) fn run(&self, more: &[&str]) -> Command {
         let at_once = AT_ONCE.to_string();
-        let what = ["run", ".", "--system", "tool_calling", "--model", "chat,messages,streamed", "--json"];
+        let what = ["run", ".", "--system", self.system, "--model", "chat,messages,streamed,flowing", "--json"];
         let usual = ["--concurrency", &at_once];
         let at_once = if more.contains(&"--concurrency") { &[][..] } else { &usual };
         let mut command = self.sandbox.command(&[what.as_slice(), at_once, more].concat());
@@ -171,7 +181,7 @@ impl Found {
     }
 }
 
-fn walk(dir: &Path, each: &mut impl FnMut(&Path)) {
+pub(crate) fn walk(dir: &Path, each: &mut impl FnMut(&Path)) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_type().unwrap().is_dir() {
             walk(&entry.path(), each);
@@ -192,15 +202,9 @@ fn workspace(server: &Scripted) -> String {
         model("chat", "openai", ""),
         model("messages", "anthropic", ""),
         model("streamed", "openai", ", stream: true"),
+        model("flowing", "anthropic", ", stream: true"),
     ];
-    let tool =
-        |name: &str| format!("  {name}: {{ kind: sql, database: 'sqlite:tickets.db', description: Tickets. }}\n");
-    format!(
-        "input_dir: tasks\noutput_dir: results\nmodels:\n{}tools:\n{}{}",
-        models.concat(),
-        tool("look"),
-        tool("look_elsewhere")
-    )
+    format!("input_dir: tasks\noutput_dir: results\nmodels:\n{}", models.concat())
 }
 
 /// What the provider says. The first tool is called as often as the question says, then comes the answer; who is told to use the
