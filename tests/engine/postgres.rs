@@ -139,10 +139,8 @@ impl Database {
 
     /// Somebody who listens to a channel, and what they hear.
     pub(crate) async fn listening(&self, channel: &str) -> (Client, mpsc::UnboundedReceiver<String>) {
-        let mut config = tokio_postgres::Config::new();
-        config.host("127.0.0.1").port(self.port).user("postgres").password(PASSWORD).dbname(&self.name);
-        let (client, mut connection) = config.connect(NoTls).await.unwrap();
-        let (heard, hears) = mpsc::unbounded_channel();
+        let (client, mut connection) = config(self.port, "postgres", &self.name).connect(NoTls).await.unwrap();
+        let (heard, receiver) = mpsc::unbounded_channel();
         let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
         tokio::spawn(async move {
             while let Some(Ok(message)) = messages.next().await {
@@ -153,7 +151,7 @@ impl Database {
             }
         });
         client.batch_execute(&format!("LISTEN {channel}")).await.unwrap();
-        (client, hears)
+        (client, receiver)
     }
 
     /// How many rows the table has, as somebody else sees it.
@@ -170,11 +168,15 @@ impl Database {
 }
 
 async fn connect(port: u16, role: &str, database: &str) -> Result<Client, tokio_postgres::Error> {
-    let mut config = tokio_postgres::Config::new();
-    config.host("127.0.0.1").port(port).user(role).password(PASSWORD).dbname(database);
-    let (client, connection) = config.connect(NoTls).await?;
+    let (client, connection) = config(port, role, database).connect(NoTls).await?;
     tokio::spawn(connection);
     Ok(client)
+}
+
+fn config(port: u16, role: &str, database: &str) -> tokio_postgres::Config {
+    let mut config = tokio_postgres::Config::new();
+    config.host("127.0.0.1").port(port).user(role).password(PASSWORD).dbname(database);
+    config
 }
 
 fn block<T>(act: impl Future<Output = T>) -> T {
