@@ -1,6 +1,7 @@
 //! A folder whose runs are made by the real program with a provider on this machine, and what is found in it. Owns the tasks, the
 //! provider's words and the reading of what a killed program left; kills nothing itself.
 use crate::conversation::{Conversation, Wire};
+use crate::lives::{DEADLINE, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
 use std::collections::{BTreeMap, BTreeSet};
@@ -148,7 +149,8 @@ impl Found {
         if name.ends_with(".lock") {
             // One that a dead program left says nothing; what counts is whether anybody has it.
             let lock = fs::OpenOptions::new().read(true).open(path).unwrap();
-            return assert!(lock.try_lock_shared().is_ok(), "{below} is held");
+            // A program that was just being started has a copy of it until it really begins, which is soon.
+            return until(&format!("{below} is free"), DEADLINE, || lock.try_lock_shared().is_ok());
         }
         if !name.ends_with(".yaml") || below.contains("/.touchstone/") {
             return self.left.push(below);
