@@ -190,7 +190,7 @@ describe("evaluating a data file", () => {
     expect(id("unfinished")?.textContent).toContain("by relevance → mine.json");
     button("Go on…")?.click();
     const planned = () => (asked(fixture, "plan_evaluating").at(-1) as { request: EvaluateRequest } | undefined)?.request;
-    await until(() => location.hash === "#/evaluate?data=d1&by=relevance" && planned()?.out === "mine" && text().includes("3 replies are there from before"));
+    await until(() => location.hash === "#/evaluate?data=d1&by=relevance" && planned()?.model === "local" && planned()?.rounds === 2 && text().includes("3 replies are there from before"));
     expect(asked(fixture, "plan_evaluating").at(-1)).toEqual({ request });
     expect(asked(fixture, "start_evaluating")).toEqual([]);
   });
