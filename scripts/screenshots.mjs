@@ -1,18 +1,10 @@
 // Draws the pictures of the README into docs/pictures: the demo, served, in Chromium at 1440 × 900, light and dark.
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT, openBrowser, rows, serve } from "../tests/browser/stage.mjs";
 
 const PICTURES = join(ROOT, "docs/pictures");
-
-/** A data file for evaluators, as invented as the demo, which has none of its own. */
-const ANSWERS = [
-  ["Which plan has the most open tickets?", "The enterprise plan, with 14 open tickets.", "Enterprise, with 14 open tickets"],
-  ["How many tickets wait for the customer?", "Nine tickets are pending.", "9 tickets are pending"],
-  ["Which project was hit hardest by the outage in May?", "Project lighthouse lost 42 minutes.", "lighthouse, with 42 minutes of downtime"],
-  ["Who owns the project quarry?", "I could not find an owner.", "Maren Holt"],
-].map(([query, response, ground_truth]) => `${JSON.stringify({ query, response, ground_truth })}\n`);
 
 const SHOTS = {
   runs: async (page) => {
@@ -76,11 +68,9 @@ const SHOTS = {
     await page.getByText("actually use").first().waitFor();
     await page.getByTestId("write").and(page.locator(":enabled")).waitFor();
   },
-  // From here on files are there that the demo has not.
   evaluate: async (page) => {
-    writeFileSync(join(place.folder, "tasks/answers.jsonl"), ANSWERS.join(""));
     await goTo(page, "#/evaluate?by=f1_score&by=rouge_score&by=meteor_score");
-    await page.getByTestId("look").getByText("4 rows · 3 columns").waitFor();
+    await page.getByTestId("look").getByText("8 rows · 4 columns").waitFor();
     await page.getByTestId("evaluate-estimate").getByText("nothing is paid").waitFor();
   },
   // Runs are made from here on, so everything that shows the demo as it is comes before.
