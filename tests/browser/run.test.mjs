@@ -119,6 +119,10 @@ test("of a hundred thousand messages and a line of ten megabytes only what is in
     await page.keyboard.press("G");
     await page.getByText("answer 99999", { exact: true }).waitFor();
     await few("at the end");
+    await page.keyboard.press("Control+f");
+    await page.keyboard.type("question 51234");
+    await page.locator("[data-index='51234']").getByText("question 51234", { exact: true }).waitFor();
+    await few("in the middle");
   }));
 
 test("each turn has its time beside the transcript, and leads to it", () => {
