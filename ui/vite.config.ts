@@ -15,6 +15,8 @@ export default defineConfig(({ mode }) => ({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // `make run` is quiet; how long its plugins took on a busy machine is nobody's business.
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   resolve: {
     // Its form for browsers reads entities through `innerHTML`, which the content policy refuses.

@@ -1,7 +1,7 @@
 // Measures the served page in Chromium: scrolling 100,000 rows without a blank frame, opening a 5 MB transcript and one of
 // 100,000 messages with a line of 10 MB, the longest time the page was blocked, how long after its rename a new file is on screen, and how
 // soon the overview of 200 tasks and 12 columns follows keys, folds and scrolling.
-// Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR MATRIX_DIR
+// Usage: node benches/page/measure.mjs BINARY MANY_DIR LARGE_DIR MATRIX_DIR [NAME…]   (names pick measures; each is printed when it is known)
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 const require = createRequire(new URL("../../ui/package.json", import.meta.url));
 const { chromium } = require("playwright-core");
-const [binary, many, large, matrix] = process.argv.slice(2);
+const [binary, many, large, matrix, ...wanted] = process.argv.slice(2);
 const chrome = process.env.TOUCHSTONE_CHROMIUM ?? "/usr/bin/chromium";
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"];
 
@@ -43,6 +43,12 @@ const watchLongTasks = () => {
     type: "longtask",
     buffered: true,
   });
+};
+
+/** What blocked the page: how often over 50 ms, how often over 100, and the longest. */
+const blocked = async (page) => {
+  const tasks = await page.evaluate(() => window.longTasks.splice(0));
+  return { over_50_ms: tasks.length, over_100_ms: tasks.filter((ms) => ms > 100).length, longest_ms: Math.max(0, ...tasks) };
 };
 
 /** Jumps and glides through the table; a frame in whose middle there is no row with text is blank. */
@@ -116,7 +122,7 @@ async function overview(page) {
     return spread(await page.evaluate(() => window.pressed.splice(0)));
   };
   const took = { row_down_ms: await keys("j", 100), column_right_ms: await keys("l", 11), fold_all_ms: await keys("F", 6) };
-  return { ...took, scroll: await page.evaluate(glide), long_tasks_ms: await page.evaluate(() => window.longTasks) };
+  return { ...took, scroll: await page.evaluate(glide), blocked: await blocked(page) };
 }
 
 const browser = await chromium.launch({ executablePath: chrome, args: flags });
@@ -213,56 +219,59 @@ async function opens(page, act) {
   await page.getByTestId("transcript").hover();
   for (let n = 0; n < 200; n += 1) await page.mouse.wheel(0, 400);
   await act?.();
-  return { first_content_ms, long_tasks_ms: await page.evaluate(() => window.longTasks) };
+  return { first_content_ms, blocked: await blocked(page) };
 }
 
-const result = {};
-try {
-  await served(many, async (url) => {
+/** Serves a folder, and measures when its first row is there and the full-text index is complete. */
+async function opened(folder, measure) {
+  let result;
+  await served(folder, async (url) => {
     const page = await open();
     await page.goto(url);
     await page.getByTestId("run-row").first().waitFor();
     await settled(page);
-    result.scroll = await page.evaluate(scroll);
-    result.scroll_long_tasks_ms = await page.evaluate(() => window.longTasks);
-    const started = performance.now();
-    await page.reload();
-    await page.getByTestId("run-row").first().waitFor();
-    result.reload_to_rows_ms = Math.round(performance.now() - started);
+    result = await measure(page, url);
   });
-  result.new_file_on_screen_ms = await newFiles(0);
-  result.new_file_on_screen_while_5000_arrive_ms = await newFiles(5000);
-  await served(large, async (url) => {
-    const page = await open();
-    await page.goto(url);
-    await page.getByTestId("run-row").first().waitFor();
-    await settled(page);
-    await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);
-    result.open_5mb = await opens(page);
-  });
-  const folder = endless();
-  try {
-    await served(folder, async (url) => {
-      const page = await open();
-      await page.goto(url);
+  return result;
+}
+
+const MEASURES = {
+  scroll: () =>
+    opened(many, async (page) => {
+      const seen = await page.evaluate(scroll);
+      const scrolling = await blocked(page);
+      const started = performance.now();
+      await page.reload();
       await page.getByTestId("run-row").first().waitFor();
-      await settled(page);
-      result.open_endless = await opens(page, async () => {
-        await page.keyboard.press("G");
-        await page.getByText("answer 99999", { exact: true }).waitFor();
-      });
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+      return { ...seen, blocked: scrolling, reload_to_rows_ms: Math.round(performance.now() - started) };
+    }),
+  new_file_on_screen_ms: () => newFiles(0),
+  new_file_on_screen_while_5000_arrive_ms: () => newFiles(5000),
+  open_5mb: () =>
+    opened(large, async (page, url) => {
+      await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);
+      return opens(page);
+    }),
+  open_endless: async () => {
+    const folder = endless();
+    try {
+      return await opened(folder, (page) =>
+        opens(page, async () => {
+          await page.keyboard.press("G");
+          await page.getByText("answer 99999", { exact: true }).waitFor();
+        }),
+      );
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+  overview: () => opened(matrix, overview),
+};
+
+try {
+  for (const [name, measure] of Object.entries(MEASURES)) {
+    if (wanted.length === 0 || wanted.includes(name)) console.log(JSON.stringify({ [name]: await measure() }));
   }
-  await served(matrix, async (url) => {
-    const page = await open();
-    await page.goto(url);
-    await page.getByTestId("run-row").first().waitFor();
-    await settled(page);
-    result.overview = await overview(page);
-  });
 } finally {
   await browser.close();
 }
-console.log(JSON.stringify(result, null, 2));

@@ -61,17 +61,17 @@ describe("an answer", () => {
     stop();
   });
   it("that went stale unseen is asked for again when it is next looked at", async () => {
-    const first = watch(() => live.query("facets", {}));
+    const first = watch(() => live.query("list_runs", REQUEST));
     await beat();
     first.stop();
     await beat();
     fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
     await beat();
-    expect(asked("facets")).toBe(1);
-    const second = watch(() => live.query("facets", {}));
+    expect(asked("list_runs")).toBe(1);
+    const second = watch(() => live.query("list_runs", REQUEST));
     expect(second.seen.data).toBeDefined();
     await beat();
-    expect(asked("facets")).toBe(2);
+    expect(asked("list_runs")).toBe(2);
     second.stop();
   });
   it("that goes stale on its way is asked again, and none is lost in a flood", async () => {
@@ -98,13 +98,13 @@ describe("an answer", () => {
       [180, 180],
     ] as const) {
       const times: number[] = [];
-      fixture.replies.facets = async () => {
+      fixture.replies.list_runs = async () => {
         times.push(performance.now());
         await new Promise((later) => setTimeout(later, took));
-        return { fields: [] } as never;
+        return { total: 0, generation: 1, rows: [], misread: [] };
       };
-      const { stop } = watch(() => live.query("facets", {}));
-      live.query("facets", {}).again();
+      const { stop } = watch(() => live.query("list_runs", REQUEST));
+      live.query("list_runs", REQUEST).again();
       await beat(20);
       fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
       await beat(1_000);
@@ -113,6 +113,23 @@ describe("an answer", () => {
       expect((times[1] ?? 0) - (times[0] ?? 0)).toBeLessThan(again + 5);
       stop();
     }
+  });
+  it("that counts all runs is made anew at most once a second, and the last change is in it", async () => {
+    const { seen, stop } = watch(() => live.query("facets", {}));
+    await beat();
+    let counted = 0;
+    fixture.replies.facets = async () => ({ keys: [], counted: ++counted }) as never;
+    for (let told = 0; told < 100; told++) {
+      fixture.tell({ kind: "runs", generation: told, ids: [], all: true });
+      await beat(20);
+    }
+    expect(asked("facets")).toBeLessThanOrEqual(4);
+    await beat(2_000);
+    const last = counted;
+    await beat(5_000);
+    expect(counted).toBe(last);
+    expect(seen.data).toMatchObject({ counted: last });
+    stop();
   });
   it("is told at most ten times a second", async () => {
     const ear = vi.fn();

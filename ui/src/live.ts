@@ -11,6 +11,9 @@ export const BEAT_MS = 100;
 export const LAUNCH_BEAT_MS = 300;
 /** How long until the same may be asked again that was asked at this moment: a reply that took longer than a beat is not waited for twice. */
 export const restOfBeat = (asked: number): number => Math.max(0, BEAT_MS - (performance.now() - asked));
+/** Counts beside what is looked at. While files pour in they are not made anew with every beat, for each goes through all runs. */
+const UNHURRIED: readonly CommandName[] = ["facets", "published"];
+const UNHURRIED_MS = 1_000;
 /** Replies that nobody looks at and are still kept. */
 const KEPT = 64;
 
@@ -114,7 +117,8 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
         this.#error = asAppError(thrown);
       }
       this.#update?.();
-      if (this.#stale) await new Promise((later) => setTimeout(later, restOfBeat(asked)));
+      const rest = UNHURRIED.includes(this.name) ? UNHURRIED_MS : this.#stale ? restOfBeat(asked) : 0;
+      if (rest > 0) await new Promise((later) => setTimeout(later, rest));
     }
     this.#flying = false;
     this.#update?.();

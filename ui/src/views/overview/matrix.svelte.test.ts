@@ -10,6 +10,13 @@ const ASK = { q: "", scorer: "", folded: false, except: [] };
 const asked = (fixture: Fixture) => fixture.calls.filter((call) => call.name === "overview").map((call) => (call.args as { request: OverviewRequest }).request);
 let fixture: Fixture;
 let rows: Matrix;
+let stop: () => void;
+const look = () => {
+  stop = $effect.root(() => {
+    $effect(() => void rows.total);
+  });
+  flushSync();
+};
 let takes = 0;
 let generation = 1;
 const settle = async (ms = 400) => {
@@ -29,10 +36,7 @@ beforeEach(() => {
   };
   const live = new Live(fixture);
   rows = new Matrix(live);
-  const stop = $effect.root(() => {
-    $effect(() => void rows.total);
-  });
-  flushSync();
+  look();
   return () => {
     stop();
     live.close();
@@ -51,6 +55,19 @@ describe("the rows of the matrix", () => {
     expect(rows.row(300)).toMatchObject({ task: "task075", kind: "task" });
     expect(new Set(asked(fixture).map((request) => request.span.offset))).toEqual(new Set([240, 300, 360]));
     expect(asked(fixture).every((request) => request.span.limit === PART)).toBe(true);
+  });
+  it("are not asked for while nobody looks, and are when somebody does", async () => {
+    rows.show(ASK, 0);
+    await settle();
+    stop();
+    await settle();
+    const before = asked(fixture).length;
+    change();
+    await settle(5_000);
+    expect(asked(fixture).length).toBe(before);
+    look();
+    await settle();
+    expect(asked(fixture).length).toBeGreaterThan(before);
   });
   it("stay in sight until those of another filter are there, and those of before are there at once", async () => {
     rows.show(ASK, 0);

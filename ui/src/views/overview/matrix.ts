@@ -61,8 +61,13 @@ export class Matrix {
   #rest = 0;
   #answered = 0;
   #update: () => void = () => undefined;
+  /** Whether anybody looks at the rows. What nobody looks at goes stale unasked. */
+  #watched = false;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
+    this.#watched = true;
+    this.#pump();
+    return () => (this.#watched = false);
   });
   /** Told when other folds or another filter, asked for with `show`, are in sight, and where the task is that was to be found. */
   onswitch: ((found: number | null) => void) | null = null;
@@ -185,7 +190,7 @@ export class Matrix {
   }
 
   #pump(): void {
-    const wanted = this.#wanted;
+    const wanted = this.#watched ? this.#wanted : null;
     while (wanted !== null && wanted.error === null && wanted.flying.size < AT_ONCE) {
       const number = this.#needed(wanted);
       if (number === undefined) return;

@@ -14,29 +14,34 @@ export class CellPicks {
   #anchor: At = { row: 0, column: 0 };
   /** What the row under the cursor stands for. */
   #key: string | null = null;
-  #update: () => void = () => undefined;
-  readonly #subscribe = createSubscriber((update) => {
-    this.#update = update;
+  // Apart from each other: the cursor moves with every key, and each of many cells asks whether it is selected.
+  #moved: () => void = () => undefined;
+  #picks: () => void = () => undefined;
+  readonly #whereabouts = createSubscriber((update) => {
+    this.#moved = update;
+  });
+  readonly #selection = createSubscriber((update) => {
+    this.#picks = update;
   });
 
   get size(): number {
-    this.#subscribe();
+    this.#selection();
     return this.#picked.size;
   }
   get all(): Pick[] {
-    this.#subscribe();
+    this.#selection();
     return [...this.#picked.values()];
   }
   has(key: string): boolean {
-    this.#subscribe();
+    this.#selection();
     return this.#picked.has(key);
   }
   get cursor(): At {
-    this.#subscribe();
+    this.#whereabouts();
     return this.#cursor;
   }
   get key(): string | null {
-    this.#subscribe();
+    this.#whereabouts();
     return this.#key;
   }
   /** Where a range begins. */
@@ -49,23 +54,23 @@ export class CellPicks {
     if (to.row === this.#cursor.row && to.column === this.#cursor.column && key === this.#key) return;
     this.#cursor = to;
     this.#key = key;
-    this.#update();
+    this.#moved();
   }
 
   toggle(pick: Pick): void {
     if (!this.#picked.delete(pick.key)) this.#picked.set(pick.key, pick);
-    this.#update();
+    this.#picks();
   }
 
   only(these: readonly Pick[], more = false): void {
     if (!more) this.#picked.clear();
     for (const pick of these) this.#picked.set(pick.key, pick);
-    this.#update();
+    this.#picks();
   }
 
   clear(): void {
     if (this.#picked.size === 0) return;
     this.#picked.clear();
-    this.#update();
+    this.#picks();
   }
 }

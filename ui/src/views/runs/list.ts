@@ -49,8 +49,13 @@ export class RunList {
   /** How far rows moved while no table was there to move along. */
   #drift = 0;
   #update: () => void = () => undefined;
+  /** Whether anybody looks at the rows. What nobody looks at goes stale unasked. */
+  #watched = false;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
+    this.#watched = true;
+    this.#pump();
+    return () => (this.#watched = false);
   });
   /** Told when rows came or went above what is in sight; set by the table. */
   onshift: ((rows: number) => void) | null = null;
@@ -248,11 +253,11 @@ export class RunList {
     if (lead) return stale(from) ? from : sight.find(missing);
     const first = sight.find(missing) ?? sight.find(stale);
     if (first !== undefined || list.pages.size === 0) return first;
-    return [to + 1, from - 1].find((number) => missing(number) || stale(number));
+    return [to + 1, from - 1].find(missing);
   }
 
   #pump(): void {
-    const list = this.#wanted;
+    const list = this.#watched ? this.#wanted : null;
     while (list !== null && list.error === null && list.flying.size < AT_ONCE) {
       const number = this.#needed(list);
       if (number === undefined) return;
