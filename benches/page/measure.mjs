@@ -247,10 +247,14 @@ const MEASURES = {
     }),
   new_file_on_screen_ms: () => newFiles(0),
   new_file_on_screen_while_5000_arrive_ms: () => newFiles(5000),
+  // The first run that is ever opened finds code that was never run.
   open_5mb: () =>
     opened(large, async (page, url) => {
       await page.goto(`${new URL(url).origin}/#/runs?q=${encodeURIComponent("size:>5mb")}`);
-      return opens(page);
+      const first = await opens(page);
+      await page.goBack();
+      await page.reload();
+      return { first, after_a_reload: await opens(page) };
     }),
   open_endless: async () => {
     const folder = endless();
