@@ -62,6 +62,33 @@ describe("hostile markdown", () => {
   it("that is long is left to be shown as text", () => expect(markdown("a ".repeat(LONGEST))).toBeUndefined());
 });
 
+describe("a formula", () => {
+  const FORMULAS = [
+    "$\\href{x\"><animate onbegin=alert(1) attributeName=x dur=1s>}{z}$", "$a*b*c$ and $\\{x_i\\}_{i*}$", "\\(a_1 * b_1 * c_1\\)", "\\[ \\frac{a}{b} \\\\ [x](y) \\]", "$$\n+ a\n- b\n= c\n# d\n> e\n$$",
+    "$[x](javascript:alert(1))$", "| \\(a|b\\) |\n|---|\n| $c|d$ |", "$<script>alert(1)</script>$", "$$x$$",
+  ];
+  it.each(FORMULAS)("%j is text to the letter", (source) => {
+    harmless(source);
+    const kept = (text: string) => text.replace(/[\s|-]+/g, "");
+    expect(kept(texts(markdown(source)))).toBe(kept(source));
+  });
+  it("leaves alone whoever uses the characters that stand for others", () => expect(texts(markdown("an odd \ue001 and $x$"))).toBe(" an odd \ue001 and $x$"));
+  it("is not what two prices are, and takes away no code, link or list beside it", () => {
+    const kinds = (source: string) => all(markdown(source)).map((node) => node["kind"]);
+    expect(kinds("from $5 *or* so to $10")).toContain("emphasis");
+    expect(all(markdown("| $5 | 10$ |\n|---|---|")).filter((node) => node["text"] === "10$")).toHaveLength(1);
+    expect(kinds("`$a` *and* `b$`").filter((kind) => kind === "code")).toHaveLength(2);
+    expect(kinds("$x$ [y](https://a.example/$z_1$)")).toContain("link");
+    expect(texts(markdown("[y](https://a.example/$z_1$)"))).toContain("https://a.example/$z_1$");
+    expect(texts(markdown("```tex\n$a_1*b$\n```"))).toContain("$a_1*b$");
+  });
+  it.each(["$a ", "\\(", "\\[", "$$ a", "$a_*"])("%j again and again does not hold up the page", (bit) => {
+    const from = performance.now();
+    harmless(bit.repeat(Math.floor(LONGEST / bit.length)));
+    expect(performance.now() - from).toBeLessThan(3_000);
+  });
+});
+
 describe("markdown as models write it", () => {
   it("numbers its headings without gaps, whatever their size", () => {
     const levels = (source: string) => markdown(source)?.flatMap((block) => (block.kind === "heading" ? [block.level] : []));

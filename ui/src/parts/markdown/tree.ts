@@ -4,6 +4,7 @@ import type { Nodes, PhrasingContent, Root, RootContent, TableRow } from "mdast"
 import { fromMarkdown } from "mdast-util-from-markdown";
 import { gfmTableFromMarkdown } from "mdast-util-gfm-table";
 import { gfmTable } from "micromark-extension-gfm-table";
+import { hideFormulas } from "./formulas";
 
 export type Inline =
   | { kind: "text"; text: string }
@@ -47,6 +48,8 @@ export function beginning(source: string, lines: number): string {
 
 interface Reading {
   source: string;
+  /** A piece of what was read, as it was written. */
+  shown: (text: string) => string;
   definitions: Map<string, string>;
   /** Depths of the headings that the next one may stand under. */
   outline: number[];
@@ -55,8 +58,9 @@ interface Reading {
 /** The tree, or nothing when the text is too long or too tangled to be read in a moment. */
 export function markdown(source: string): Block[] | undefined {
   if (source.length > LONGEST || tangled(source)) return undefined;
-  const root: Root = fromMarkdown(source, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
-  const reading: Reading = { source, definitions: new Map(), outline: [] };
+  const { hidden, shown } = hideFormulas(source);
+  const root: Root = fromMarkdown(hidden, { extensions: [gfmTable()], mdastExtensions: [gfmTableFromMarkdown()] });
+  const reading: Reading = { source, shown, definitions: new Map(), outline: [] };
   collect(root, reading);
   return blocks(root.children, reading, 0);
 }
@@ -71,7 +75,7 @@ function tangled(source: string): boolean {
 function collect(root: Root, reading: Reading): void {
   const todo: Nodes[] = [root];
   for (let node = todo.pop(); node; node = todo.pop()) {
-    if (node.type === "definition") reading.definitions.set(node.identifier, node.url);
+    if (node.type === "definition") reading.definitions.set(node.identifier, reading.shown(node.url));
     if ("children" in node) for (const child of node.children) todo.push(child);
   }
 }
@@ -92,7 +96,7 @@ function block(node: RootContent, reading: Reading, depth: number): Block {
     case "list":
       return { kind: "list", start: node.ordered ? (node.start ?? 1) : undefined, items: node.children.map((item) => blocks(item.children, reading, depth + 1)) };
     case "code":
-      return { kind: "code", language: node.lang ?? "", text: node.value };
+      return { kind: "code", language: reading.shown(node.lang ?? ""), text: reading.shown(node.value) };
     case "thematicBreak":
       return { kind: "rule" };
     case "table":
@@ -120,22 +124,22 @@ function inline(node: PhrasingContent, reading: Reading, depth: number): Inline 
   if (depth > DEEPEST) return { kind: "literal", text: sourceOf(node, reading) };
   switch (node.type) {
     case "text":
-      return { kind: "text", text: node.value };
+      return { kind: "text", text: reading.shown(node.value) };
     case "inlineCode":
-      return { kind: "code", text: node.value };
+      return { kind: "code", text: reading.shown(node.value) };
     case "emphasis":
     case "strong":
       return { kind: node.type, children: inlines(node.children, reading, depth + 1) };
     case "break":
       return { kind: "break" };
     case "link":
-      return link(node.url, node, node.children, reading, depth);
+      return link(reading.shown(node.url), node, node.children, reading, depth);
     case "linkReference":
       return link(reading.definitions.get(node.identifier) ?? "", node, node.children, reading, depth);
     case "image":
-      return image(node.url, node.alt ?? "", node, reading);
+      return image(reading.shown(node.url), reading.shown(node.alt ?? ""), node, reading);
     case "imageReference":
-      return image(reading.definitions.get(node.identifier) ?? "", node.alt ?? "", node, reading);
+      return image(reading.definitions.get(node.identifier) ?? "", reading.shown(node.alt ?? ""), node, reading);
     default:
       return { kind: "literal", text: sourceOf(node, reading) };
   }
