@@ -3,7 +3,7 @@ use crate::bench::{Bench, answered, find_in, rows, wait_until};
 use fs_err as fs;
 use touchstone_engine::app::App;
 use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{ProblemKind, Review, Stale, Verdict};
+use touchstone_engine::rows::{ProblemKind, ReportFormat, ReportRequest, Review, Stale, Verdict};
 
 const RUN: &str = "t-tool_calling-o1-variation0.yaml";
 const FILE: &str = "results/.touchstone/reviews/t-tool_calling-o1-variation0.yaml";
@@ -195,6 +195,33 @@ fn a_review_of_an_answer_that_changed_is_kept_but_not_counted_until_it_is_given_
     review(&bench, RUN, Some(&says(Verdict::Right))).unwrap();
     wait_verdict(&bench, RUN, Some(Verdict::Right));
     assert!(!read_back(bench.app(), &id).0.unwrap().stale);
+}
+
+#[test]
+fn a_note_without_a_verdict_is_in_reports_until_the_run_has_another_answer() {
+    let bench = one_run();
+    let reported = |format| {
+        let request = ReportRequest {
+            format,
+            filter: String::new(),
+            scorer: None,
+            baseline: None,
+            title: String::new(),
+            runs: true,
+            published: false,
+            theme: None,
+        };
+        bench.app().make_report(&request, true).unwrap().text
+    };
+    let formats = [ReportFormat::Csv, ReportFormat::Html, ReportFormat::Junit];
+    let note = Review { verdict: None, note: "Counted twice.".to_owned(), ..says(Verdict::Right) };
+    review(&bench, RUN, Some(&note)).unwrap();
+    wait_until("the note is in every report", || {
+        formats.iter().all(|format| reported(*format).contains("Counted twice.")).then_some(())
+    });
+    bench.put(&format!("results/{RUN}"), answered("Four.").replace("n: 3\n", "n: 4\n"));
+    wait_until("it is of another answer", || (!reported(ReportFormat::Csv).contains("Counted twice.")).then_some(()));
+    assert!(read_back(bench.app(), &id(&bench, RUN)).0.unwrap().stale, "and lies there still");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! **Pure.** Runs as JUnit XML, so that a build server shows them as tests: a suite for each system with its model.
-//! What did not pass is a failure, a system error an error, and what could not be scored is skipped.
+//! What did not pass is a failure, a system error an error, and what could not be scored is skipped. What a person says stands in the
+//! output of the test and changes nothing of that.
 use super::page::{Page, RunLine};
-use super::words;
+use super::{notes, words};
 use crate::rows::{RunState, ScoreStanding};
 use crate::visible::lines;
 use std::collections::BTreeMap;
@@ -89,23 +90,32 @@ fn case(out: &mut String, run: &RunLine) {
         escaped(&called),
         escaped(&run.path)
     );
+    let inner: String = [outcome(run), said(run)].into_iter().flatten().collect();
+    if inner.is_empty() {
+        out.push_str("/>\n");
+    } else {
+        let _ = writeln!(out, ">\n{inner}    </testcase>");
+    }
+}
+
+/// What came of a run that did not pass.
+fn outcome(run: &RunLine) -> Option<String> {
     let (kind, message, type_) = match verdict(run) {
-        Verdict::Passed => {
-            out.push_str("/>\n");
-            return;
-        }
+        Verdict::Passed => return None,
         Verdict::Failed(why) => ("failure", why, run.class.map_or("wrong answer", words::class)),
         Verdict::Error(why) => ("error", why, run.class.map_or("error", words::class)),
         Verdict::Skipped(why) => ("skipped", why, ""),
     };
     let score = run.score.map_or_else(String::new, |score| format!("score {score:.4}"));
     let type_ = if kind == "skipped" { String::new() } else { format!(" type=\"{}\"", escaped(type_)) };
-    let _ = writeln!(
-        out,
-        ">\n      <{kind} message=\"{}\"{type_}>{}</{kind}>\n    </testcase>",
-        escaped(message),
-        escaped(&score)
-    );
+    Some(format!("      <{kind} message=\"{}\"{type_}>{}</{kind}>\n", escaped(message), escaped(&score)))
+}
+
+/// What a person says of it. Every dialect takes it here, behind what came of the run.
+fn said(run: &RunLine) -> Option<String> {
+    let said = words::review(run)?;
+    let apart = if notes::contradicts(run.verdict, run.passed) { " (not as scored)" } else { "" };
+    Some(format!("      <system-out>A person says{apart}: {}</system-out>\n", escaped(&said)))
 }
 
 fn name(name: Option<&str>) -> &str {

@@ -266,13 +266,14 @@ fn markdown_reads_as_tables() {
 }
 
 #[test]
-fn a_build_server_sees_failures_errors_and_what_was_skipped_apart() {
+fn a_build_server_sees_failures_errors_and_what_was_skipped_apart_and_what_a_person_says_of_each() {
     let failed = RunLine {
         state: RunState::Error,
         scoring: Some(ScoreStanding::Error),
         passed: None,
         score: None,
         class: Some(FailureClass::SystemError),
+        verdict: None,
         ..run("b.yaml", "429 <too many>")
     };
     let skipped = RunLine {
@@ -281,24 +282,39 @@ fn a_build_server_sees_failures_errors_and_what_was_skipped_apart() {
         score: None,
         class: None,
         repeat: 2,
+        verdict: None,
+        review_note: Some("Read twice.".to_owned()),
         ..run("c.yaml", "no expected output")
     };
-    let passed = RunLine { passed: Some(true), score: Some(1.0), class: None, ..run("d.yaml", "all right") };
-    let page = page("plain", vec![run("a.yaml", "1 field differs"), failed, skipped, passed]);
+    let passed =
+        RunLine { passed: Some(true), score: Some(1.0), class: None, verdict: None, ..run("e.yaml", "all right") };
+    let contradicted = RunLine {
+        path: "d.yaml".to_owned(),
+        verdict: Some(Verdict::Wrong),
+        review_score: Some(0.25),
+        review_note: Some("<b> ]]>".to_owned()),
+        ..passed.clone()
+    };
+    let page = page("plain", vec![run("a.yaml", "1 field differs"), failed, skipped, contradicted, passed]);
     insta::assert_snapshot!(write(&page, ReportFormat::Junit, None).unwrap(), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="plain" tests="4" failures="1" errors="1" skipped="1">
-      <testsuite name="tool_calling/o1" tests="4" failures="1" errors="1" skipped="1" time="50.000">
+    <testsuites name="plain" tests="5" failures="1" errors="1" skipped="1">
+      <testsuite name="tool_calling/o1" tests="5" failures="1" errors="1" skipped="1" time="62.500">
         <testcase classname="tickets" name="last 20" file="a.yaml" time="12.500">
           <failure message="1 field differs" type="wrong answer">score 0.8000</failure>
+          <system-out>A person says: partly right</system-out>
         </testcase>
         <testcase classname="tickets" name="last 20" file="b.yaml" time="12.500">
           <error message="429 &lt;too many&gt;" type="system error"></error>
         </testcase>
         <testcase classname="tickets" name="last 20 (repeat 2)" file="c.yaml" time="12.500">
           <skipped message="no expected output"></skipped>
+          <system-out>A person says: Read twice.</system-out>
         </testcase>
-        <testcase classname="tickets" name="last 20" file="d.yaml" time="12.500"/>
+        <testcase classname="tickets" name="last 20" file="d.yaml" time="12.500">
+          <system-out>A person says (not as scored): wrong, score 0.25: &lt;b&gt; ]]&gt;</system-out>
+        </testcase>
+        <testcase classname="tickets" name="last 20" file="e.yaml" time="12.500"/>
       </testsuite>
     </testsuites>
     "#);
@@ -352,9 +368,7 @@ fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() 
         ..run("a.yaml", "all right")
     };
     let reviewed = Page { failed: Vec::new(), ..page("plain", vec![said]) };
-    for format in
-        [ReportFormat::Html, ReportFormat::Markdown, ReportFormat::Csv, ReportFormat::Jsonl, ReportFormat::Json]
-    {
+    for format in FORMATS {
         let text = write(&reviewed, format, None).unwrap();
         assert!(text.contains("wrong") && text.contains("0.25") && text.contains("from 2023."), "{format:?}: {text}");
     }

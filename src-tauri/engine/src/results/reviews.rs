@@ -188,15 +188,16 @@ fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &s
         .prepare_cached("SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL")?
         .query_row([&file.path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
         .optional()?;
-    let (verdict, score) = match said {
+    let (verdict, score, holds) = match said {
         // What was said of another answer is not counted; the page of the run shows it, and says so.
-        Some((_, _, Some(mark))) if current_mark(sql, roots, limits, key)? != mark => (None, None),
-        Some((verdict, score, _)) => (verdict, score),
-        None => (None, None),
+        Some((_, _, Some(mark))) if current_mark(sql, roots, limits, key)? != mark => (None, None, false),
+        Some((verdict, score, _)) => (verdict, score, true),
+        None => (None, None, false),
     };
     sql.prepare_cached("UPDATE runs SET verdict = ?, review_score = ? WHERE key = ?")?
         .execute(params![verdict, score, key])?;
-    sql.prepare_cached("UPDATE reviews SET run = ? WHERE path = ?")?.execute(params![key, file.path])?;
+    sql.prepare_cached("UPDATE reviews SET run = ?, holds = ? WHERE path = ?")?
+        .execute(params![key, holds, file.path])?;
     Ok(())
 }
 

@@ -128,6 +128,7 @@ CREATE TABLE reviews (
   answer   TEXT,                             -- names the answer it was given for; NULL: any
   judged   TEXT,                             -- of a file of judgements instead: JSON list of Judged
   note     TEXT,                             -- the beginning of what a person wrote
+  holds    INTEGER,                          -- of what a person said: 1 when it is of the answer that the run has now, else 0
   run      TEXT,                             -- runs.key: the run it was last held against
   same     TEXT,                             -- of a file of judgements: for each, 1 when it was shown what it would be shown now, else 0
   least    TEXT,                             -- of a file of judgements: for each, the score from which on the suite lets it pass; JSON list

@@ -6,7 +6,7 @@ use crate::results::index::{IndexError, Reader};
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
 use rusqlite::Row;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A run, as it is counted.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,14 +63,12 @@ pub struct ScoredRun {
     pub verdict: Option<Verdict>,
     /// A score that a person gave in place of the automatic one.
     pub review_score: Option<f64>,
-    /// The beginning of what that person noted with it.
+    /// The beginning of what that person noted, with a verdict or without one.
     pub review_note: Option<String>,
 }
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
-     CASE WHEN r.verdict IS NOT NULL OR r.review_score IS NOT NULL THEN (SELECT v.note FROM reviews v \
-     WHERE v.run = r.key AND v.judged IS NULL AND v.problem IS NULL LIMIT 1) END";
+     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason";
 
 /// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever scores.
 const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
@@ -98,15 +96,25 @@ pub(super) fn scored(
              LEFT JOIN scores s ON s.run = r.id AND s.scorer = ?1 ORDER BY r.path"
         ),
     };
+    let mut notes = notes(index)?;
     let mut query = index.prepare_cached(&statement)?;
     let mut rows = query.query([scorer])?;
     let mut runs = Vec::with_capacity(ids.len());
     while let Some(row) = rows.next()? {
         if wanted.contains(row.get(0)?) {
-            runs.push(placed(read(row)?, suites));
+            let run = read(row)?;
+            let review_note = notes.remove(&run.id);
+            runs.push(placed(ScoredRun { review_note, ..run }, suites));
         }
     }
     Ok(runs)
+}
+
+/// What people noted of the answers that runs have now, by the keys of the runs. Few runs are reviewed, so these are read at once.
+fn notes(index: &Reader<'_>) -> Result<HashMap<String, String>, IndexError> {
+    let mut query = index.prepare_cached("SELECT run, note FROM reviews WHERE note IS NOT NULL AND holds")?;
+    let notes = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(notes.collect::<Result<_, _>>()?)
 }
 
 /// As its suite numbers it: files may name a task, and a variation, in more than one way.
@@ -162,11 +170,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         verdict: word(row, 19)?,
         review_score: row.get(20)?,
         reason: row.get(21)?,
-        review_note: row.get(22)?,
-        scoring: word(row, 23)?,
-        scorer: row.get(24)?,
-        score: row.get(25)?,
-        passed: row.get(26)?,
-        score_reason: row.get(27)?,
+        review_note: None,
+        scoring: word(row, 22)?,
+        scorer: row.get(23)?,
+        score: row.get(24)?,
+        passed: row.get(25)?,
+        score_reason: row.get(26)?,
     })
 }
