@@ -10,7 +10,7 @@ use rusqlite::{Row, params};
 use std::time::{Duration, Instant};
 
 /// Rows looked at in one batch.
-const ROWS: usize = 4_000;
+const ROWS: u64 = 4_000;
 /// Runs measured before the clock is asked.
 const RUNS: usize = 32;
 /// A batch ends after this long, so that what changes on disk does not wait.
@@ -33,10 +33,16 @@ pub(crate) struct Batch {
 struct Renewed {
     id: i64,
     key: String,
+    /// What its suite says of it, where that is something else.
+    said: Option<SaidBySuite>,
+    measured: Option<Measured>,
+}
+
+#[derive(Debug)]
+struct SaidBySuite {
     task: String,
     missing: String,
     variation_name: Option<String>,
-    measured: Option<Measured>,
 }
 
 /// A row, as far as its task decides what it says.
@@ -68,40 +74,43 @@ impl Candidate {
 
 /// Looks at the rows after one, and measures those that were measured against something else.
 pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch, IndexError> {
+    const SELECT: &str = "SELECT id, key, task, variation, variation_name, layout, system, tools, missing_calls, fingerprint \
+                          FROM runs WHERE id > ? AND task IS NOT NULL ORDER BY id";
     let began = Instant::now();
     let mut batch = Batch { after, ..Batch::default() };
     let mut texts = None;
-    let candidates = candidates(writer, after)?;
-    batch.end = candidates.len() < ROWS;
+    let mut select = writer.sql.prepare_cached(SELECT)?;
+    let mut rows = select.query([after])?;
     let mut measured = 0;
-    for candidate in candidates {
-        if measured >= RUNS && began.elapsed() > LONG {
-            batch.end = false;
+    while batch.seen < ROWS && (measured < RUNS || began.elapsed() <= LONG) {
+        let Some(row) = rows.next()? else {
+            batch.end = true;
             break;
-        }
+        };
+        let candidate = candidate(row)?;
         batch.after = candidate.id;
         batch.seen += 1;
-        let place = candidate.place();
-        let stale = place.fingerprint(tasks) != candidate.fingerprint;
-        let (missing, name) = record::from_suite(tasks, &place, &candidate.tools);
-        let name = name.or(candidate.own_name.clone());
-        // The query may have been read only after its result.
-        let id = tasks.query_id(&candidate.task).map(str::to_owned);
-        if id.is_none() && !stale && missing == candidate.missing && name == candidate.variation_name {
+        let stale = candidate.place().fingerprint(tasks) != candidate.fingerprint;
+        let said = said_by_suite(&candidate, tasks);
+        if !stale && said.is_none() {
             continue;
         }
         let again = if stale { Some(again(writer, &mut texts, &candidate, tasks)?) } else { None };
         measured += usize::from(stale);
-        batch.renewed.push(Renewed {
-            id: candidate.id,
-            key: candidate.key,
-            task: id.unwrap_or(candidate.task),
-            missing,
-            variation_name: name,
-            measured: again,
-        });
+        batch.renewed.push(Renewed { id: candidate.id, key: candidate.key, said, measured: again });
     }
     Ok(batch)
+}
+
+/// What the suite says of a row; nothing where the row says the same.
+fn said_by_suite(candidate: &Candidate, tasks: &Tasks) -> Option<SaidBySuite> {
+    let (missing, name) = record::from_suite(tasks, &candidate.place(), &candidate.tools);
+    let name = name.or_else(|| candidate.own_name.clone());
+    // The query may have been read only after its result.
+    let id = tasks.query_id(&candidate.task);
+    let same = id.is_none() && missing == candidate.missing && name == candidate.variation_name;
+    let task = id.unwrap_or(&candidate.task).to_owned();
+    (!same).then_some(SaidBySuite { task, missing, variation_name: name })
 }
 
 impl Batch {
@@ -114,9 +123,11 @@ impl Batch {
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
-        for Renewed { id, key, task, missing, variation_name, measured } in self.renewed {
-            sql.prepare_cached("UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?")?
-                .execute(params![task, missing, variation_name, id])?;
+        for Renewed { id, key, said, measured } in self.renewed {
+            if let Some(SaidBySuite { task, missing, variation_name }) = said {
+                sql.prepare_cached("UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?")?
+                    .execute(params![task, missing, variation_name, id])?;
+            }
             if let Some(mut measured) = measured {
                 write::fill_in(sql, &mut measured)?;
                 Columns::of(&measured).put(sql, id)?;
@@ -126,14 +137,6 @@ impl Batch {
         }
         Ok(keys)
     }
-}
-
-fn candidates(writer: &Writer, after: i64) -> Result<Vec<Candidate>, IndexError> {
-    const SELECT: &str = "SELECT id, key, task, variation, variation_name, layout, system, tools, missing_calls, fingerprint \
-                          FROM runs WHERE id > ? AND task IS NOT NULL ORDER BY id LIMIT ?";
-    let mut select = writer.sql.prepare_cached(SELECT)?;
-    let rows = select.query_map(params![after, i64::try_from(ROWS).unwrap_or(i64::MAX)], candidate)?;
-    Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
