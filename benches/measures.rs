@@ -15,7 +15,7 @@ pub(crate) const MANY: [&str; 3] = ["many-floor", "many-cold", "many-warm"];
 pub(crate) const LONG: Duration = Duration::from_mins(5);
 
 /// On the folder of the overview.
-pub(crate) const MATRIX: [&str; 1] = ["overview"];
+pub(crate) const MATRIX: [&str; 2] = ["overview", "scoring"];
 
 /// On the folder in which everything was said.
 pub(crate) const SAID: [&str; 1] = ["agreement"];
@@ -32,6 +32,7 @@ pub(crate) fn run(name: &str, dir: &Path) {
         "new-file" => new_files(dir, false),
         "new-file-busy" => new_files(dir, true),
         "overview" => crate::matrix::run(dir),
+        "scoring" => crate::scoring::run(dir),
         "agreement" => crate::agreement::run(dir),
         _ => println!("no measurement is called {name}"),
     }
@@ -59,8 +60,7 @@ fn least(dir: &Path) {
 }
 
 fn cold(dir: &Path) {
-    let home = Home::new(dir, "cold");
-    fs::remove_dir_all(&home.cache).ok();
+    let home = Home::empty(dir, "cold");
     let started = Instant::now();
     let app = home.open();
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
@@ -184,8 +184,7 @@ fn new_files(dir: &Path, busy: bool) {
     let copy = dir.with_file_name(format!("new-files-{busy}"));
     fs::remove_dir_all(&copy).ok();
     fs::create_dir_all(copy.join("there")).unwrap_or_else(|e| panic!("{e}"));
-    let home = Home::new(&copy, "new");
-    fs::remove_dir_all(&home.cache).ok();
+    let home = Home::empty(&copy, "new");
     let app = home.open();
     app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
     let (told, changes) = mpsc::channel();
@@ -240,7 +239,7 @@ fn noise(folder: PathBuf) -> std::thread::JoinHandle<()> {
     })
 }
 
-fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunPage {
+pub(crate) fn page(app: &App, filter: &str, column: Column, offset: u32) -> RunPage {
     let sort = Sort { column, descending: true };
     let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: 100 } };
     app.list_runs(request).unwrap_or_else(|e| panic!("{e}"))
@@ -255,6 +254,13 @@ pub(crate) struct Home {
 impl Home {
     fn new(folder: &Path, name: &str) -> Self {
         Self { folder: folder.to_path_buf(), cache: folder.with_extension(format!("{name}-cache")) }
+    }
+
+    /// One without an index.
+    pub(crate) fn empty(folder: &Path, name: &str) -> Self {
+        let home = Self::new(folder, name);
+        fs::remove_dir_all(&home.cache).ok();
+        home
     }
 
     /// One whose index is complete already, made when it is not there.

@@ -13,6 +13,7 @@ mod corpus;
 mod floor;
 mod matrix;
 mod measures;
+mod scoring;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

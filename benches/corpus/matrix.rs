@@ -11,6 +11,7 @@ const REPEATS: usize = 8;
 const SYSTEMS: [&str; 3] = ["promptql", "tool_calling", "tool_calling_python"];
 const MODELS: [&str; 4] = ["claude", "o1", "o3-mini", "replay"];
 const ROWS: u64 = 6;
+pub(crate) const RUNS: usize = TASKS * VARIATIONS * SYSTEMS.len() * MODELS.len() * REPEATS;
 
 /// Writes suites with expected outputs, and 96,000 runs that are right in part, unless they are there already.
 pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
@@ -20,12 +21,10 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
         return Ok(dir);
     }
     let mut dice = Dice::new(20_260_202);
-    fs::create_dir_all(dir.join("tasks"))?;
+    put_suites(&dir, "fields")?;
     for task in 0..TASKS {
         let results = dir.join(format!("results/group{}", task / 20));
         fs::create_dir_all(&results)?;
-        fs::create_dir_all(dir.join(format!("tasks/group{}", task / 20)))?;
-        fs::write(dir.join(format!("tasks/group{}/task{task:03}.yaml", task / 20)), suite())?;
         for variation in 0..VARIATIONS {
             for (system, model) in SYSTEMS.iter().flat_map(|system| MODELS.map(|model| (system, model))) {
                 for repeat in 1..=REPEATS {
@@ -40,9 +39,19 @@ pub(crate) fn write(root: &Path) -> io::Result<PathBuf> {
     Ok(dir)
 }
 
-fn suite() -> String {
+/// Writes all suites, each with one scorer.
+pub(crate) fn put_suites(dir: &Path, scorer: &str) -> io::Result<()> {
+    for task in 0..TASKS {
+        let folder = dir.join(format!("tasks/group{}", task / 20));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("task{task:03}.yaml")), suite(scorer))?;
+    }
+    Ok(())
+}
+
+fn suite(scorer: &str) -> String {
     let mut text = format!(
-        "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\nresult_artifact_key: ticket_id\nrepeat: {REPEATS}\nvariations:\n"
+        "promptql_prompt: list {{n}} tickets\ntool_calling_prompt: list {{n}} tickets\nresult_artifact_key: ticket_id\nrepeat: {REPEATS}\nscorers: [{scorer}]\nvariations:\n"
     );
     for variation in 0..VARIATIONS {
         let _ = writeln!(text, "  - name: last {variation}\n    parameters: {{n: {variation}}}\n    expected_output:");

@@ -1,0 +1,77 @@
+//! Measures scoring: a first index of runs that all have something expected, the same runs once every suite changed, and a report of
+//! 5,000 of them.
+use crate::corpus::matrix::{RUNS, put_suites};
+use crate::floor::cpu_s;
+use crate::measures::{Home, LONG, ms, page};
+use std::path::Path;
+use std::time::{Duration, Instant};
+use touchstone_engine::app::App;
+use touchstone_engine::rows::{Column, ReportFormat, ReportRequest};
+
+/// Eleven of the 200 tasks.
+const SOME: &str = "task:group0/task00*,group0/task010";
+const FORMATS: [ReportFormat; 6] = [
+    ReportFormat::Html,
+    ReportFormat::Markdown,
+    ReportFormat::Csv,
+    ReportFormat::Json,
+    ReportFormat::Jsonl,
+    ReportFormat::Junit,
+];
+
+/// On the folder of the overview.
+pub(crate) fn run(dir: &Path) {
+    put_suites(dir, "fields").unwrap_or_else(|e| panic!("{e}"));
+    let app = timed(&format!("first index of {RUNS} runs, scored"), || {
+        let app = Home::empty(dir, "scoring").open();
+        app.wait_ready(LONG).unwrap_or_else(|e| panic!("{e}"));
+        wait_scored(&app, "fields");
+        app
+    });
+    app.wait_searchable(LONG).unwrap_or_else(|e| panic!("{e}"));
+    // The folder is left as it was found.
+    for scorer in ["exact", "fields"] {
+        timed(&format!("once all suites ask for `{scorer}` instead"), || {
+            put_suites(dir, scorer).unwrap_or_else(|e| panic!("{e}"));
+            wait_scored(&app, scorer);
+        });
+    }
+    for format in FORMATS {
+        report(&app, format);
+    }
+}
+
+fn report(app: &App, format: ReportFormat) {
+    let request = ReportRequest {
+        format,
+        filter: SOME.to_owned(),
+        scorer: None,
+        baseline: None,
+        title: String::new(),
+        runs: true,
+        published: false,
+        theme: None,
+    };
+    let what = format!("report of some as {format:?}");
+    let report = timed(&what, || app.make_report(&request, true).unwrap_or_else(|e| panic!("{e}")));
+    println!("  {} runs, {} KB", report.runs, report.bytes / 1_000);
+}
+
+/// Waits until all runs are scored by this scorer. Asks seldom, for what is asked takes time of the same processors.
+fn wait_scored(app: &App, scorer: &str) {
+    let started = Instant::now();
+    let is_done = || {
+        app.status().scoring.is_none() && page(app, &format!("scorer:{scorer}"), Column::Path, 0).total == RUNS as u64
+    };
+    while !is_done() {
+        assert!(started.elapsed() < LONG, "waited in vain for scores by {scorer}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    let (started, worked) = (Instant::now(), cpu_s());
+    let made = work();
+    println!("scoring: {what}: {} (processor {:.2} s)", ms(started.elapsed()), cpu_s() - worked);
+    made
+}
