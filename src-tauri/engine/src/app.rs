@@ -32,6 +32,7 @@ mod bulletin;
 mod cells;
 mod comparing;
 pub mod converting;
+mod course;
 mod data_files;
 mod diffing;
 mod doctor;

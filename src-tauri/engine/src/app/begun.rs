@@ -1,5 +1,6 @@
 //! Work that was begun since the program began and goes on while people look elsewhere: the list of it, newest first. What the work
 //! is belongs to whoever began it.
+use super::course::Course;
 use crate::error::{AppError, Code};
 use futures_util::FutureExt as _;
 use std::panic::AssertUnwindSafe;
@@ -13,18 +14,14 @@ pub(super) async fn caught<T>(work: impl Future<Output = T>) -> Result<T, String
 
 /// Something that goes on for a while and can be stopped.
 pub(super) trait Lasting {
+    /// What is counted of it.
+    type Progress;
     /// How refusals begin while it goes on: `Runs are being judged`.
     const WHAT: &'static str;
     /// What it is called when it is not there: `judging`.
     const NAME: &'static str;
-    /// Its id.
-    fn id(&self) -> &str;
-    /// Nothing of it is left to do.
-    fn is_over(&self) -> bool;
-    /// Begins nothing new; `now` also gives up what is in flight.
-    fn stop(&self, now: bool, why: &str);
-    /// Waits until it is over; false when that took too long.
-    fn wait(&self, timeout: Duration) -> bool;
+    /// How it stands.
+    fn course(&self) -> &Course<Self::Progress>;
 }
 
 /// What was begun, newest first.
@@ -54,7 +51,7 @@ impl<W: Lasting> Begun<W> {
 
     pub(super) fn find(&self, id: &str) -> Result<Arc<W>, AppError> {
         let gone = || format!("This {} is not known: the program was started again since.", W::NAME);
-        let found = self.lock().iter().find(|work| work.id() == id).cloned();
+        let found = self.lock().iter().find(|work| work.course().id == id).cloned();
         found.ok_or_else(|| AppError::new(Code::NotFound, gone()))
     }
 
@@ -64,14 +61,14 @@ impl<W: Lasting> Begun<W> {
     }
 
     fn at_work(&self) -> Vec<Arc<W>> {
-        self.lock().iter().filter(|work| !work.is_over()).cloned().collect()
+        self.lock().iter().filter(|work| !work.course().is_over()).cloned().collect()
     }
 
     /// Stops all of it; true when there is something to wait for.
     pub(super) fn stop_all(&self, now: bool, why: &str) -> bool {
         let at_work = self.at_work();
         for work in &at_work {
-            work.stop(now, why);
+            work.course().stop(now, why);
         }
         !at_work.is_empty()
     }
@@ -79,7 +76,7 @@ impl<W: Lasting> Begun<W> {
     /// Waits until nothing is under way; false when that took too long.
     pub(super) fn wait(&self, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        self.all().iter().all(|work| work.wait(deadline.saturating_duration_since(Instant::now())))
+        self.all().iter().all(|work| work.course().wait(deadline.saturating_duration_since(Instant::now())))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Arc<W>>> {

@@ -4,9 +4,9 @@ mod asking;
 mod rounds;
 
 use super::begun::{Begun, Lasting, caught};
+use super::course::Course;
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
-use crate::clock;
 use crate::error::{AppError, Code};
 use crate::evaluating::progress::{End, Progress};
 use crate::evaluating::results::{self, Made};
@@ -14,16 +14,16 @@ use crate::evaluating::rounds::{Lack, Round, together};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::wish::Wish;
 use crate::results::layouts;
-use crate::rows::{EvaluateAgain, EvaluationView, LaunchState, Stale};
+use crate::rows::{EvaluateAgain, EvaluationView, Stale};
 use crate::runs::drive::Crew;
 use crate::runs::evaluations::{Bench, Place};
-use crate::runs::event::{RunEvent, What};
+use crate::runs::event::RunEvent;
 use crate::runs::http::redact::Redactor;
 use crate::runs::journal::{Journal, Record};
 use crate::runs::launch::Stops;
 use crate::runs::spec::Model;
 use crate::runs::tools::python::PythonTool;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -75,21 +75,16 @@ pub(super) struct Asking {
 
 /// An evaluation that was begun.
 pub(super) struct Work {
-    id: String,
     open: Option<Arc<OpenFolder>>,
     job: Job,
     asking: Option<Asking>,
     programs: Option<PythonTool>,
     program_seats: Semaphore,
-    stops: Stops,
     /// Held as long as it goes on, with the journal of what models and the target said.
     bench: Mutex<Option<Bench>>,
-    began_ms: i64,
-    poster: Poster,
-    progress: Mutex<Progress>,
+    course: Course<Progress>,
     /// The results, once they are there, where no file holds them.
     made: Mutex<Option<String>>,
-    over: Condvar,
 }
 
 impl App {
@@ -108,25 +103,25 @@ impl App {
     /// How many rows the target of an evaluation was asked about so far, and how many of these it had answered before.
     pub fn evaluation_asked(&self, id: &str) -> Result<(u64, u64), AppError> {
         let work = self.inner.evaluations.find(id)?;
-        let progress = work.lock();
-        Ok((progress.asked, progress.answered))
+        let standing = work.course.lock();
+        Ok((standing.progress.asked, standing.progress.answered))
     }
 
     /// Lets questions in flight be answered and kept, and begins nothing new; `now` gives up what is in flight.
     pub fn stop_evaluating(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.evaluations.find(id)?.stop(now, "It was stopped.");
+        self.inner.evaluations.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
     /// Waits until an evaluation is over; false when that took too long.
     pub fn wait_evaluation(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.evaluations.find(id)?.wait(timeout))
+        Ok(self.inner.evaluations.find(id)?.course.wait(timeout))
     }
 
     /// The file of results as it was written, or would have been; none as long as there are no results.
     pub fn evaluation_results(&self, id: &str) -> Result<Option<String>, AppError> {
         let work = self.inner.evaluations.find(id)?;
-        let Some(place) = work.job.place.as_ref().filter(|_| work.lock().written) else {
+        let Some(place) = work.job.place.as_ref().filter(|_| work.course.lock().progress.written) else {
             return Ok(work.made.lock().unwrap_or_else(PoisonError::into_inner).clone());
         };
         let failed = |why: String| AppError::new(Code::Failed, format!("The results cannot be read again: {why}"));
@@ -144,35 +139,29 @@ impl Work {
         poster: Poster,
     ) -> Self {
         let stops = asking.as_ref().map_or_else(Stops::default, |asking| asking.crew.stops.clone());
-        let progress = Mutex::new(Progress::of(job.rows * job.wish.evaluators.len()));
+        let progress = Progress::of(job.rows * job.wish.evaluators.len());
+        let course = Course::new(id, stops, (poster, Stale::Evaluations), progress);
         Self {
-            id,
             open,
             job,
             asking,
             programs,
             program_seats: Semaphore::new(PROGRAMS),
-            stops,
             bench: Mutex::new(bench),
-            began_ms: clock::now_ms(),
-            poster,
-            progress,
+            course,
             made: Mutex::default(),
-            over: Condvar::new(),
         }
     }
 
     /// Evaluates all rows, so many things at a time, and writes what came of it.
     pub(super) async fn run(self: Arc<Self>, table: Arc<Table>, seats: usize, mut events: UnboundedReceiver<RunEvent>) {
-        self.poster.post(Stale::Evaluations);
+        self.course.post();
         if let Err(why) = caught(self.go(table, seats, &mut events)).await {
-            self.lock().why = Some(why);
+            self.course.lock().why = Some(why);
         }
         // Given back before anybody hears that it is over: whoever waited may begin again at once.
         drop(self.bench.lock().unwrap_or_else(PoisonError::into_inner).take());
-        self.lock().over = true;
-        self.over.notify_all();
-        self.poster.post(Stale::Evaluations);
+        self.course.end();
     }
 
     async fn go(self: &Arc<Self>, table: Arc<Table>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
@@ -181,11 +170,11 @@ impl Work {
         let wish = &self.job.wish;
         let sheet = Arc::new(tokio::task::block_in_place(|| Sheet::of(wish, &table, said).counted(wish)));
         drop(table);
-        let unanswered = sheet.unanswered(wish).filter(|_| !self.stops.soft.is_cancelled());
+        let unanswered = sheet.unanswered(wish).filter(|_| !self.course.is_stopping());
         let made = match unanswered {
             // No model is paid for what cannot come to anything.
             Some(why) => {
-                self.lock().why = Some(why);
+                self.course.lock().why = Some(why);
                 None
             }
             None => Some(self.evaluate(&seats, &sheet, events).await),
@@ -194,7 +183,7 @@ impl Work {
             let work = Arc::clone(self);
             let written = tokio::task::spawn_blocking(move || work.write(&sheet, &made)).await;
             if let Err(why) = written.unwrap_or_else(|_| Err("A mistake in Touchstone ended this.".to_owned())) {
-                self.lock().why = Some(format!("The results could not be written: {why}"));
+                self.course.lock().why = Some(format!("The results could not be written: {why}"));
             }
         }
     }
@@ -211,7 +200,7 @@ impl Work {
         let mut running = JoinSet::new();
         for unit in 0..rows * evaluators {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
-            if self.stops.soft.is_cancelled() {
+            if self.course.is_stopping() {
                 break;
             }
             let (work, sheet) = (Arc::clone(self), Arc::clone(sheet));
@@ -225,13 +214,13 @@ impl Work {
             while let Some(done) = running.try_join_next() {
                 self.take(&mut made, done);
             }
-            self.listen(events);
+            self.course.listen(events);
         }
         while let Some(done) = running.join_next().await {
             self.take(&mut made, done);
-            self.listen(events);
+            self.course.listen(events);
         }
-        self.listen(events);
+        self.course.listen(events);
         made
     }
 
@@ -241,12 +230,12 @@ impl Work {
         let evaluator = &self.job.wish.evaluators[at].evaluator;
         let name = &evaluator.name;
         let Some(rounds) = ended else {
-            self.lock().end(row as u64 + 1, name, End::Stopped);
+            self.course.lock().progress.end(row as u64 + 1, name, End::Stopped);
             return;
         };
         for (number, round) in rounds.iter().enumerate() {
             made.say((row, evaluator, number), round);
-            self.lock().unread += u64::from(round.is_unread());
+            self.course.lock().progress.unread += u64::from(round.is_unread());
         }
         let is_missing = rounds.iter().any(|round| round.lack == Some(Lack::Unheard));
         let result = together(rounds, evaluator.limit_of_grader());
@@ -255,20 +244,9 @@ impl Work {
             Err(why) if is_missing => End::Missing(why.message.clone()),
             Err(why) => End::Failed(why.message.clone()),
         };
-        self.lock().end(row as u64 + 1, name, end);
+        self.course.lock().progress.end(row as u64 + 1, name, end);
         made.take(row, at, &result);
-        self.poster.post(Stale::Evaluations);
-    }
-
-    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept), and what was paid for nothing.
-    fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
-        while let Ok(event) = events.try_recv() {
-            match event.what {
-                What::Stopping { why } => self.lock().why = Some(why),
-                What::Lost { usage, cost, .. } => self.lock().lost(usage.total(), cost),
-                _ => {}
-            }
-        }
+        self.course.post();
     }
 
     /// Keeps raw replies, then the results: whoever sees these finds those.
@@ -286,7 +264,7 @@ impl Work {
         }
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
-            self.lock().written = true;
+            self.course.lock().progress.written = true;
             // As long as something is missing, what the target said stays what the rest is asked about.
             let journal = self.journal().filter(|_| !made.has_holes());
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
@@ -297,7 +275,7 @@ impl Work {
                 tracing::debug!(%error, "what is finished is offered to be gone on with");
             }
         }
-        self.lock().metrics = metrics;
+        self.course.lock().progress.metrics = metrics;
         if self.job.place.is_none() {
             *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         }
@@ -307,7 +285,7 @@ impl Work {
     /// The file of results, as it is shown, as long as it goes on in this folder.
     pub(super) fn under_way(&self, open: &Arc<OpenFolder>) -> Option<String> {
         let is_here = self.open.as_ref().is_some_and(|its| Arc::ptr_eq(its, open));
-        self.job.shown.clone().filter(|_| is_here && !self.lock().over)
+        self.job.shown.clone().filter(|_| is_here && !self.course.is_over())
     }
 
     /// Where replies and what the target said are kept; none once it is over.
@@ -316,30 +294,24 @@ impl Work {
     }
 
     fn view(&self) -> EvaluationView {
-        let progress = self.lock();
-        let stopping = self.stops.soft.is_cancelled();
-        let left = progress.total > progress.done + progress.failed;
+        let standing = self.course.lock();
+        let (progress, bill) = (&standing.progress, standing.bill);
         EvaluationView {
-            id: self.id.clone(),
+            id: self.course.id.clone(),
             data: self.job.data.clone(),
             model: self.judge().map(|model| model.name.clone()),
-            began_ms: self.began_ms,
-            state: match (progress.over, stopping) {
-                (false, false) => LaunchState::Running,
-                (false, true) => LaunchState::Stopping,
-                (true, _) if left => LaunchState::Stopped,
-                (true, _) => LaunchState::Done,
-            },
-            why: progress.why.clone(),
+            began_ms: self.course.began_ms,
+            state: self.course.state(standing.over, progress.done + progress.failed, progress.total),
+            why: standing.why.clone(),
             total: progress.total,
             done: progress.done,
             failed: progress.failed,
             missing: progress.missing,
             unread: progress.unread,
-            calls: progress.calls,
-            tokens: progress.tokens,
-            cost: progress.cost,
-            unpriced: progress.unpriced,
+            calls: bill.calls,
+            tokens: bill.tokens,
+            cost: bill.cost,
+            unpriced: bill.unpriced,
             max_cost: self.job.max_cost,
             troubles: progress.troubles.clone(),
             file: self.job.shown.clone().filter(|_| progress.written),
@@ -352,37 +324,14 @@ impl Work {
     fn judge(&self) -> Option<&Model> {
         self.asking.as_ref()?.models.judge.as_ref()
     }
-
-    fn lock(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Lasting for Work {
+    type Progress = Progress;
     const WHAT: &'static str = "A data file is being evaluated";
     const NAME: &'static str = "evaluation";
 
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn is_over(&self) -> bool {
-        self.lock().over
-    }
-
-    fn stop(&self, now: bool, why: &str) {
-        if !self.stops.soft.is_cancelled() {
-            self.lock().why = Some(why.to_owned());
-        }
-        self.stops.soft.cancel();
-        if now {
-            self.stops.hard.cancel();
-        }
-        self.poster.post(Stale::Evaluations);
-    }
-
-    fn wait(&self, timeout: Duration) -> bool {
-        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
-        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
+    fn course(&self) -> &Course<Progress> {
+        &self.course
     }
 }

@@ -1,6 +1,7 @@
 //! Judging that is under way: runs are judged a few at a time, each round is kept before the next is asked for, and all of it can be
 //! stopped. Owns the order of these.
 use super::begun::{Begun, Lasting, caught};
+use super::course::Course;
 use super::judging::{Look, look_with};
 use super::{App, OpenFolder};
 use crate::app::bulletin::Poster;
@@ -9,13 +10,13 @@ use crate::error::AppError;
 use crate::judging::owed::{self, Owed, Target, Wish};
 use crate::judging::progress::{End, Progress};
 use crate::results::judgements;
-use crate::rows::{JudgingView, LaunchState, Stale};
-use crate::runs::drive::{Crew, Errand, Heard, Paid, Unheard};
-use crate::runs::event::{RunEvent, What};
+use crate::rows::{JudgingView, Stale};
+use crate::runs::drive::{Crew, Errand, Heard, Unheard};
+use crate::runs::event::RunEvent;
 use crate::runs::judgements::{Bench, taken};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Said, Turn};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -33,16 +34,12 @@ pub(super) type Judgings = Begun<Work>;
 
 /// Judging that was begun.
 pub(super) struct Work {
-    id: String,
     open: Arc<OpenFolder>,
     crew: Arc<Crew>,
     model: Model,
     wish: Wish,
-    began_ms: i64,
     max_cost: Option<f64>,
-    poster: Poster,
-    progress: Mutex<Progress>,
-    over: Condvar,
+    course: Course<Progress>,
 }
 
 impl App {
@@ -60,13 +57,13 @@ impl App {
 
     /// Lets questions in flight be answered and kept, and asks no others; `now` gives up what is in flight.
     pub fn stop_judging(&self, id: &str, now: bool) -> Result<(), AppError> {
-        self.inner.judgings.find(id)?.stop(now, "It was stopped.");
+        self.inner.judgings.find(id)?.course.stop(now, "It was stopped.");
         Ok(())
     }
 
     /// Waits until judging is over; false when that took too long.
     pub fn wait_judging(&self, id: &str, timeout: Duration) -> Result<bool, AppError> {
-        Ok(self.inner.judgings.find(id)?.wait(timeout))
+        Ok(self.inner.judgings.find(id)?.course.wait(timeout))
     }
 }
 
@@ -86,9 +83,9 @@ impl Work {
         (runs, max_cost): (usize, Option<f64>),
         poster: Poster,
     ) -> Self {
-        let progress = Mutex::new(Progress::of(wish.judge, runs, wish.rounds));
-        let over = Condvar::new();
-        Self { id, open, crew, model, wish, began_ms: clock::now_ms(), max_cost, poster, progress, over }
+        let progress = Progress::of(wish.judge, runs, wish.rounds);
+        let course = Course::new(id, crew.stops.clone(), (poster, Stale::Judgings), progress);
+        Self { open, crew, model, wish, max_cost, course }
     }
 
     /// Judges runs, so many at a time.
@@ -98,7 +95,7 @@ impl Work {
         seats: usize,
         mut events: UnboundedReceiver<RunEvent>,
     ) {
-        self.poster.post(Stale::Judgings);
+        self.course.post();
         let seats = Arc::new(Semaphore::new(seats.max(1)));
         let mut running = JoinSet::new();
         for target in targets {
@@ -107,35 +104,22 @@ impl Work {
             running.spawn(async move {
                 let end = caught(work.judge(&target)).await.unwrap_or_else(End::Failed);
                 drop(seat);
-                work.lock().end(&target, end);
-                work.poster.post(Stale::Judgings);
+                work.course.lock().progress.end(&target, end);
+                work.course.post();
             });
             while running.try_join_next().is_some() {
-                self.listen(&mut events);
+                self.course.listen(&mut events);
             }
         }
         while running.join_next().await.is_some() {
-            self.listen(&mut events);
+            self.course.listen(&mut events);
         }
-        self.listen(&mut events);
-        self.lock().over = true;
-        self.over.notify_all();
-        self.poster.post(Stale::Judgings);
-    }
-
-    /// Notes why it stops by itself (the budget is spent, a key is wrong, replies cannot be kept), and what was paid for nothing.
-    fn listen(&self, events: &mut UnboundedReceiver<RunEvent>) {
-        while let Ok(event) = events.try_recv() {
-            match event.what {
-                What::Stopping { why } => self.lock().why = Some(why),
-                What::Lost { usage, cost, .. } => self.lock().lost(usage.total(), cost),
-                _ => {}
-            }
-        }
+        self.course.listen(&mut events);
+        self.course.end();
     }
 
     async fn judge(self: &Arc<Self>, target: &Target) -> End {
-        if self.crew.stops.soft.is_cancelled() {
+        if self.course.is_stopping() {
             return End::Stopped;
         }
         let (work, its) = (Arc::clone(self), target.clone());
@@ -146,7 +130,7 @@ impl Work {
             Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
         };
         while let Some(round) = taken.owed.round() {
-            if self.crew.stops.soft.is_cancelled() {
+            if self.course.is_stopping() {
                 return End::Stopped;
             }
             let said = match self.round(&taken, &target.path, round).await {
@@ -234,15 +218,12 @@ impl Work {
                     ..over
                 });
             };
-            let Heard { text, refused: would_not, model_id: id, paid: Paid { tokens: used, cost: paid, journaled } } =
+            let Heard { text, refused: would_not, model_id: id, paid } =
                 errand.ask(&question.instructions, &turns(&question)).await?;
-            if !journaled {
-                self.lock().paid(used, paid);
-                self.poster.post(Stale::Judgings);
-            }
+            self.course.paid(&paid);
             model_id = id.or(model_id);
-            tokens = used.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
-            cost = cost.zip(paid).map(|(sum, paid)| sum + paid);
+            tokens = paid.tokens.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
+            cost = cost.zip(paid.cost).map(|(sum, paid)| sum + paid);
             refused = would_not;
             sitting.take(&text);
             replies.push(text.chars().take(LONGEST_REPLY).collect());
@@ -258,67 +239,39 @@ impl Work {
     }
 
     fn view(&self) -> JudgingView {
-        let progress = self.lock();
-        let stopping = self.crew.stops.soft.is_cancelled();
-        let left = progress.total > progress.done + progress.failed + progress.skipped;
+        let standing = self.course.lock();
+        let (progress, bill) = (&standing.progress, standing.bill);
+        let finished = progress.done + progress.failed + progress.skipped;
         JudgingView {
-            id: self.id.clone(),
+            id: self.course.id.clone(),
             judge: self.wish.judge.name.to_owned(),
             model: self.wish.model.clone(),
-            began_ms: self.began_ms,
-            state: match (progress.over, stopping) {
-                (false, false) => LaunchState::Running,
-                (false, true) => LaunchState::Stopping,
-                (true, _) if left => LaunchState::Stopped,
-                (true, _) => LaunchState::Done,
-            },
-            why: progress.why.clone(),
+            began_ms: self.course.began_ms,
+            state: self.course.state(standing.over, finished, progress.total),
+            why: standing.why.clone(),
             total: progress.total,
             done: progress.done,
             unread: progress.unread,
             failed: progress.failed,
             skipped: progress.skipped,
-            calls: progress.calls,
-            tokens: progress.tokens,
-            cost: progress.cost,
-            unpriced: progress.unpriced,
+            calls: bill.calls,
+            tokens: bill.tokens,
+            cost: bill.cost,
+            unpriced: bill.unpriced,
             max_cost: self.max_cost,
             troubles: progress.troubles.clone(),
-            rates: progress.rates(),
+            rates: progress.rates(standing.over),
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Lasting for Work {
+    type Progress = Progress;
     const WHAT: &'static str = "Runs are being judged";
     const NAME: &'static str = "judging";
 
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn is_over(&self) -> bool {
-        self.lock().over
-    }
-
-    fn stop(&self, now: bool, why: &str) {
-        if !self.crew.stops.soft.is_cancelled() {
-            self.lock().why = Some(why.to_owned());
-        }
-        self.crew.stops.soft.cancel();
-        if now {
-            self.crew.stops.hard.cancel();
-        }
-        self.poster.post(Stale::Judgings);
-    }
-
-    fn wait(&self, timeout: Duration) -> bool {
-        let waited = self.over.wait_timeout_while(self.lock(), timeout, |progress| !progress.over);
-        waited.map_or_else(|broken| broken.into_inner().0.over, |(progress, _)| progress.over)
+    fn course(&self) -> &Course<Progress> {
+        &self.course
     }
 }
 

@@ -1,4 +1,4 @@
-//! **Pure.** How an evaluation stands: what is done, what failed and why, and what was paid.
+//! **Pure.** How an evaluation stands: what is done, what failed and why.
 use crate::rows::{EvaluateMetric, EvaluateTrouble};
 
 /// Troubles that are shown.
@@ -30,34 +30,15 @@ pub(crate) struct Progress {
     pub(crate) missing: u64,
     pub(crate) stopped: u64,
     pub(crate) unread: u64,
-    pub(crate) calls: u64,
-    pub(crate) tokens: u64,
-    pub(crate) cost: f64,
-    pub(crate) unpriced: bool,
     pub(crate) troubles: Vec<EvaluateTrouble>,
     pub(crate) metrics: Vec<EvaluateMetric>,
-    pub(crate) why: Option<String>,
     pub(crate) written: bool,
-    pub(crate) over: bool,
 }
 
 impl Progress {
     /// Of so many rows times evaluators.
     pub(crate) fn of(total: usize) -> Self {
         Self { total: total as u64, ..Self::default() }
-    }
-
-    /// A reply came, and was paid for.
-    pub(crate) fn paid(&mut self, tokens: Option<u64>, cost: Option<f64>) {
-        self.calls += 1;
-        self.lost(tokens, cost);
-    }
-
-    /// An attempt brought no reply and was paid for.
-    pub(crate) fn lost(&mut self, tokens: Option<u64>, cost: Option<f64>) {
-        self.tokens += tokens.unwrap_or(0);
-        self.cost += cost.unwrap_or(0.0);
-        self.unpriced |= cost.is_none();
     }
 
     /// One evaluator is over with one row, counted from 1.
@@ -91,8 +72,5 @@ mod tests {
         }
         assert_eq!((progress.done, progress.stopped, progress.failed, progress.troubles.len()), (1, 1, 60, SHOWN));
         assert_eq!((progress.missing, progress.troubles[0].why.as_str()), (1, "Nobody."));
-        progress.paid(Some(3), None);
-        progress.lost(None, Some(0.5));
-        assert_eq!((progress.calls, progress.tokens, progress.cost, progress.unpriced), (1, 3, 0.5, true));
     }
 }

@@ -37,13 +37,7 @@ pub(crate) struct Progress {
     pub(crate) failed: u64,
     pub(crate) skipped: u64,
     pub(crate) stopped: u64,
-    pub(crate) calls: u64,
-    pub(crate) tokens: u64,
-    pub(crate) cost: f64,
-    pub(crate) unpriced: bool,
     pub(crate) troubles: Vec<JudgeSkip>,
-    pub(crate) why: Option<String>,
-    pub(crate) over: bool,
     answered: Vec<Vec<Option<f64>>>,
     without_answer: u64,
     /// Rounds that were asked for.
@@ -58,19 +52,6 @@ impl Progress {
     /// Of so many runs before a judge, each in so many rounds.
     pub(crate) fn of(judge: &'static Judge, total: usize, rounds: u32) -> Self {
         Self { judge: Some(judge), total: total as u64, rounds: rounds as usize, ..Self::default() }
-    }
-
-    /// A reply came, and was paid for.
-    pub(crate) fn paid(&mut self, tokens: Option<u64>, cost: Option<f64>) {
-        self.calls += 1;
-        self.lost(tokens, cost);
-    }
-
-    /// An attempt brought no reply and was paid for.
-    pub(crate) fn lost(&mut self, tokens: Option<u64>, cost: Option<f64>) {
-        self.tokens += tokens.unwrap_or(0);
-        self.cost += cost.unwrap_or(0.0);
-        self.unpriced |= cost.is_none();
     }
 
     /// A run is over.
@@ -116,7 +97,8 @@ impl Progress {
     }
 
     /// What came of it so far: with the runs without an answer and without them. Runs whose replies could not be read are in neither.
-    pub(crate) fn rates(&self) -> Option<JudgeRates> {
+    /// An interval takes a while, so it is told when it is over.
+    pub(crate) fn rates(&self, over: bool) -> Option<JudgeRates> {
         let without = usize::try_from(self.without_answer).unwrap_or(usize::MAX);
         let all = solve_rate(&self.answered, self.rounds, without)?;
         Some(JudgeRates {
@@ -126,17 +108,17 @@ impl Progress {
             spread: all.spread,
             mean_of_answered: solve_rate(&self.answered, self.rounds, 0).map(|rates| rates.mean),
             pairs: shares(&self.points).map(|Shares { win, lose, tie }| JudgeShares { win, lose, tie }),
-            own: self.own(),
+            own: self.own(over),
             passed: self.passed(),
         })
     }
 
-    /// The mean on the scale of the judge. Its interval takes a while, so it is told at the end.
-    fn own(&self) -> Option<JudgeMean> {
+    /// The mean on the scale of the judge.
+    fn own(&self, with_interval: bool) -> Option<JudgeMean> {
         let scale = self.judge?.about().scale;
         let own = self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
         let clusters = Clusters::gather(own)?;
-        let interval = self.over.then(|| clusters.interval(Level::default(), Resampling::default())).flatten();
+        let interval = with_interval.then(|| clusters.interval(Level::default(), Resampling::default())).flatten();
         let interval = interval.map(|interval| (interval.low, interval.high));
         Some(JudgeMean { mean: clusters.mean(), interval, told: scale.told(clusters.mean()) })
     }
@@ -188,21 +170,21 @@ mod tests {
         progress.end(&run("a"), judged(&[Some(1.0)], false));
         // Judged before, in more rounds.
         progress.end(&run("b"), judged(&[Some(1.0), Some(1.0), None], false));
-        let rates = progress.rates().unwrap();
+        let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.mean, rates.spread, progress.unread), (2, 1.0, 0.0, 0));
     }
 
     #[test]
     fn rates_are_told_with_and_without_the_runs_that_have_no_answer() {
         let mut progress = of(6, 2);
-        assert_eq!(progress.rates(), None);
+        assert_eq!(progress.rates(false), None);
         progress.end(&run("a"), judged(&[Some(1.0), Some(0.5)], false));
         progress.end(&run("b"), judged(&[Some(0.0), Some(0.0)], true));
         progress.end(&run("c"), judged(&[None, None], false));
         progress.end(&run("d"), End::Failed("No.".to_owned()));
         progress.end(&run("e"), End::Skipped("Not ended.".to_owned()));
         progress.end(&run("f"), End::Stopped);
-        let rates = progress.rates().unwrap();
+        let rates = progress.rates(false).unwrap();
         assert_eq!((rates.runs, rates.without_answer), (2, 1));
         assert_eq!((rates.mean, rates.mean_of_answered, rates.spread), (0.375, Some(0.75), 0.125));
         assert_eq!(
@@ -210,7 +192,5 @@ mod tests {
             (3, 1, 1, 1, 1)
         );
         assert_eq!(progress.troubles.len(), 2);
-        progress.paid(Some(3), None);
-        assert!(progress.unpriced && progress.calls == 1 && progress.tokens == 3);
     }
 }

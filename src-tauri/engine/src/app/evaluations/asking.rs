@@ -5,8 +5,7 @@ use crate::app::judgings::turns;
 use crate::clock;
 use crate::evaluating::sheet::{self, Again, Said};
 use crate::judging::python::{grade, graded};
-use crate::rows::Stale;
-use crate::runs::drive::{self, Errand, Heard, Paid, Unheard};
+use crate::runs::drive::{self, Errand, Heard, Unheard};
 use crate::runs::journal::{Journal, Ran, Record};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Call, Outcome};
@@ -31,7 +30,7 @@ impl Work {
         let mut running = JoinSet::new();
         for row in 0..rows {
             let Ok(seat) = Arc::clone(seats).acquire_owned().await else { break };
-            if self.stops.soft.is_cancelled() {
+            if self.course.is_stopping() {
                 break;
             }
             let work = Arc::clone(self);
@@ -41,8 +40,8 @@ impl Work {
                 let answer = caught(work.ask_target_of(&asked, &call)).await.unwrap_or_else(|why| Some(Err(why)));
                 let answer = answer.map(|answer| answer.map_err(|why| work.job.redactor.clean(&why).into_owned()));
                 drop(seat);
-                work.lock().asked += 1;
-                work.poster.post(Stale::Evaluations);
+                work.course.lock().progress.asked += 1;
+                work.course.post();
                 (row, answer)
             });
         }
@@ -60,11 +59,11 @@ impl Work {
         let journal = self.journal();
         let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call));
         if let Some(columns) = kept.and_then(|kept| sheet::kept(wish, kept)) {
-            self.lock().answered += 1;
+            self.course.lock().progress.answered += 1;
             return Some(Ok(columns));
         }
         let begun = clock::now_ms();
-        let answer = match target::ask(target, asked.as_bytes(), &self.stops.hard).await {
+        let answer = match target::ask(target, asked.as_bytes(), &self.course.stops.hard).await {
             Ok(answer) => sheet::said(&answer).and_then(|value| {
                 // A target has the person's environment, which may hold more keys than are known here.
                 let value = redactor.clean_value(value);
@@ -89,7 +88,7 @@ impl Work {
         let journal = self.journal();
         let errand = self.errand(journal.as_ref(), self.judge(), mark)?;
         let Heard { text, refused, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
-        self.paid(paid);
+        self.course.paid(&paid);
         if refused {
             let why = format!("The judge refused. {text}").trim_end().to_owned();
             return Err(Unheard::Useless { why, journaled: paid.journaled });
@@ -110,7 +109,7 @@ impl Work {
         let model = self.asking.as_ref().and_then(|asking| asking.models.embedder.as_ref());
         let journal = self.journal();
         let (vectors, paid) = self.errand(journal.as_ref(), model, mark)?.embed(texts).await?;
-        self.paid(paid);
+        self.course.paid(&paid);
         Ok(vectors)
     }
 
@@ -127,13 +126,6 @@ impl Work {
         Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
     }
 
-    fn paid(&self, paid: Paid) {
-        if !paid.journaled {
-            self.lock().paid(paid.tokens, paid.cost);
-            self.poster.post(Stale::Evaluations);
-        }
-    }
-
     /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
     pub(super) async fn grade(&self, name: &str, job: &azure::Job) -> Result<Result<f64, String>, Unheard> {
         let none = || Unheard::Failed("There is no sandbox to run it in.".to_owned());
@@ -143,11 +135,11 @@ impl Work {
             Err(why) => return Ok(Err(why)),
         };
         let _seat = self.program_seats.acquire().await;
-        if self.stops.soft.is_cancelled() {
+        if self.course.is_stopping() {
             return Err(Unheard::Stopped);
         }
-        let ended = tool.run(&program, &self.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
-        if self.stops.hard.is_cancelled() {
+        let ended = tool.run(&program, &self.course.stops.hard).await.map_err(|why| Unheard::Failed(why.message))?;
+        if self.course.stops.hard.is_cancelled() {
             return Err(Unheard::Stopped);
         }
         Ok(graded(name, &ended, PythonLimits::default().wall))

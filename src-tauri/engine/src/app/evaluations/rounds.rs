@@ -39,7 +39,7 @@ impl Work {
         };
         let mut rounds = Vec::new();
         for number in 0..wish.rounds_of(at) {
-            if self.stops.soft.is_cancelled() {
+            if self.course.is_stopping() {
                 return None;
             }
             let round = self.round(&inputs, Place { sheet, row, at, number }).await?;
