@@ -20,4 +20,8 @@ source: KeySource,
 /**
  * True when the keyring of this machine can be used to store it.
  */
-can_store: boolean, };
+can_store: boolean, 
+/**
+ * Why it is not known whether it is set, or why what is set is no key, as a sentence; none when it is set and when it is not.
+ */
+wrong: string | null, };

@@ -33,12 +33,13 @@ impl App {
         }
         let can_store = self.inner.keys.can_store().is_ok();
         let state = |(name, used_by): (String, Vec<String>)| {
-            let source = match self.inner.keys.source(&name) {
-                Ok(Some(Source::Environment)) => KeySource::Environment,
-                Ok(Some(Source::Keyring)) => KeySource::Keyring,
-                _ => KeySource::None,
+            let (source, wrong) = match self.inner.keys.source(&name) {
+                Ok(Some(Source::Environment)) => (KeySource::Environment, None),
+                Ok(Some(Source::Keyring)) => (KeySource::Keyring, None),
+                Ok(None) => (KeySource::None, None),
+                Err(why) => (KeySource::None, Some(why.to_string())),
             };
-            KeyState { name, used_by, source, can_store }
+            KeyState { name, used_by, source, can_store, wrong }
         };
         Ok(wanted.into_iter().map(state).collect())
     }

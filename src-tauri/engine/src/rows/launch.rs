@@ -351,6 +351,8 @@ pub struct KeyState {
     pub source: KeySource,
     /// True when the keyring of this machine can be used to store it.
     pub can_store: bool,
+    /// Why it is not known whether it is set, or why what is set is no key, as a sentence; none when it is set and when it is not.
+    pub wrong: Option<String>,
 }
 
 /// Where a key comes from.

@@ -12,7 +12,7 @@ const until = (holds: () => boolean) =>
     flushSync();
     if (!holds()) throw new Error(`not yet: ${holds.toString()}\n${text()}`);
   }, 4_000);
-const key = (name: string, change: Partial<KeyState> = {}): KeyState => ({ name, used_by: ["claude"], source: "none", can_store: true, ...change });
+const key = (name: string, change: Partial<KeyState> = {}): KeyState => ({ name, used_by: ["claude"], source: "none", can_store: true, wrong: null, ...change });
 const SECRET = "canary-4711";
 async function open(keys: KeyState[], change: (fixture: Fixture) => void = () => undefined) {
   const fixture = new Fixture();
@@ -41,6 +41,12 @@ describe("keys", () => {
     expect(told[1]).toMatch(/B_KEY.*set in the environment.*change it where it is set/);
     expect(told[2]).toMatch(/C_KEY.*set in the keyring/);
     expect(all("[data-testid=keys] li").map((one) => [...one.querySelectorAll("button")].map((each) => each.textContent))).toEqual([["Store"], [], ["Replace", "Forget"]]);
+  });
+  it("that cannot be read are not called unset, and say why", async () => {
+    await open([key("A_KEY", { wrong: "The keyring of the system does not open: it is locked. Unlock it." }), key("B_KEY")]);
+    const told = all("[data-testid=keys] li").map((one) => one.textContent.replace(/\s+/g, " "));
+    expect([told[0]?.includes("not set"), told[0]?.includes("cannot be used"), told[0]?.includes("it is locked. Unlock it.")]).toEqual([false, true, true]);
+    expect(told[1]).toMatch(/B_KEY.*not set/);
   });
   it("are sent once and kept nowhere: not in the field, not in the page, not in storage", async () => {
     const fixture = await open([key("A_KEY")]);
