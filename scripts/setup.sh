@@ -73,11 +73,11 @@ system_packages() {
   if ! have dpkg-query; then
     have pkg-config && pkg-config --exists webkit2gtk-4.1 && return 0
     say "This script installs packages on Debian and Ubuntu only. Please install WebKitGTK 4.1, GTK 3 and librsvg with their"
-    say "headers, OpenSSL's headers, a C compiler and pkg-config by hand; the tests also need Xvfb, WebKitWebDriver, Chromium and PyYAML."
+    say "headers, OpenSSL's headers, a C compiler and pkg-config by hand; the tests also need Xvfb, WebKitWebDriver, Chromium, PyYAML and GNOME Keyring."
     exit 1
   fi
   local wanted=(libwebkit2gtk-4.1-dev libgtk-3-dev librsvg2-dev libssl-dev build-essential pkg-config curl ca-certificates git bubblewrap python3)
-  if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core openssl); fi
+  if [ "$for_tests" = yes ]; then wanted+=(xvfb webkit2gtk-driver python3-yaml fonts-dejavu-core openssl gnome-keyring); fi
   # On Ubuntu `chromium` is only a pointer to a snap; there the browser comes in `browser_for_tests`.
   if [ "$for_tests" = yes ] && ! browser && ! grep -qi '^ID=ubuntu' /etc/os-release; then wanted+=(chromium); fi
   # Any version will do; the package `postgresql` is whichever the distribution has.

@@ -11,6 +11,7 @@ mod diff;
 mod evaluating;
 #[path = "../engine/gzip.rs"]
 mod gzip;
+mod keyring;
 mod many;
 
 mod judging;
@@ -25,6 +26,7 @@ mod scoring;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
+mod secret_service;
 mod secrets;
 mod serve;
 mod stabletoolbench;

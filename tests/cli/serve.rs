@@ -28,7 +28,7 @@ impl Served {
     }
 
     /// The server that a command starts.
-    fn of(command: &mut Command) -> Self {
+    pub(crate) fn of(command: &mut Command) -> Self {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -65,11 +65,25 @@ impl Served {
     }
 
     /// Runs a command; its status and its reply.
-    fn call(&self, name: &str, arguments: &Value) -> (u16, Value) {
+    pub(crate) fn call(&self, name: &str, arguments: &Value) -> (u16, Value) {
         let reply = self.send("POST", &format!("/api/{name}"), &arguments.to_string());
         let (head, body) = reply.split_once("\r\n\r\n").unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         (status, serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {body}")))
+    }
+
+    /// Everything that is told of what happens, once it has ended.
+    pub(crate) fn events(&self) -> std::thread::JoinHandle<String> {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        let Self { port, cookie, .. } = self;
+        write!(stream, "GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nCookie: {cookie}\r\n\r\n").unwrap();
+        // Begun once the first bytes of the reply are there: whatever happens from now on is told.
+        let mut told = vec![0];
+        stream.read_exact(&mut told).unwrap();
+        std::thread::spawn(move || {
+            let _ = stream.read_to_end(&mut told);
+            String::from_utf8(told).unwrap()
+        })
     }
 
     /// Sends Ctrl-C and waits for the end.
@@ -226,7 +240,7 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
 }
 
 /// Asks until the reply is as wished.
-fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value) -> bool) -> Value {
+pub(crate) fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();
     loop {
         let (_, reply) = served.call(command, arguments);

@@ -21,6 +21,11 @@ impl Stage {
         Self { root, folder }
     }
 
+    /// A folder beside it.
+    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
     /// The folder, to be opened.
     pub(crate) fn folder(&self) -> &str {
         self.folder.to_str().unwrap()
@@ -47,13 +52,19 @@ impl Stage {
 
     /// A window with these arguments.
     pub(crate) fn window(&self, arguments: &[&str]) -> Window {
+        self.window_with(arguments, &[])
+    }
+
+    /// The same, with more variables of the environment.
+    pub(crate) fn window_with(&self, arguments: &[&str], more: &[(&str, &str)]) -> Window {
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo");
         let (cache, state) = (self.root.join("cache"), self.root.join("state"));
-        let environment = [
+        let mut environment = vec![
             ("TOUCHSTONE_CACHE_DIR", cache.as_path()),
             ("TOUCHSTONE_STATE_DIR", &state),
             ("TOUCHSTONE_DEMO_DIR", &demo),
         ];
+        environment.extend(more.iter().map(|(name, value)| (*name, Path::new(value))));
         Window::open(arguments, &environment)
     }
 }

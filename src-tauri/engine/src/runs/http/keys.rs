@@ -396,31 +396,6 @@ mod tests {
         assert_eq!(keys.source("SET").unwrap(), Some(Source::Environment));
     }
 
-    /// By hand: `dbus-run-session` with an unlocked keyring, and once without.
-    #[test]
-    #[ignore = "touches the keyring of whoever runs it"]
-    fn the_keyring_of_this_system_keeps_a_key_or_says_why_not() {
-        let keys = Keys::new(|_| None, Keyring);
-        let name = "TOUCHSTONE_TRIAL";
-        if let Err(error) = keys.can_store() {
-            eprintln!("{error}\n{}", keys.missing(name));
-            assert!(matches!(error, KeyError::NoKeyring(_)));
-            assert!(matches!(keys.get(name), Ok(None)));
-            return;
-        }
-        eprintln!("There is a keyring.");
-        if let Err(error) = keys.set(name, &ApiKey::new("trial-0123456789").unwrap()) {
-            eprintln!("{error}");
-            assert!(matches!(error, KeyError::Locked(_)), "{error:?}");
-            return;
-        }
-        assert_eq!(keys.get(name).unwrap().unwrap().reveal(), "trial-0123456789");
-        assert_eq!(keys.source(name).unwrap(), Some(Source::Keyring));
-        keys.forget(name).unwrap();
-        keys.forget(name).unwrap();
-        assert!(keys.get(name).unwrap().is_none());
-    }
-
     #[test]
     fn errors_of_the_keyring_never_repeat_what_it_holds() {
         let canary = b"canary-0123456789".to_vec();

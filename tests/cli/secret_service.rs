@@ -1,0 +1,94 @@
+//! A Secret Service for one test: a message bus of its own, which begins GNOME Keyring at the first call and ends it with itself.
+//! The keyring of whoever runs the tests is out of reach.
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// Who answers on the bus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keyring {
+    /// A keyring that was unlocked with a password.
+    Open,
+    /// One that is locked, with nobody there to be asked for the password.
+    Locked,
+    /// Nobody.
+    Absent,
+}
+
+/// Ends when it is dropped; what is kept stays in its folder.
+pub(crate) struct SecretService {
+    bus: Child,
+    address: String,
+    _sockets: tempfile::TempDir,
+}
+
+impl SecretService {
+    /// A bus with a keyring whose files lie in this folder.
+    pub(crate) fn start(home: &Path, keyring: Keyring) -> Self {
+        let services = home.join("services");
+        fs::create_dir_all(&services).unwrap();
+        // A copy has none of the privileges of the file, which where they may not be given keep it from starting at all.
+        let unlocked = match keyring {
+            Keyring::Open => "printf 'a password' | \"$HOME/daemon\" --unlock",
+            Keyring::Locked | Keyring::Absent => "exec \"$HOME/daemon\"",
+        };
+        let script = home.join("keyring.sh");
+        let text = format!(
+            "cp \"$(command -v gnome-keyring-daemon)\" \"$HOME/daemon\" || exit\n{unlocked} --foreground --components=secrets\n"
+        );
+        fs::write(&script, text).unwrap();
+        let service = services.join("secrets.service");
+        let _ = fs::remove_file(&service);
+        if keyring != Keyring::Absent {
+            let text =
+                format!("[D-BUS Service]\nName=org.freedesktop.secrets\nExec=/bin/sh \"{}\"\n", script.display());
+            fs::write(service, text).unwrap();
+        }
+        let told = home.join("bus.conf");
+        fs::write(&told, CONFIG.replace("SERVICES", services.to_str().unwrap())).unwrap();
+        // The path of a socket must be short.
+        let sockets = tempfile::tempdir().unwrap();
+        let mut bus = Command::new("dbus-daemon")
+            .arg(format!("--config-file={}", told.display()))
+            .args(["--nofork", "--print-address"])
+            .env("HOME", home)
+            .env("XDG_DATA_HOME", home.join("data"))
+            .env("XDG_RUNTIME_DIR", sockets.path())
+            .env_remove("DISPLAY")
+            .env_remove("WAYLAND_DISPLAY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("dbus-daemon is started (Debian: gnome-keyring, which brings it)");
+        let mut address = String::new();
+        BufReader::new(bus.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        assert!(address.starts_with("unix:"), "the bus says where it is: {address:?}");
+        Self { bus, address: address.trim().to_owned(), _sockets: sockets }
+    }
+
+    /// What a program has to be told to find it: a variable of the environment.
+    pub(crate) fn variable(&self) -> (&'static str, &str) {
+        ("DBUS_SESSION_BUS_ADDRESS", &self.address)
+    }
+}
+
+impl Drop for SecretService {
+    fn drop(&mut self) {
+        let _ = self.bus.kill();
+        let _ = self.bus.wait();
+    }
+}
+
+const CONFIG: &str = r#"<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <servicedir>SERVICES</servicedir>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"#;
