@@ -24,7 +24,7 @@ test: setup-test ui/node_modules/.built ## run every check and every test; ends 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check
 
-kills: setup-test ui/node_modules/.built ## kill the program 200 times, at random instants and at every named place (some minutes); KILLS=… says how often
+kills: setup-test ui/node_modules/.built ## kill the program 200 times at plain runs, and as often at the other kinds together, at random instants and at every named place (some minutes); KILLS=… says how often
 	@TOUCHSTONE_KILLS="$(or $(KILLS),200)" cargo test --workspace --test faults whenever_it_is_killed -- --nocapture
 
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)

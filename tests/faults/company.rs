@@ -1,6 +1,6 @@
 //! Ends that are not alone: beside another program on the same folder, with a model's program at work, and politely by Ctrl-C.
 use crate::conversation::{Conversation, Wire};
-use crate::lives::{Chance, DEADLINE, Life, exit_of, kill_after, until};
+use crate::lives::{Chance, DEADLINE, exit_of, kill_after, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Scripted};
 use crate::stage::{AT_ONCE, Stage};
@@ -56,27 +56,6 @@ fn a_first_interrupt_lets_what_is_in_flight_be_saved_and_all_can_be_gone_on_with
 }
 
 #[test]
-fn runs_whose_programs_are_killed_end_as_if_nothing_had_happened() {
-    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
-        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
-    }
-    let straight = Stage::of_programs("faults-programs-straight");
-    let ran = straight.run(&[]).output().unwrap();
-    assert!(ran.status.success(), "{ran:?}");
-    let expected = straight.found();
-    // Three or five programs, and the answer.
-    assert_eq!((expected.transcripts.len(), expected.turns), (8, 4 * (4 + 6)));
-    for (name, text) in &expected.transcripts {
-        assert!(text.contains("outcome: ok") && text.contains("\nanswer:"), "{name}: {text}");
-    }
-    let mut folder = Folder::new(Stage::of_programs("faults-programs"));
-    for place in PLACES {
-        assert!(folder.live(&Life::At(format!("{place}:2"))), "{place} is not passed");
-    }
-    folder.finish(&expected.transcripts);
-}
-
-#[test]
 fn nothing_of_a_models_program_outlives_a_kill() {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
@@ -103,10 +82,6 @@ fn nothing_of_a_models_program_outlives_a_kill() {
 }
 
 const PROGRAM: &str = "import subprocess, time\nsubprocess.Popen(['sleep', '25'])\ntime.sleep(25)";
-
-/// Where they are killed, the second time that it is passed: before, while and after what a program said is kept.
-const PLACES: [&str; 6] =
-    ["talk.called", "journal.before_write", "journal.mid_write", "talk.replied", "journal.after_sync", "talk.called"];
 
 /// A process, as /proc tells of it.
 #[derive(Debug, PartialEq)]

@@ -11,6 +11,7 @@ mod conversation;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod judging;
+mod kinds;
 mod lives;
 #[path = "../cli/sandbox.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
@@ -22,8 +23,8 @@ mod stage;
 mod verdicts;
 
 use lives::{Chance, Life};
-use stage::{AT_ONCE, Stage};
-use std::collections::{BTreeMap, BTreeSet};
+use stage::{AT_ONCE, Found, Stage};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -49,21 +50,33 @@ const PLACES: [&str; 15] = [
 /// Places of other work, each with tests of its own here.
 const ELSEWHERE: [&str; 3] = ["publish.half_aside", "judgement.before", "evaluation.before"];
 
-/// What the folder is in the end when nothing happens, and how long that takes.
-fn straight(name: &str) -> (BTreeMap<String, String>, Duration) {
-    let stage = Stage::new(name, None);
+/// How often it is killed.
+fn wanted() -> usize {
+    std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap())
+}
+
+/// What a folder is in the end when nothing happens, and how long that takes.
+fn straight_of(stage: &Stage) -> (Found, Duration) {
     let begun = Instant::now();
     let ran = sandbox::Ran::from(stage.run(&[]).output().unwrap());
+    let took = begun.elapsed();
     assert_eq!(ran.status, 0, "{ran:?}");
     let found = stage.found();
+    assert_eq!((stage.delivered(), found.bought.len()), (found.replies, found.replies), "no two requests are the same");
+    assert_eq!(found.left, [""; 0]);
+    (found, took)
+}
+
+/// The same of the folder with all wires, where some are nudged.
+fn straight(name: &str) -> (Found, Duration) {
+    let (found, took) = straight_of(&Stage::new(name, None));
     assert_eq!(found.transcripts.len(), 16, "{:?}", found.transcripts.keys());
     assert!(found.transcripts.values().all(|text| text.contains("\nanswer:")), "{:?}", found.transcripts);
     let nudged = found.transcripts.values().filter(|text| text.contains("nudges: 1")).count();
     assert_eq!(nudged, 8, "half of them are nudged");
     // Three or five turns and the answer; the nudge, its call and the second answer.
     assert_eq!((found.turns, found.replies), (8 * (4 + 6) / 2 + 8 * (6 + 8) / 2, found.turns));
-    assert_eq!(stage.delivered(), found.turns);
-    (found.transcripts, begun.elapsed())
+    (found, took)
 }
 
 /// A folder that is worked at by one life after another.
@@ -95,15 +108,16 @@ impl Folder {
     }
 
     /// Goes on to the end, and compares.
-    fn finish(mut self, expected: &BTreeMap<String, String>) {
+    fn finish(mut self, expected: &Found) {
         self.live(&Life::Whole);
         let found = self.stage.found();
-        for (name, text) in expected {
+        for (name, text) in &expected.transcripts {
             assert_eq!(found.transcripts.get(name), Some(text), "{name} after {} kills", self.kills);
         }
-        assert_eq!(found.transcripts.len(), expected.len());
+        assert_eq!(found.transcripts.len(), expected.transcripts.len());
         assert_eq!(found.left, [""; 0]);
-        assert_eq!((found.replies, found.bought.len()), (found.turns, found.turns), "every reply is used once");
+        let counts = |found: &Found| (found.replies, found.bought.len(), found.turns);
+        assert_eq!(counts(&found), counts(expected), "every reply is used once");
         let asked = self.stage.asked();
         let twice = asked.len() - asked.iter().collect::<BTreeSet<_>>().len();
         assert!(twice <= self.kills * AT_ONCE, "{twice} requests were sent twice");
@@ -139,18 +153,18 @@ fn every_place_that_has_a_name_is_died_at() {
     }
 }
 
-#[test]
-fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
-    let wanted = std::env::var("TOUCHSTONE_KILLS").map_or(25, |text| text.parse().unwrap());
-    let mut chance = Chance::seeded();
-    let (expected, took) = straight("faults-straight");
-    let mut places: Vec<String> = Vec::new();
-    for round in 0..=u64::try_from(wanted).unwrap() / 100 {
-        places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))));
-    }
+/// Kills it so often, at these places and at random instants, in one folder after another, and goes on to the end each time.
+fn killed(
+    name: &str,
+    stage: impl Fn(&str) -> Stage,
+    (expected, took): (&Found, Duration),
+    mut places: Vec<String>,
+    wanted: usize,
+    chance: &mut Chance,
+) {
     let (mut kills, mut rounds) = (0, 0);
     while kills < wanted || !places.is_empty() {
-        let mut folder = Folder::new(Stage::new(&format!("faults-killed-{rounds}"), None));
+        let mut folder = Folder::new(stage(&format!("{name}-{rounds}")));
         rounds += 1;
         loop {
             // Half of them at a place, as long as there are any; on a folder that is nearly done not every place is passed.
@@ -167,9 +181,22 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
                 break;
             }
         }
-        folder.finish(&expected);
+        folder.finish(expected);
     }
-    println!("{kills} kills in {rounds} folders; a whole run took {took:?}");
+    println!("{name}: {kills} kills in {rounds} folders; a whole run took {took:?}");
+}
+
+#[test]
+fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
+    let wanted = wanted();
+    let mut chance = Chance::seeded();
+    let (expected, took) = straight("faults-straight");
+    let mut places: Vec<String> = Vec::new();
+    for round in 0..=u64::try_from(wanted).unwrap() / 100 {
+        places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))));
+    }
+    let stage = |name: &str| Stage::new(name, None);
+    killed("faults-killed", stage, (&expected, took), places, wanted, &mut chance);
 }
 
 #[test]
@@ -182,9 +209,9 @@ fn beginning_anew_destroys_nothing_when_it_is_killed_halfway() {
     assert_eq!(killed.unwrap().status.code(), None);
     let found = stage.found();
     // Two were made anew, of the third only the journal was moved.
-    assert_eq!((found.replaced, found.transcripts == expected), (5, true));
+    assert_eq!((found.replaced, found.transcripts == expected.transcripts), (5, true));
     assert!(anew(&["--force"]).output().unwrap().status.success());
     let found = stage.found();
-    assert_eq!((found.transcripts == expected, found.left.len()), (true, 0));
+    assert_eq!((found.transcripts == expected.transcripts, found.left.len()), (true, 0));
     assert_eq!(found.replaced, 5 + 15 * 2 + 1, "every old file is kept");
 }

@@ -1,6 +1,7 @@
 //! A folder whose runs are made by the real program with a provider on this machine, and what is found in it. Owns the tasks, the
 //! provider's words and the reading of what a killed program left; kills nothing itself.
 use crate::conversation::{Conversation, Wire};
+use crate::kinds;
 use crate::lives::{DEADLINE, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Reply, Scripted, Seen};
@@ -17,10 +18,12 @@ use touchstone_formats::value::Value;
 /// Runs at the same time: so many requests may be under way when the program is killed.
 pub(crate) const AT_ONCE: usize = 4;
 /// What stands in the question and the number of turns with tools that follow from it.
-const VARIATIONS: &str = "variations:\n  - times: 3\n  - times: 5\n";
+pub(crate) const VARIATIONS: &str = "variations:\n  - times: 3\n  - times: 5\n";
 /// Two tools that ask the same database.
 const TOOLS: &str = "tools:\n  look: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n  \
                      look_elsewhere: { kind: sql, database: 'sqlite:tickets.db', description: Tickets. }\n";
+/// Both wires, each whole and streamed.
+pub(crate) const EVERY_WIRE: &str = "chat,messages,streamed,flowing";
 /// How a nudge begins.
 const NUDGE: &str = "actually use";
 
@@ -28,6 +31,7 @@ const NUDGE: &str = "actually use";
 pub(crate) struct Stage {
     pub(crate) sandbox: Sandbox,
     system: &'static str,
+    models: &'static str,
     server: Scripted,
     asked: Arc<Mutex<Vec<Request>>>,
 }
@@ -44,19 +48,31 @@ impl Stage {
             "tool_calling_prompt: Look {{times}} times, and twice elsewhere.\nexpected_tool_calls: [look, look_elsewhere]\n{VARIATIONS}"
         );
         let tasks = [("tasks/plain.yaml", plain.as_str()), ("tasks/lazy.yaml", &lazy)];
-        let stage = Self::of(name, hold, "tool_calling", &tasks, TOOLS);
+        Self::over_sql(name, hold, EVERY_WIRE, &tasks)
+    }
+
+    /// One task of two variations for these models.
+    pub(crate) fn plain(name: &str, models: &'static str) -> Self {
+        let task = format!("tool_calling_prompt: Look {{times}} times.\n{VARIATIONS}");
+        Self::over_sql(name, None, models, &[("tasks/plain.yaml", &task)])
+    }
+
+    fn over_sql(name: &str, hold: Option<Latch>, models: &'static str, tasks: &[(&str, &str)]) -> Self {
+        let stage = Self::of(name, hold, ("tool_calling", models), tasks, |_| TOOLS.to_owned());
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
         fs::copy(demo, stage.sandbox.folder.join("tickets.db")).unwrap();
         stage
     }
 
-    /// One task of two variations for the same wires, whose tool runs programs.
-    pub(crate) fn of_programs(name: &str) -> Self {
-        let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
-        Self::of(name, None, "tool_calling_python", &[("tasks/compute.yaml", &task)], "")
-    }
-
-    fn of(name: &str, hold: Option<Latch>, system: &'static str, tasks: &[(&str, &str)], tools: &str) -> Self {
+    /// With other tasks and settings. `system` says for which models, too; `more` is added to the workspace file, which may name the
+    /// address of the provider.
+    pub(crate) fn of(
+        name: &str,
+        hold: Option<Latch>,
+        (system, models): (&'static str, &'static str),
+        tasks: &[(&str, &str)],
+        more: impl FnOnce(&str) -> String,
+    ) -> Self {
         let asked = Arc::<Mutex<Vec<Request>>>::default();
         let log = Arc::clone(&asked);
         let server = Scripted::start(move |seen| {
@@ -66,19 +82,19 @@ impl Stage {
             let reply = reply(seen);
             hold.as_ref().map_or(reply.clone(), |latch| reply.once_open(latch))
         });
-        let workspace = workspace(&server) + tools;
+        let workspace = workspace(&server) + &more(&server.url(""));
         let sandbox = Sandbox::with(name, &[&[("touchstone.yaml", workspace.as_str())], tasks].concat());
-        Self { sandbox, system, server: server.forgetful(), asked }
+        Self { sandbox, system, models, server: server.forgetful(), asked }
     }
 
     /// The program at work on it, told more where that is needed.
     pub(crate) fn run(&self, more: &[&str]) -> Command {
         let at_once = AT_ONCE.to_string();
-        let what = ["run", ".", "--system", self.system, "--model", "chat,messages,streamed,flowing", "--json"];
+        let what = ["run", ".", "--system", self.system, "--model", self.models, "--json"];
         let usual = ["--concurrency", &at_once];
         let at_once = if more.contains(&"--concurrency") { &[][..] } else { &usual };
         let mut command = self.sandbox.command(&[what.as_slice(), at_once, more].concat());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env("PQL_KEY", "a-key").stdout(Stdio::piped()).stderr(Stdio::piped());
         command
     }
 
@@ -214,6 +230,9 @@ fn workspace(server: &Scripted) -> String {
 fn reply(seen: &Seen) -> Reply {
     let wire = if seen.path.ends_with("/messages") { Wire::Messages } else { Wire::Chat };
     let mut body = seen.json();
+    if let Some(reply) = kinds::reply(seen, &body, wire) {
+        return reply;
+    }
     let said: Vec<String> = body["messages"].as_array().into_iter().flatten().filter_map(words).collect();
     let number = |text: &String| text.split(' ').find_map(|word| word.trim_end_matches(['.', ',']).parse().ok());
     let times = said.iter().find_map(number).unwrap_or(0);
@@ -223,8 +242,12 @@ fn reply(seen: &Seen) -> Reply {
     if let Some(tools) = body["tools"].as_array_mut() {
         tools.rotate_left(1);
     }
-    let body = serde_json::to_vec(&body).unwrap();
-    Conversation::new(wire, usize::MAX).reply(&Seen { body, ..seen.clone() })
+    Conversation::new(wire, usize::MAX).reply(&told(seen, &body))
+}
+
+/// A request with another body.
+pub(crate) fn told(seen: &Seen, body: &serde_json::Value) -> Seen {
+    Seen { body: serde_json::to_vec(body).unwrap(), ..seen.clone() }
 }
 
 /// What a message of the person says; of every other message, that it is none.

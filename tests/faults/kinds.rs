@@ -1,0 +1,194 @@
+//! Every kind of run beside the plain one, killed: programs in the sandbox, `PromptQL`, a server of tools that is spoken to over its
+//! standard input and output, and a search that goes back. Owns their folders and what the provider says to them.
+use crate::conversation::{Conversation, Wire};
+use crate::lives::{Chance, Life};
+use crate::scripted::{Reply, Seen};
+use crate::stage::{EVERY_WIRE, Stage, VARIATIONS, told};
+use crate::{Folder, PLACES, killed, straight_of, wanted};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+/// A call of a tool that asks for a level, and one that asks for another.
+const LEVEL: &str = "level_for_river_gauge";
+const OUTLOOK: &str = "outlook_for_river_gauge";
+
+/// One task of two variations for every wire, whose tool runs programs.
+fn programs(name: &str) -> Stage {
+    let task = format!("tool_calling_python_prompt: Compute {{times}} times.\n{VARIATIONS}");
+    Stage::of(name, None, ("tool_calling_python", EVERY_WIRE), &[("tasks/compute.yaml", &task)], |_| String::new())
+}
+
+/// One task of six variations, some of which come to a plan first that is told to go ahead. What `PromptQL` is asked is the same for
+/// every model, so there is one.
+fn promptql(name: &str) -> Stage {
+    let times: String = (1..=6).map(|times| format!("  - times: {times}\n")).collect();
+    let task =
+        format!("promptql_prompt: Plan {{times}} times.\nexpected_promptql_artifact: table\nvariations:\n{times}");
+    Stage::of(name, None, ("promptql", "chat"), &[("tasks/plan.yaml", &task)], |url| {
+        format!("systems: {{ promptql: {{ base_url: '{url}', key: PQL_KEY, build_version: b1, confirm_plans: 9 }} }}\n")
+    })
+}
+
+/// One task of two variations for every wire, whose tools are those of a server.
+fn servers(name: &str) -> Stage {
+    let task = format!("tool_calling_prompt: Echo {{times}} times.\n{VARIATIONS}");
+    let stage = Stage::of(name, None, ("tool_calling", EVERY_WIRE), &[("tasks/echo.yaml", &task)], |_| {
+        "tools: { notes: { kind: mcp, command: [python3, scripted.py] } }\n".to_owned()
+    });
+    let server = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/mcp/scripted.py");
+    fs::copy(server, stage.sandbox.folder.join("scripted.py")).unwrap();
+    stage
+}
+
+/// Two queries for every wire, each of which is given up once and gone about in another way.
+fn searches(name: &str) -> Stage {
+    let api = |name: &str| {
+        json!({
+            "category_name": "Weather", "tool_name": "River Gauge", "api_name": name, "api_description": "How high the water stands.",
+            "method": "GET", "required_parameters": [{ "name": "place", "type": "STRING", "description": "", "default": "Elz" }], "optional_parameters": [],
+        })
+    };
+    let query = |id: u32, place: &str| {
+        json!({
+            "query_id": id, "query": format!("How high does the water stand at {place}?"), "api_list": [api("Level"), api("Outlook")],
+            "relevant APIs": [["River Gauge", "Outlook"]],
+        })
+    };
+    let queries = json!([query(1, "Elz"), query(2, "Murg")]).to_string();
+    let stands = json!({ "{'place': 'Elz'}": { "error": "", "response": { "cm": 152 } } }).to_string();
+    let files = [
+        ("tasks/G1_instruction.json", queries.as_str()),
+        ("apis/Weather/river_gauge_for_Weather/level.json", &stands),
+        ("apis/Weather/river_gauge_for_Weather/outlook.json", &stands),
+    ];
+    Stage::of(name, None, ("tool_calling", EVERY_WIRE), &files, |_| {
+        "systems: { tool_calling: { method: DFS_woFilter_w2, offer: query } }\ntools: { apis: { kind: virtual, cache: apis } }\n"
+            .to_owned()
+    })
+}
+
+/// What is said to `PromptQL` and in searches; none to everything else.
+pub(crate) fn reply(seen: &Seen, body: &Value, wire: Wire) -> Option<Reply> {
+    if seen.path == "/query" {
+        return Some(Reply::json(&interaction(body)));
+    }
+    let last = last_call(body);
+    let calls = match last.as_deref() {
+        _ if !offers(body, "Finish") => return None,
+        None if body["messages"].to_string().contains(&format!("- {LEVEL} with")) => OUTLOOK,
+        None => LEVEL,
+        Some(_) => "Finish",
+    };
+    // The conversation calls whatever tool comes first.
+    let mut body = body.clone();
+    let tools = body["tools"].as_array_mut()?;
+    let at = tools.iter().position(|tool| name(tool) == calls)?;
+    tools.rotate_left(at);
+    let arguments: fn(&str, usize) -> Value = match last.as_deref() {
+        None => |_, _| json!({ "place": "Elz" }),
+        Some(LEVEL) => |_, _| json!({ "return_type": "give_up_and_restart" }),
+        Some(_) => |_, _| json!({ "return_type": "give_answer", "final_answer": "It stands at 152 cm." }),
+    };
+    Some(Conversation { arguments, ..Conversation::new(wire, usize::MAX) }.reply(&told(seen, &body)))
+}
+
+/// A plan, as often as the question says but once; then what it came to.
+fn interaction(body: &Value) -> Value {
+    let asked = body["interactions"].as_array().unwrap();
+    let question = asked[0]["user_message"]["text"].as_str().unwrap();
+    let times: usize = question.split(' ').find_map(|word| word.parse().ok()).unwrap();
+    let plans = asked.len() < times;
+    let artifact = json!({ "identifier": "table", "title": "T", "artifact_type": "table", "data": [{ "n": times }] });
+    json!({
+        "thread_id": "t",
+        "assistant_actions": [{ "message": format!("Step {}.", asked.len()), "plan": plans.then_some("1. Look."),
+            "code": (!plans).then_some("print(1)"), "code_output": (!plans).then_some("1"), "code_error": null }],
+        "modified_artifacts": if plans { json!([]) } else { json!([artifact]) },
+    })
+}
+
+fn name(tool: &Value) -> &str {
+    tool["name"].as_str().or_else(|| tool["function"]["name"].as_str()).unwrap_or_default()
+}
+
+fn offers(body: &Value, wanted: &str) -> bool {
+    body["tools"].as_array().is_some_and(|tools| tools.iter().any(|tool| name(tool) == wanted))
+}
+
+/// The function that was called last on this way.
+fn last_call(body: &Value) -> Option<String> {
+    let said = body["messages"].as_array()?.iter().rev();
+    said.flat_map(|message| {
+        let blocks = message["content"].as_array().into_iter().flatten().filter(|block| block["type"] == "tool_use");
+        blocks
+            .chain(message["tool_calls"].as_array().into_iter().flatten())
+            .map(name)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    })
+    .next()
+}
+
+/// Kills runs of a kind at some of these places and at random instants; where many kills are wanted, at all of them.
+fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize, usize)) {
+    let (found, took) = straight_of(&stage(&format!("faults-{name}-straight")));
+    assert_eq!((found.transcripts.len(), found.replies), expected, "{:?}", found.transcripts.keys());
+    for (name, text) in &found.transcripts {
+        assert!(text.contains("\nanswer:") && !text.contains("\nerror:"), "{name}: {text}");
+    }
+    let mut chance = Chance::seeded();
+    let wanted = wanted().div_ceil(4);
+    let mut places: Vec<String> = places.iter().map(|place| format!("{place}:{}", 1 + chance.below(3))).collect();
+    while places.len() > wanted * 2 / 3 {
+        places.swap_remove(usize::try_from(chance.below(places.len() as u64)).unwrap());
+    }
+    killed(&format!("faults-{name}-killed"), stage, (&found, took), places, wanted, &mut chance);
+}
+
+/// The places that are passed without a conversation.
+fn without_talk() -> Vec<&'static str> {
+    PLACES.into_iter().filter(|place| !place.starts_with("talk.")).collect()
+}
+
+#[test]
+fn whenever_it_is_killed_programs_of_models_end_as_if_nothing_had_happened() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    // Three or five programs, and the answer.
+    kind("programs", programs, &PLACES, (8, 4 * (4 + 6)));
+}
+
+#[test]
+fn whenever_it_is_killed_promptql_ends_as_if_nothing_had_happened() {
+    kind("promptql", promptql, &without_talk(), (6, 1 + 2 + 3 + 4 + 5 + 6));
+}
+
+#[test]
+fn whenever_it_is_killed_tools_of_a_server_end_as_if_nothing_had_happened() {
+    kind("servers", servers, &PLACES, (8, 4 * (4 + 6)));
+}
+
+#[test]
+fn whenever_it_is_killed_a_search_ends_as_if_nothing_had_happened() {
+    // A call that leads nowhere, giving up, another call, and the answer.
+    kind("searches", searches, &PLACES, (8, 8 * 4));
+}
+
+#[test]
+fn runs_whose_programs_are_killed_end_as_if_nothing_had_happened() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    let (expected, _) = straight_of(&programs("faults-kept-straight"));
+    let mut folder = Folder::new(programs("faults-kept"));
+    for place in KEPT {
+        assert!(folder.live(&Life::At(format!("{place}:2"))), "{place} is not passed");
+    }
+    folder.finish(&expected);
+}
+
+/// Where they are killed, the second time that it is passed: before, while and after what a program said is kept.
+const KEPT: [&str; 6] =
+    ["talk.called", "journal.before_write", "journal.mid_write", "talk.replied", "journal.after_sync", "talk.called"];
