@@ -8,6 +8,7 @@
 mod company;
 #[path = "../engine/conversation.rs"]
 mod conversation;
+mod failing;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod judging;

@@ -135,17 +135,27 @@ impl Journal {
     }
 
     /// Writes a line, has it synced while others may look at what is there, and takes it in.
-    fn append_with(&self, record: Record, sync: impl FnOnce(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
+    fn append_with(&self, record: Record, sync: impl Fn(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = lock(&self.inner).write(&record)?;
-        if let Some(Err(error)) = written.map(|fd| sync(&fd)) {
-            let mut inner = lock(&self.inner);
-            inner.doubtful = true;
-            return Err(inner.folder.error(&inner.name, error));
-        }
+        self.make_durable(&record, &sync).or_else(|error| {
+            if error.kind != DiskErrorKind::Failing {
+                return Err(error);
+            }
+            // What is in hand was paid for, and a disk that fails once need not fail with the new file that is tried now.
+            tracing::warn!(%error, "a journal is written anew");
+            self.make_durable(&record, &sync)
+        })?;
         fault::point!("journal.after_sync");
         lock(&self.inner).held.push(record);
         Ok(())
+    }
+
+    fn make_durable(&self, record: &Record, sync: impl Fn(&OwnedFd) -> Result<(), Errno>) -> Result<(), DiskError> {
+        let written = lock(&self.inner).write(record)?;
+        let Some(Err(error)) = written.map(|fd| sync(&fd)) else { return Ok(()) };
+        let mut inner = lock(&self.inner);
+        inner.doubtful = true;
+        Err(inner.folder.error(&inner.name, error))
     }
 
     /// Appends a record that nobody paid for: it survives the end of the process at once, and that of the machine with the next
@@ -224,8 +234,8 @@ impl Inner {
             fault::die("journal.mid_write");
         }
         if let Err(error) = write_all(&self.fd, line) {
-            // Half a line would take the next one with it.
-            self.doubtful = rustix::fs::ftruncate(&self.fd, self.length).is_err();
+            // Half a line would take the next one with it. What a failing disk says of that is not believed.
+            self.doubtful = rustix::fs::ftruncate(&self.fd, self.length).is_err() || error == Errno::IO;
             return Err(self.folder.error(&self.name, error));
         }
         fault::point!("journal.after_write");

@@ -198,8 +198,8 @@ fn nobody_waits_for_the_disk_to_see_what_is_there_and_a_line_counts_once_it_is_d
     };
     journal.append_with(reply("b", 200, "second"), meanwhile).unwrap();
     assert!(journal.find("b", 0, None).is_some());
-    let failing = journal.append_with(reply("c", 200, "third"), |_| Err(Errno::IO));
-    assert!(failing.is_err() && journal.find("c", 0, None).is_none());
+    let full = journal.append_with(reply("c", 200, "third"), |_| Err(Errno::NOSPC));
+    assert!(full.is_err_and(|error| error.is_full()) && journal.find("c", 0, None).is_none());
     // What the disk would not say is written anew.
     journal.append_now(reply("c", 200, "third")).unwrap();
     let again = Journal::open(dir.path(), RUN).unwrap();
@@ -229,8 +229,12 @@ fn after_a_doubtful_write_everything_is_written_to_a_new_file() {
     lock(&journal.inner).doubtful = true;
     journal.append_now(reply("b", 200, "second")).unwrap();
     journal.append_now(reply("c", 200, "third")).unwrap();
-    assert_ne!(fs::metadata(file(dir.path())).unwrap().ino(), before);
-    assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second", "third"]);
+    let after = fs::metadata(file(dir.path())).unwrap().ino();
+    assert_ne!(after, before);
+    // A disk that fails once is asked once more, with a new file.
+    journal.append_with(reply("d", 200, "fourth"), |_| Err(Errno::IO)).unwrap();
+    assert_ne!(fs::metadata(file(dir.path())).unwrap().ino(), after);
+    assert_eq!(bodies(&Journal::open(dir.path(), RUN).unwrap()), ["first", "second", "third", "fourth"]);
 }
 
 #[test]

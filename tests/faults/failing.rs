@@ -1,0 +1,154 @@
+//! A disk that fails, by the real calls (`disk.c`): errors of syncing and writing, calls that are interrupted, and writes that do
+//! only a part. Nothing counts as kept that is not, what to do is said, and once the disk is well again the end is the same as if
+//! nothing had happened, with nothing bought twice.
+use crate::sandbox::Ran;
+use crate::stage::{Found, Stage};
+use crate::straight_of;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::LazyLock;
+
+/// The program that has calls fail, built by the compiler that cargo needs, too.
+static DISK: LazyLock<PathBuf> = LazyLock::new(|| {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/disk.c");
+    let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("disk-{}", std::process::id()));
+    let ran = Command::new("cc").args(["-O1", "-o"]).arg(&built).arg(source).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    built
+});
+
+/// The disk itself says so.
+const FAILS: &str = "the disk reports an error. Look at it before going on.";
+
+/// A disk that fails, and what comes of it.
+struct Trouble {
+    name: &'static str,
+    rules: &'static [&'static str],
+    /// What is said; nothing where nobody notices.
+    says: &'static [&'static str],
+    /// Replies that were bought until it was noticed, and how many of them were used.
+    bought: usize,
+    used: usize,
+    /// Replies that nothing could keep, and that have to be bought again.
+    lost: usize,
+}
+
+const TROUBLES: [Trouble; 7] = [
+    Trouble {
+        name: "no-journal-is-synced",
+        rules: &["fdatasync:*/journal/*:EIO:1:0", "fsync:*/journal/*:EIO:1:0"],
+        says: &["Replies cannot be kept, so none is bought any more: ", "A reply could not be kept: ", FAILS],
+        bought: 1,
+        used: 0,
+        lost: 0,
+    },
+    Trouble {
+        name: "a-journal-is-not-synced-twice",
+        rules: &["fdatasync:*/journal/*:EIO:3:1", "fsync:*/journal/*:EIO:1:1"],
+        says: &["A reply could not be kept: ", FAILS],
+        bought: 3,
+        used: 2,
+        lost: 0,
+    },
+    Trouble {
+        name: "a-line-is-written-by-half",
+        rules: &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:0"],
+        says: &["A reply could not be kept: ", FAILS],
+        bought: 3,
+        used: 2,
+        lost: 1,
+    },
+    Trouble {
+        name: "half-a-line-stays",
+        rules: &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:0", "ftruncate:*/journal/*:EIO:1:0"],
+        says: &["A reply could not be kept: ", FAILS],
+        bought: 3,
+        used: 2,
+        lost: 1,
+    },
+    Trouble {
+        name: "no-transcript-is-synced",
+        rules: &["fsync:*/results/.touchstone-*.tmp:EIO:1:0"],
+        says: &[".yaml could not be written: ", FAILS],
+        bought: 0,
+        used: 0,
+        lost: 0,
+    },
+    Trouble {
+        name: "no-folder-is-synced",
+        rules: &["fsync:*/results:EIO:1:0"],
+        says: &[".yaml could not be written: ", FAILS],
+        bought: 0,
+        used: 0,
+        lost: 0,
+    },
+    Trouble {
+        name: "no-folder-of-journals-is-synced",
+        rules: &["fsync:*/.touchstone/journal:EIO:1:0"],
+        says: &[FAILS],
+        bought: 0,
+        used: 0,
+        lost: 0,
+    },
+];
+
+/// The program at work on a disk that fails so.
+fn on(rules: &[&str], stage: &Stage) -> Ran {
+    let program = stage.run(&["--concurrency", "1"]);
+    let mut command = Command::new(&*DISK);
+    command.args(rules).arg("--").arg(program.get_program()).args(program.get_args());
+    command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY").current_dir(&stage.sandbox.folder);
+    let ran = Ran::from(command.stdin(Stdio::null()).output().unwrap());
+    for rule in 1..=rules.len() {
+        let held = format!("disk: rule {rule} held ");
+        assert!(ran.err.contains(&held) && !ran.err.contains(&format!("{held}0 ")), "{rules:?}: {}", ran.err);
+    }
+    ran
+}
+
+fn straight(name: &str) -> Found {
+    straight_of(&Stage::plain(name, "chat,flowing")).0
+}
+
+#[test]
+fn what_a_failing_disk_did_not_take_is_not_used_and_nothing_is_bought_twice_once_it_is_well() {
+    let expected = straight("faults-well");
+    for Trouble { name, rules, says, bought, used, lost } in TROUBLES {
+        let stage = Stage::plain(&format!("faults-{name}"), "chat,flowing");
+        let ran = on(rules, &stage);
+        assert_eq!(ran.status, 1, "{name}: {ran:?}");
+        for sentence in says {
+            assert!(ran.out.contains(sentence), "{name}: {sentence:?} is not said: {ran:?}");
+        }
+        let found = stage.found();
+        assert_eq!((stage.delivered(), found.left), (bought, vec![]), "{name}: {ran:?}");
+        assert!(found.turns <= used, "{name}: {} replies are used", found.turns);
+        let ran = Ran::from(stage.run(&[]).output().unwrap());
+        assert_eq!(ran.status, 0, "{name}: {ran:?}");
+        let found = stage.found();
+        assert_eq!((found.transcripts, found.left), (expected.transcripts.clone(), vec![]), "{name}");
+        assert_eq!((stage.delivered(), found.replies), (expected.replies + lost, expected.replies), "{name}");
+    }
+}
+
+#[test]
+fn calls_that_are_interrupted_do_only_a_part_or_fail_once_for_a_journal_are_made_again_and_nobody_notices() {
+    let expected = straight("faults-unnoticed");
+    for (name, rules) in [
+        (
+            "interrupted",
+            &["fdatasync:*/results/*:EINTR:1:9", "fsync:*/results*:EINTR:2:9", "write:*/results/*:EINTR:1:9"][..],
+        ),
+        ("no-journal-is-synced-but-anew", &["fdatasync:*/journal/*:EIO:1:0"][..]),
+        ("a-line-is-not-written-once", &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:1"][..]),
+        ("by-halves", &["write:*/journal/*:short:1:0", "write:*.tmp:short:1:0"][..]),
+    ] {
+        let stage = Stage::plain(&format!("faults-{name}"), "chat,flowing");
+        let ran = on(rules, &stage);
+        assert_eq!(ran.status, 0, "{name}: {ran:?}");
+        let found = stage.found();
+        assert_eq!((found.transcripts, found.left), (expected.transcripts.clone(), vec![]), "{name}");
+        assert_eq!((stage.delivered(), found.replies), (expected.replies, expected.replies), "{name}");
+    }
+}
