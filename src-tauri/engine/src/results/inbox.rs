@@ -88,10 +88,14 @@ impl Inbox {
             state.hints.lose_count();
         }
         let now = Instant::now();
+        let is_first = state.first.is_none();
         state.first.get_or_insert(now);
         state.last = Some(now);
         drop(state);
-        self.wake.notify_one();
+        // Whoever waits knows of the first already, and looks itself whether there came more: while runs are made, thousands do.
+        if is_first {
+            self.wake.notify_one();
+        }
     }
 
     /// Ends every wait, now and later.

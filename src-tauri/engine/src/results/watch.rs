@@ -8,8 +8,16 @@ use crate::rows::{WatchMeans, Watching};
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RenameMode};
 use notify::{Config, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Our own folder beside the results, and what in it is only for whoever makes runs.
+const OURS: &[u8] = b".touchstone";
+const OF_RUNS: [&[u8]; 3] = [b"journal", b"locks", b"launches"];
+/// How the names of files begin that are about to take the place of others; those are told of when they do.
+const TEMPORARY: &[u8] = b".touchstone-";
 
 /// Has the system telling from when it is started until it is dropped.
 #[derive(Default)]
@@ -64,8 +72,9 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
 fn note(event: notify::Result<Event>, inbox: &Inbox) {
     match event {
         Ok(event) if event.need_rescan() => inbox.add(Hints::lose_count),
-        Ok(event) => {
-            if matters(event.kind) {
+        Ok(mut event) => {
+            event.paths.retain(|path| !is_of_runs(path));
+            if matters(event.kind) && !event.paths.is_empty() {
                 inbox.add(|hints| put(event, hints));
             }
         }
@@ -97,6 +106,17 @@ fn put(event: Event, hints: &mut Hints) {
             hints.touched.insert(path);
         }
     }
+}
+
+/// True for what the making of runs keeps for itself, of which there is no row: it changes with every reply and every call.
+fn is_of_runs(path: &Path) -> bool {
+    let mut names = path.iter().map(OsStr::as_bytes);
+    while let Some(name) = names.next() {
+        if name == OURS {
+            return names.next().is_some_and(|kind| OF_RUNS.contains(&kind));
+        }
+    }
+    path.file_name().is_some_and(|name| name.as_bytes().starts_with(TEMPORARY))
 }
 
 fn sentence(error: &notify::Error) -> String {
@@ -197,6 +217,29 @@ mod tests {
         assert_eq!(hints.touched, [PathBuf::from("/f/a.yaml")].into());
         assert_eq!(hints.new_dirs, [PathBuf::from("/f/b")].into());
         assert!(!hints.rescan);
+    }
+
+    #[test]
+    fn what_runs_keep_for_themselves_is_no_change_and_what_they_write_is_one() {
+        let inbox = Inbox::new(&Limits::default());
+        let written = || Event::new(EventKind::Access(AccessKind::Close(AccessMode::Write)));
+        for path in ["journal/a/b.jsonl", "locks/a.lock", "launches/1.jsonl", "journal"] {
+            note(Ok(written().add_path(Path::new("/f/results/.touchstone").join(path))), &inbox);
+        }
+        note(Ok(written().add_path("/f/results/a/.touchstone-0123456789abcdef-1-2.tmp".into())), &inbox);
+        assert!(!inbox.is_pressing());
+        let moved = Event::new(EventKind::Modify(ModifyKind::Name(RenameMode::Both)));
+        let hints = told(vec![
+            Ok(moved.add_path("/f/.touchstone-0-1-2.tmp".into()).add_path("/f/a.yaml".into())),
+            Ok(written().add_path("/f/.touchstone/reviews/a.yaml".into())),
+            Ok(written().add_path("/f/.touchstone/judgements/a.yaml".into())),
+            Ok(written().add_path("/f/.touchstone".into())),
+            Ok(written().add_path("/f/journal/a.yaml".into())),
+        ]);
+        let paths = |names: &[&str]| names.iter().map(|name| Path::new("/f").join(name)).collect();
+        assert_eq!(hints.new_dirs, paths(&["a.yaml"]));
+        let told = [".touchstone/reviews/a.yaml", ".touchstone/judgements/a.yaml", ".touchstone", "journal/a.yaml"];
+        assert_eq!(hints.touched, paths(&told));
     }
 
     #[test]
