@@ -1,9 +1,9 @@
 //! Keys that are kept in the keyring of the system, with a real one: stored from Settings, used by every program of the person,
 //! forgotten again, and in no file, log, event or reply meanwhile.
 use crate::canary;
+use crate::keyring_bus::{Keyring, KeyringBus};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted, Seen};
-use crate::secret_service::{Keyring, SecretService};
 use crate::serve::{Served, until};
 use serde_json::{Value, json};
 use std::fs;
@@ -46,18 +46,18 @@ impl Stage {
         self.sandbox.folder.parent().unwrap().to_owned()
     }
 
-    fn keyring(&self, keyring: Keyring) -> SecretService {
-        SecretService::start(&self.everything().join("home"), keyring)
+    fn keyring(&self, keyring: Keyring) -> KeyringBus {
+        KeyringBus::start(&self.everything().join("home"), keyring)
     }
 
     /// The program at this, beside this keyring; it logs all that it can.
-    fn command(&self, service: &SecretService, arguments: &[&str]) -> std::process::Command {
+    fn command(&self, service: &KeyringBus, arguments: &[&str]) -> std::process::Command {
         let mut command = self.sandbox.command(arguments);
         command.envs([service.variable(), ("TOUCHSTONE_LOG", "trace")]).env_remove(NAME);
         command
     }
 
-    fn ran(&self, service: &SecretService, arguments: &[&str]) -> Ran {
+    fn ran(&self, service: &KeyringBus, arguments: &[&str]) -> Ran {
         let ran = Ran::from(self.command(service, arguments).output().unwrap());
         assert_eq!(canary::spot(ran.out.as_bytes(), KEY), None, "{arguments:?}: {}", ran.out);
         assert_eq!(canary::spot(ran.err.as_bytes(), KEY), None, "{arguments:?}: {}", ran.err);
@@ -65,7 +65,7 @@ impl Stage {
     }
 
     /// The served page, with its log in a file.
-    fn served(&self, service: &SecretService) -> Settings {
+    fn served(&self, service: &KeyringBus) -> Settings {
         let mut command = self.command(service, &["serve", ".", "--allow-run"]);
         command.stderr(fs::File::create(self.everything().join("log")).unwrap());
         Settings(Served::of(&mut command))
@@ -194,7 +194,7 @@ fn a_key_in_a_locked_keyring_is_not_called_unset_and_what_to_do_is_said() {
 }
 
 #[test]
-fn without_a_secret_service_settings_say_so_and_the_environment_still_works() {
+fn without_a_keyring_bus_settings_say_so_and_the_environment_still_works() {
     let stage = Stage::new("keyring-absent");
     let service = stage.keyring(Keyring::Absent);
     let page = stage.served(&service);

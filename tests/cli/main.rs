@@ -15,6 +15,7 @@ mod keyring;
 mod many;
 
 mod judging;
+mod keyring_bus;
 mod messages;
 mod metrics;
 mod programs;
@@ -26,7 +27,6 @@ mod scoring;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
-mod secret_service;
 mod secrets;
 mod serve;
 mod stabletoolbench;
@@ -280,6 +280,11 @@ fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
     std::fs::write(inner.join("touchstone.yaml"), "input_dir: [\n").unwrap();
     let (status, broken) = checks(here());
     assert_eq!((status, &broken["Workspace file"]["ok"]), (1, &false.into()), "{broken:?}");
+    // Where no run was made yet, what is wrong is one of the checks.
+    std::fs::write(inner.join("touchstone.yaml"), workspace).unwrap();
+    std::fs::remove_dir(inner.join("results")).unwrap();
+    let (status, fresh) = checks(here());
+    assert_eq!((status, &fresh["Open folder"]["ok"], &fresh[database]["ok"]), (1, &false.into(), &false.into()));
     let ran = sandbox.run(&["doctor", "no/such"]);
     assert_eq!((ran.status, ran.out.as_str(), ran.err.contains("no/such")), (2, "", true), "{ran:?}");
 }

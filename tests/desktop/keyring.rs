@@ -1,8 +1,8 @@
 //! A key goes from Settings into a real keyring, and never comes back to the page.
 use crate::conversation::{Conversation, Wire};
 use crate::driver::Window;
+use crate::keyring_bus::{Keyring, KeyringBus};
 use crate::scripted::Scripted;
-use crate::secret_service::{Keyring, SecretService};
 use crate::stage::Stage;
 
 const KEY: &str = "canary-kept-in-the-keyring-4711";
@@ -18,7 +18,7 @@ fn key_is(window: &Window, how: &str) {
 #[test]
 fn a_key_that_is_stored_in_settings_is_shown_as_set_works_and_can_be_forgotten() {
     let stage = Stage::empty("keyring");
-    let service = SecretService::start(&stage.beside("home"), Keyring::Open);
+    let service = KeyringBus::start(&stage.beside("home"), Keyring::Open);
     let conversation = Conversation::new(Wire::Chat, 0);
     let server = Scripted::start(move |seen| conversation.reply(seen));
     let url = server.url("/v1");

@@ -7,13 +7,13 @@ mod driver;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod keyring;
+#[path = "../cli/keyring_bus.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod keyring_bus;
 mod launching;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "shared with the engine's tests, which use all of it")]
 mod scripted;
-#[path = "../cli/secret_service.rs"]
-#[expect(dead_code, reason = "only a part of it is used here")]
-mod secret_service;
 mod stage;
 
 use serde_json::json;

@@ -28,7 +28,10 @@ pub(super) fn run(asked: &Doctor, here: &Surroundings) -> Outcome {
     let here_too = || Path::new("touchstone.yaml").exists().then(|| PathBuf::from(".").into());
     if let Some(place) = folder::chosen(asked.place.folder.clone(), asked.place.dirs.clone()).or_else(here_too) {
         folder::open(&app, &place)?;
-        app.wait_ready(folder::PATIENCE)?;
+        // Where the results cannot be listed, that is one of the checks, and the others are of use all the same.
+        if let Err(why) = app.wait_ready(folder::PATIENCE) {
+            tracing::debug!(why.message, "the folder is not ready");
+        }
     }
     let checks = surroundings::with_ours(app.doctor(true));
     let mut out = io::stdout().lock();

@@ -17,13 +17,13 @@ pub(crate) enum Keyring {
 }
 
 /// Ends when it is dropped; what is kept stays in its folder.
-pub(crate) struct SecretService {
+pub(crate) struct KeyringBus {
     bus: Child,
     address: String,
     _sockets: tempfile::TempDir,
 }
 
-impl SecretService {
+impl KeyringBus {
     /// A bus with a keyring whose files lie in this folder.
     pub(crate) fn start(home: &Path, keyring: Keyring) -> Self {
         let services = home.join("services");
@@ -74,7 +74,7 @@ impl SecretService {
     }
 }
 
-impl Drop for SecretService {
+impl Drop for KeyringBus {
     fn drop(&mut self) {
         let _ = self.bus.kill();
         let _ = self.bus.wait();
