@@ -31,6 +31,7 @@ mod secrets;
 mod serve;
 mod stabletoolbench;
 mod stats;
+mod stored;
 mod virtual_apis;
 
 use sandbox::{ANSWERED, Sandbox};

@@ -4,8 +4,9 @@ use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{Connection, params_from_iter};
 use std::collections::BTreeSet;
 use touchstone_engine::results::filter::{
-    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, Takes, Token, Wanted, key_rule,
+    Ask, Comparison, Filter, KEYS, Key, Param, Pattern, STATES, StoredAsk, Takes, Token, Wanted, key_rule,
 };
+use touchstone_engine::rows::StoredResult;
 
 fn printed(typed: &str) -> String {
     let (filter, misread) = Filter::parse(typed);
@@ -41,6 +42,7 @@ fn tokens_are_read_and_printed_in_one_form() {
         (r#"-"not this" -word"#, r#"-"not this" -word"#),
         ("http://x 12:30", r#""http://x" "12:30""#),
         ("-> != --verbose -", r#""->" "!=" "--verbose" "-""#),
+        ("stored:Tone stored:*=Fail,\"my tone\"<=03", "stored:Tone stored:*=fail,\"my tone\"<=3"),
         (r#"say:"hello"#, r#""say:hello""#),
         (r#""a \"b\" c\d""#, r#""a \"b\" c\\d""#),
         ("model:o1,", "model:o1"),
@@ -64,6 +66,7 @@ fn what_is_not_understood_is_told_and_the_rest_applies() {
     “wrong_anser” is no class. Write class:wrong_answer.
     “maybe” is no review. Write one of right, partly, wrong, yes, no.
     ");
+    insta::assert_snapshot!(misread("stored:relevance=pss stored:=pass stored:tone<"), @"");
     insta::assert_snapshot!(misread("state:nonsense"), @"“nonsense” is no state. Write one of answered, no_answer, waiting, error, writing, damaged, other.");
 }
 
@@ -106,6 +109,9 @@ INSERT INTO runs VALUES
  (5,'c/d.yaml','tool_calling','ticket','tool_calling','o1',1,NULL,1,'waiting',9,9,2,2,'["query_a"]',
   char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0,
   1,1,NULL,'right',NULL,'fields','scored');
+CREATE TABLE stored(run INT, evaluator TEXT, result TEXT, number REAL);
+INSERT INTO stored VALUES (1,'relevance','pass',5),(1,'my tone','error',NULL),(2,'relevance','fail',0.5),(2,'f1<2','open',1),
+ (3,'relevance','none',NULL);
 "#;
 
 fn passing(rows: &Connection, filter: &Filter) -> Vec<i64> {
@@ -178,6 +184,16 @@ fn each_token_lets_the_right_runs_pass() {
         ("review:no", vec![3]),
         ("scorer:fields", vec![1, 5]),
         ("scorer:\"text: f1\" scoring:error", vec![2]),
+        ("stored:relevance", vec![1, 2]),
+        ("-stored:relevance", vec![3, 5]),
+        ("stored:Rel*=pass", vec![1]),
+        ("stored:relevance=FAIL,\"my tone\"=error", vec![1, 2]),
+        ("stored:relevance=none", vec![3]),
+        ("stored:relevance<3", vec![2]),
+        ("stored:relevance>=0.5", vec![1, 2]),
+        ("stored:relevance=5", vec![1]),
+        ("stored:\"f1<2\"", vec![2]),
+        ("stored:*=open", vec![2]),
         ("nonsense:here \"any text\" task:ticket", vec![5]),
     ] {
         assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
@@ -190,6 +206,16 @@ fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
     let flag = any::<bool>().prop_map(Wanted::Flag);
     match key_rule(key).takes {
         Takes::Text => text.boxed(),
+        Takes::Stored => {
+            let ask = prop_oneof![
+                Just(StoredAsk::Anything),
+                prop::sample::select(StoredResult::ALL.to_vec()).prop_map(StoredAsk::Result),
+                (prop::sample::select(vec![Comparison::Less, Comparison::Equal, Comparison::AtLeast]), 0.0..1e3)
+                    .prop_map(|(by, x)| StoredAsk::Number(by, x)),
+            ];
+            let name = prop::collection::vec("[a-z0-9 ,:*=<>\"\\\\_%é-]{1,6}", 1..3).prop_map(Pattern);
+            (name, ask).prop_map(|(name, ask)| Wanted::Stored(name, ask)).boxed()
+        }
         Takes::State => prop::sample::select(STATES.map(|(state, _)| state).to_vec()).prop_map(Wanted::State).boxed(),
         Takes::Word(words) => prop::sample::select(words.to_vec()).prop_map(Wanted::Word).boxed(),
         Takes::Flag => flag.boxed(),

@@ -27,7 +27,7 @@ export function beside(runs: readonly RunRow[], change: Partial<Comparison> = {}
     line("different", all(9)),
   ];
   const of = (row: RunRow, at: number) => comparedRun(row, at === 0 ? {} : { parts_at: 6, answer: "changed", answer_summary: "8 of 10 rows right" });
-  return { runs: runs.map(of), rows, first_divergence: 6, first_other_result: null, coarse: false, notes: [], ...change };
+  return { runs: runs.map(of), stored: [], rows, first_divergence: 6, first_other_result: null, coarse: false, notes: [], ...change };
 }
 
 /** What differs in a step: its query, but not what came back. */

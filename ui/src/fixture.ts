@@ -63,6 +63,7 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
     score_reason: score === null ? null : score === 1 ? "all 10 rows right" : `${Math.round(score * 10)} of 10 rows right`,
     class: state === "error" ? "system_error" : state === "no_answer" ? "no_answer" : score === null || score === 1 ? null : "wrong_answer",
     verdict: null,
+    stored: null,
     snippet: null,
     ...change,
   };

@@ -2,6 +2,8 @@
 import type { FailureClass } from "./generated/FailureClass";
 import type { RunRow } from "./generated/RunRow";
 import type { ScoreStanding } from "./generated/ScoreStanding";
+import type { StoredResult } from "./generated/StoredResult";
+import type { StoredSaid } from "./generated/StoredSaid";
 import type { StoredVerdict } from "./generated/StoredVerdict";
 import type { Verdict } from "./generated/Verdict";
 import type { IconName } from "./parts/Icon.svelte";
@@ -54,6 +56,18 @@ export function stored(one: Pick<StoredVerdict, "passed" | "silent">): Look {
   if (one.passed === null) return { word: "no verdict", icon: "dash", tone: "muted" };
   return one.passed ? { word: "passes", icon: "check", tone: "right" } : { word: "does not pass", icon: "cross", tone: "wrong" };
 }
+
+/** The same of what came of it, in short. */
+export const STORED: Readonly<Record<StoredResult, Look>> = {
+  pass: { word: "passes", icon: "check", tone: "right" },
+  fail: { word: "does not pass", icon: "cross", tone: "wrong" },
+  open: { word: "no verdict", icon: "dash", tone: "muted" },
+  error: { word: "error, which says nothing of the answer", icon: "half", tone: "part" },
+  none: { word: "no result", icon: "half", tone: "part" },
+};
+
+/** Its word and its number as they are written; a dash where it has neither. */
+export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string => [word, score].filter((text) => text !== null).join(" · ") || "–";
 
 /** Two places, but nothing is 1 or 0 that is not. */
 export function scoreText(score: number): string {

@@ -8,8 +8,11 @@ import type { Trust } from "./generated/Trust";
 export const PEOPLE = "people";
 const AUTOMATIC = "score";
 
-/** Whether it is a judge, and neither people nor the automatic score. */
-export const isJudge = (rater: Rater): boolean => rater.id !== PEOPLE && rater.id !== AUTOMATIC;
+/** Whether it is an evaluator whose verdicts came with a file. */
+export const isStored = (rater: Rater): boolean => rater.id.startsWith("stored:");
+
+/** Whether it is a judge that was asked here, and neither people nor the automatic score. */
+export const isJudge = (rater: Rater): boolean => rater.id !== PEOPLE && rater.id !== AUTOMATIC && !isStored(rater);
 
 /** Two places, with a real minus; nothing is 1 that is not. */
 export function kappaText(kappa: number | null): string {
@@ -29,10 +32,11 @@ export function notCounted({ stale, unread }: Rater): string {
   return parts.filter(Boolean).join(", ");
 }
 
-/** The pair that is shown when none was chosen: people with a judge, else the first there is. */
+/** The pair that is shown when none was chosen: people with a judge, else with what is stored, else the first there is. */
 export function shownPair(trust: Trust, first: string, second: string): Agreement | undefined {
   const chosen = trust.pairs.find((pair) => pair.first.id === first && pair.second.id === second);
-  return chosen ?? trust.pairs.find((pair) => pair.first.id === PEOPLE && isJudge(pair.second)) ?? trust.pairs[0];
+  const withPeople = (is: (rater: Rater) => boolean) => trust.pairs.find((pair) => pair.first.id === PEOPLE && is(pair.second));
+  return chosen ?? withPeople(isJudge) ?? withPeople(isStored) ?? trust.pairs[0];
 }
 
 /** How far the judge that said this agrees with people; nothing where no run was reviewed and judged. */

@@ -10,12 +10,14 @@ use crate::results::conduct::Change;
 use crate::results::flow::Flow;
 use crate::results::home::make_temporary;
 use crate::results::index::IndexError;
+use crate::results::judgements::Marks;
 use crate::results::limits::Limits;
 use crate::results::query::Lists;
 use crate::rows::{
     AppEvent, Counts, Folder, Folders, IndexReport, Phase, Problem, SearchProgress, Stale, Status, WatchMeans, Watching,
 };
 use crate::runs::http::keys::Keys;
+use crate::runs::setup::Setup;
 use bulletin::Bulletin;
 use data_files::Handed;
 use evaluations::Evaluations;
@@ -116,6 +118,9 @@ struct Inner {
     keys: Keys,
 }
 
+/// Size, number and time of a workspace file; none when there is none.
+type WorkspaceStamp = Option<(u64, u64, i64, i64)>;
+
 /// A folder that is open, with everything that is read from it.
 pub(crate) struct OpenFolder {
     pub(crate) folder: Folder,
@@ -123,6 +128,8 @@ pub(crate) struct OpenFolder {
     pub(crate) lists: Lists,
     pub(crate) reading: Reading,
     pub(crate) catalogs: Catalogs,
+    /// The workspace file whose models the index knows.
+    workspace: Mutex<WorkspaceStamp>,
     /// What is wrong with the workspace file.
     pub(crate) problem: Option<Problem>,
 }
@@ -175,9 +182,12 @@ impl App {
             demo,
         };
         let path = roots.folder.clone();
+        // What changes meanwhile has another stamp.
+        let workspace = Mutex::new(paths::workspace_stamp(&roots.folder));
         let flow = self.start(roots)?;
         let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
-        let old = self.put(Some(Arc::new(OpenFolder { folder: row, flow, lists, reading, catalogs, problem })))?;
+        let open = OpenFolder { folder: row, flow, lists, reading, catalogs, workspace, problem };
+        let old = self.put(Some(Arc::new(open)))?;
         if let Some(old) = old {
             old.flow.stop();
         }
@@ -196,10 +206,15 @@ impl App {
             Box::new(move |change| bulletin.post(stale(change)))
         };
         let limits = &config.limits;
-        Flow::start(roots.clone(), &config.cache_dir, limits.clone(), publish()).or_else(|error| {
+        let marks = match paths::workspace(&roots.folder) {
+            Some(Err(_)) => Marks::default(),
+            read => verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())),
+        };
+        let start = |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
+        start(&config.cache_dir).or_else(|error| {
             tracing::warn!(%error, "the cache folder cannot be used");
             let dir = make_temporary().map_err(IndexError::from)?;
-            Ok(Flow::start(roots, &dir, limits.clone(), publish())?)
+            Ok(start(&dir)?)
         })
     }
 

@@ -88,6 +88,12 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
     Some(read.and_then(|text| workspace::read(&text)))
 }
 
+/// What tells one workspace file of a folder from another: its size, its number, when it was changed. None when there is none.
+pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
+    let meta = fs::metadata(folder.join(WORKSPACE)).ok()?;
+    Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
+}
+
 /// The whole path of a folder that is there and can be listed.
 fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     let tried = |why: String| {

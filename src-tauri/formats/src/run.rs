@@ -254,6 +254,8 @@ pub struct Outline {
     pub told: Told,
     /// Where the last message of the model stands in `text`: its beginning and its end, in bytes.
     pub said: Option<(u32, u32)>,
+    /// What evaluators said of it, as it is stored.
+    pub verdicts: Vec<Verdict>,
     /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
     pub items: Vec<TextItem>,
 }

@@ -17,7 +17,8 @@ use touchstone_engine::{
 #[command(after_help = "\
 A judge says right where a run passes, wrong where it does not, and in between exactly halfway; a person's `partly` is in between,
 too, and so is an automatic score that does not pass but reaches half. κ counts what is in between as a word of its own, `near` counts a near miss in part. Verdicts that are stale, or were not read,
-do not count, and are named below the table.")]
+do not count, and are named below the table. What evaluators are stored to have said in files of evaluate() stands as `stored: NAME`:
+right where it passes and wrong where it does not, as its file has it.")]
 pub(super) struct AgreementOf {
     #[command(flatten)]
     place: Where,
@@ -75,7 +76,8 @@ fn nobody(name: &str, trust: &Trust) -> AppError {
 }
 
 fn write(out: &mut dyn Write, trust: &Trust, paint: Paint) -> io::Result<()> {
-    let judges = trust.raters.iter().any(|rater| rater.id != "people" && rater.id != "score");
+    let asked = |rater: &Rater| rater.id != "people" && rater.id != "score" && !rater.id.starts_with("stored:");
+    let judges = trust.raters.iter().any(asked);
     match trust.reviewed {
         0 => writeln!(out, "No run was reviewed yet. Say what you think of some: touchstone review FILE right")?,
         1 => writeln!(out, "1 run was reviewed.")?,

@@ -1,11 +1,12 @@
 //! `compare`: two to four transcripts beside each other, step by step. Where they part is marked, and shown closer.
+mod told;
+
 use super::{
     Dirs, Ended, Outcome, Stop, folder, list, show,
     terminal::{Columns, Head, Paint, lines, one_line},
 };
 use crate::Surroundings;
 use clap::Args;
-use serde_json::{Value, json};
 use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -34,7 +35,8 @@ With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indi
 a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
 \"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
 first. A file has \"expected\" with \"equal\" and \"summary\",
-or null where nothing was expected. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+or null where nothing was expected. \"stored\" has what each evaluator is stored to have said of each file, where these are rows of
+evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
     /// Two to four transcripts, from any folders; the first is what the others are compared with
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
@@ -58,7 +60,7 @@ pub(super) fn run(asked: &Compare, here: &Surroundings) -> Outcome {
     let expected: Vec<Expected> = runs.iter().map(|(app, id)| app.against_expected(id)).collect();
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &document(&comparison, &names, &expected)).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &told::document(&comparison, &names, &expected)).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         Page { comparison: &comparison, names: &names, runs: &runs, expected: &expected, paint: Paint(here.colour) }
@@ -131,39 +133,6 @@ fn differ(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(apart) || comparison.runs.iter().any(|run| answered(run) || run.trouble.is_some())
 }
 
-fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {
-    let step = |row: &CompareRow| {
-        let mut step = match row.steps[..] {
-            [left, right] => json!({ "left": left, "right": right }),
-            _ => json!({ "runs": row.steps }),
-        };
-        step["kind"] = json!(row.relation);
-        step["diverges"] = json!(row.diverges);
-        step["title"] = json!(row.title);
-        step
-    };
-    let file = |((name, run), expected): ((&String, &ComparedRun), &Expected)| {
-        let row = &run.row;
-        let expected = expected.as_ref().map(|(summary, equal)| json!({ "equal": equal, "summary": summary }));
-        json!({
-            "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
-            "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
-            "trouble": run.trouble, "expected": expected,
-        })
-    };
-    let answer = |(name, run): (&String, &ComparedRun)| json!({ "file": name, "kind": run.answer, "summary": run.answer_summary });
-    let each = || names.iter().zip(&comparison.runs);
-    json!({
-        "files": each().zip(expected).map(file).collect::<Vec<_>>(),
-        "steps": comparison.rows.iter().map(step).collect::<Vec<_>>(),
-        "first_divergence": comparison.first_divergence,
-        "first_other_result": comparison.first_other_result,
-        "answers": each().skip(1).map(answer).collect::<Vec<_>>(),
-        "coarse": comparison.coarse,
-        "notes": comparison.notes,
-    })
-}
-
 /// A comparison for people.
 struct Page<'a> {
     comparison: &'a Comparison,
@@ -176,6 +145,7 @@ struct Page<'a> {
 impl Page<'_> {
     fn write(&self, out: &mut dyn Write) -> Result<(), Stop> {
         self.heads(out)?;
+        told::stored(out, self.comparison, self.paint)?;
         for note in &self.comparison.notes {
             writeln!(out, "{}", self.paint.yellow(&one_line(note)))?;
         }

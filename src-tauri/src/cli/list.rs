@@ -21,7 +21,7 @@ pub(super) struct List {
     /// As in the window: `system:promptql state:error "free text"`
     #[arg(long, default_value = "")]
     filter: String,
-    /// By path, task, system, model, variation, repeat, state, score, turns, `tool_calls`, tokens, cost, seconds, size or modified;
+    /// By path, task, system, model, variation, repeat, state, score, stored, turns, `tool_calls`, tokens, cost, seconds, size or modified;
     /// -KEY turns it round
     #[arg(long, value_name = "KEY", default_value = "path", value_parser = sort, allow_hyphen_values = true)]
     sort: Sort,
@@ -73,6 +73,7 @@ fn object(row: &RunRow) -> Value {
         "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
         "repeat": row.repeat, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
+        "stored": row.stored,
     })
 }
 

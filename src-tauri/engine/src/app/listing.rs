@@ -17,6 +17,7 @@ impl App {
     #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
     pub fn list_runs(&self, request: ListRequest) -> Result<RunPage, AppError> {
         let open = self.opened()?;
+        self.heed_models(&open);
         let page = open.ask(|index| open.lists.list(index, &request));
         open.flow.live.stir();
         page

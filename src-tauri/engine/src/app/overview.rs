@@ -7,6 +7,7 @@ impl App {
     /// A part of the matrix of tasks against systems and models.
     pub fn overview(&self, request: &OverviewRequest) -> Result<Overview, AppError> {
         let open = self.opened()?;
+        self.heed_models(&open);
         let suites = open.flow.shelf.tasks();
         let overview = open.ask(|index| open.lists.overview(index, &suites, request));
         open.flow.live.stir();

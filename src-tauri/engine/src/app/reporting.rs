@@ -59,6 +59,7 @@ impl App {
 
     fn gather(&self, request: &ReportRequest, trouble: Vec<String>) -> Result<Gathered, AppError> {
         let open = self.opened()?;
+        self.heed_models(&open);
         let (runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, request.scorer.as_deref()))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         known_scorer(request.scorer.as_deref(), &scorers)?;
@@ -75,7 +76,8 @@ impl App {
             versions: open.ask(|index| open.lists.scorer_versions(index))?,
             trouble,
         };
-        let mut page = compose(&about, &runs);
+        let stored = open.ask(|index| open.lists.stored(index, &request.filter))?;
+        let mut page = compose(&about, &runs, &stored);
         page.queries = self.query_tables(request)?;
         Ok(Gathered { page, scorers, misread })
     }

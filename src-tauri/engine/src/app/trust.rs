@@ -9,6 +9,7 @@ impl App {
     pub fn trust(&self, filter: &str) -> Result<Trust, AppError> {
         let open = self.opened()?;
         understood(filter)?;
+        self.heed_models(&open);
         open.ask(|index| open.lists.trust(index, filter))
     }
 
@@ -16,6 +17,7 @@ impl App {
     pub fn agreement(&self, first: &str, second: &str, filter: &str) -> Result<Agreement, AppError> {
         let open = self.opened()?;
         understood(filter)?;
+        self.heed_models(&open);
         open.ask(|index| open.lists.agreement(index, (first, second), filter))?.ok_or_else(|| {
             AppError::new(Code::NotFound, "One of the two has said nothing of these runs.")
                 .hint("Choose two of the judges that are listed.")

@@ -1,18 +1,17 @@
 //! What judges said of a run, as people are shown it: in words, on the scale of the judge, with what it has to reach.
 use super::judging::sheet;
 use super::rivals::{id_at, rival};
-use super::{App, suite_judges};
+use super::{App, OpenFolder, suite_judges};
 use crate::error::AppError;
-use crate::results::judgements::{self, inputs_mark};
+use crate::paths;
+use crate::results::judgements::{self, Marks, inputs_mark, other_model};
 use crate::results::query::row_by_key;
 use crate::rows::{Judged, JudgedRound, RunScore, ScoreStanding};
-use std::collections::HashMap;
+use crate::runs::setup::Setup;
+use std::sync::PoisonError;
 use touchstone_formats::judgement::{Judgement, Round};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread, reaches};
 use touchstone_scoring::scorers::Scorer;
-
-/// By the names of models in the workspace.
-pub(super) type Marks = HashMap<String, String>;
 
 impl App {
     /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
@@ -22,8 +21,21 @@ impl App {
 
     /// What stands behind the names of models now.
     pub(super) fn model_marks(&self) -> Marks {
-        let setup = self.setup().unwrap_or_default();
-        setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
+        self.setup().map(|setup| marks(&setup)).unwrap_or_default()
+    }
+
+    /// Tells the index of models that are others now. Where the workspace file is the one that it was, that costs a look at its stamp.
+    pub(super) fn heed_models(&self, open: &OpenFolder) {
+        let stamp = paths::workspace_stamp(&open.flow.roots.folder);
+        let mut seen = open.workspace.lock().unwrap_or_else(PoisonError::into_inner);
+        if *seen == stamp {
+            return;
+        }
+        // A file that cannot be read says nothing of models; those before stay until it can.
+        if let Ok(setup) = self.setup() {
+            *seen = stamp;
+            open.flow.know_models(marks(&setup));
+        }
     }
 
     /// The same, with what stands behind the names of models.
@@ -38,12 +50,12 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let scorers = suite_judges::scorers(&tasks, &row);
         let own = open.reading.subject(&open.flow, id).map(|(_, subject)| subject).unwrap_or_default();
+        self.heed_models(&open);
         let judged = |judgement: &Judgement| {
             let mut subject = own.clone();
             let id = judgement.against.as_deref().and_then(|path| id_at(&open, path));
             subject.rival = id.and_then(|id| rival(&open, &own, &id, None));
-            let by = marks.get(&judgement.model).map(String::as_str);
-            shown(judgement, &subject, scorers, by)
+            shown(judgement, &subject, scorers, marks)
         };
         Ok((sheet.judgements().iter().rev().map(judged).collect(), None))
     }
@@ -70,8 +82,12 @@ impl App {
     }
 }
 
-/// `by` is what stands behind the name of its model now.
-fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], by: Option<&str>) -> Judged {
+/// What stands behind the names of models.
+pub(super) fn marks(setup: &Setup) -> Marks {
+    setup.models.iter().map(|model| (model.name.clone(), model.mark())).collect()
+}
+
+fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
     let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&given);
     let judge = judges::named(&judgement.judge);
@@ -80,7 +96,7 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], by: Optio
         Some(judge) => {
             let now = inputs_mark(judge, rules, subject);
             let stale = judgements::stale(judge, judgement.version, &judgement.inputs, &now);
-            stale.or_else(|| other_model(judgement, by?))
+            stale.or_else(|| other_model(&judgement.model, judgement.model_mark.as_deref(), marks))
         }
         None => Some("There is no such judge any more.".to_owned()),
     };
@@ -108,14 +124,6 @@ fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], by: Optio
         passed: judge.zip(mean).map(|(judge, (mean, _))| passes(judge, mean)),
         rounds: judgement.rounds.iter().map(|one| round(one, scale)).collect(),
     }
-}
-
-/// Why it was said by another model than its name stands for now; none when it was not, or nobody knows.
-fn other_model(judgement: &Judgement, now: &str) -> Option<String> {
-    let other = judgement.model_mark.as_ref().is_some_and(|then| then != now);
-    other.then(|| {
-        format!("The model `{}` is another one in touchstone.yaml now, or samples otherwise.", judgement.model)
-    })
 }
 
 fn round(round: &Round, scale: Scale) -> JudgedRound {

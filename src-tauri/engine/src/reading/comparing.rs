@@ -5,8 +5,10 @@ use super::pieces::{Budget, short};
 use super::task::{self, Origin};
 use super::{Reading, Unread, count};
 use crate::results::flow::Flow;
+use crate::results::stored;
 use crate::rows::{
-    CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunRow, StepDiff, StepRef, TextChange,
+    CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunRow, StepDiff, StepRef, StoredLine,
+    StoredSaid, TextChange,
 };
 use std::sync::Arc;
 use touchstone_formats::run::{Step, StepKind};
@@ -25,6 +27,9 @@ const MAX_TITLES: usize = 1 << 20;
 const MAX_PARTS: usize = 200;
 const MAX_LABEL: usize = 100;
 const MAX_TROUBLE: usize = 1_000;
+/// Evaluators whose stored verdicts are told, and letters of their names.
+const MAX_STORED: usize = 200;
+const MAX_STORED_NAME: usize = 300;
 
 /// A run, as far as comparing needs it.
 pub(crate) struct Side {
@@ -35,6 +40,8 @@ pub(crate) struct Side {
     digests: Vec<Digest>,
     titles: Vec<String>,
     answer: Option<Value>,
+    /// What evaluators are stored to have said.
+    stored: Vec<StoredSaid>,
     /// How its suite has answers compared.
     options: Options,
 }
@@ -53,6 +60,7 @@ impl Reading {
             digests: align::digests(run),
             titles: run.steps.iter().map(title).collect(),
             answer: run.answer.as_ref().map(|answer| answer.value.clone()),
+            stored: run.verdicts.iter().take(MAX_STORED).map(stored::said).collect(),
         })
     }
 
@@ -110,6 +118,7 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     let notes = notes(&sides, &alignment);
     let mut budget = Budget::of(MAX_TITLES);
     let rows = alignment.rows.iter().take(MAX_ROWS).map(|row| told(&sides, &read, row, &mut budget)).collect();
+    let stored = stored_lines(&sides);
     let place = |row: Option<usize>| row.map(count);
     let first = sides.iter().position(|side| side.fault.is_none());
     let of_first = first.and_then(|first| sides[first].answer.clone());
@@ -132,12 +141,29 @@ pub(crate) fn beside(sides: Vec<Side>) -> Comparison {
     });
     Comparison {
         runs: runs.collect(),
+        stored,
         rows,
         first_divergence: place(alignment.first_divergence),
         first_other_result: place(alignment.first_other_result),
         coarse: alignment.coarse,
         notes,
     }
+}
+
+/// What each evaluator is stored to have said of each run, in the order in which they are met.
+fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
+    let mut names: Vec<&str> = Vec::new();
+    for said in sides.iter().flat_map(|side| &side.stored) {
+        if !names.contains(&said.evaluator.as_str()) {
+            names.push(&said.evaluator);
+        }
+    }
+    let of = |side: &Side, name: &str| side.stored.iter().find(|said| said.evaluator == name).cloned();
+    let line = |name: &&str| StoredLine {
+        evaluator: short(name, MAX_STORED_NAME),
+        said: sides.iter().map(|side| of(side, name)).collect(),
+    };
+    names.iter().map(line).collect()
 }
 
 fn told(sides: &[Side], read: &[usize], row: &align::Row, budget: &mut Budget) -> CompareRow {

@@ -1,9 +1,12 @@
 //! **Pure.** From runs to what a report says of them. Numbers come from `scoring::standing`, which the overview and the statistics
 //! ask too; what is decided here is what is said and in which order.
 use super::notes;
-use super::page::{Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, TaskLine};
+use super::page::{
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, StoredSum, TaskLine,
+};
 use crate::results::query::ScoredRun;
-use crate::rows::FailureClass;
+use crate::results::stored::{Stored, number};
+use crate::rows::{FailureClass, StoredResult, StoredSaid};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
 use touchstone_scoring::stats::{Amounts, Interval};
@@ -26,7 +29,7 @@ pub(crate) struct About {
 }
 
 /// Puts a report together.
-pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
+pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Page {
     let all: Vec<Counted<'_>> = runs.iter().map(ScoredRun::counted).collect();
     let columns = Standing::columns(&all);
     let wanted = about.baseline.as_deref().map(|name| (name, columns.iter().find(|column| column.label() == name)));
@@ -39,6 +42,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
     let names: BTreeMap<RowKey<'_>, &str> =
         all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
+    let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
     Page {
@@ -47,6 +51,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun]) -> Page {
         pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
+        stored: stored_sums(&standing, (&all, runs), stored),
         classes: classes(&standing, runs),
         flaky: flaky(&standing, &names),
         failed: runs.iter().filter(failed).map(line).collect(),
@@ -199,7 +204,49 @@ fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fla
         .collect()
 }
 
-fn line(run: &ScoredRun) -> RunLine {
+/// What evaluators are stored to have said, each by each group that has a column of it.
+fn stored_sums(
+    standing: &Standing<'_>,
+    (all, runs): (&[Counted<'_>], &[ScoredRun]),
+    stored: &Stored,
+) -> Vec<StoredSum> {
+    let mut by_name: BTreeMap<(&str, usize), Vec<(usize, &StoredSaid)>> = BTreeMap::new();
+    for (at, group) in standing.groups.iter().enumerate() {
+        for run in &group.runs {
+            for said in runs.get(*run).and_then(|run| stored.get(&run.id)).into_iter().flatten() {
+                by_name.entry((&said.evaluator, at)).or_default().push((*run, said));
+            }
+        }
+    }
+    let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredSaid)>)| {
+        let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
+        let each = said.iter().map(|(run, one)| standing::Said {
+            run: *run,
+            number: number(one.score.as_deref()),
+            passed: match one.result {
+                StoredResult::Pass => Some(true),
+                StoredResult::Fail => Some(false),
+                StoredResult::Open | StoredResult::Error | StoredResult::None => None,
+            },
+        });
+        let told = standing::told(all, &each.collect::<Vec<_>>());
+        StoredSum {
+            evaluator: evaluator.to_owned(),
+            group: standing.groups[at].column.label(),
+            runs: said.len() as u64,
+            numbers: told.numbers,
+            mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),
+            passed: told.passes.map_or(0, |passes| passes.passed),
+            decided: told.passes.map_or(0, |passes| passes.of),
+            rate: told.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
+            errors: count(StoredResult::Error),
+            none: count(StoredResult::None),
+        }
+    };
+    by_name.into_iter().map(sum).collect()
+}
+
+fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
     RunLine {
         path: run.path.clone(),
         task: run.task.clone(),
@@ -223,5 +270,6 @@ fn line(run: &ScoredRun) -> RunLine {
         tokens: run.tokens,
         cost: run.cost,
         seconds: run.seconds,
+        stored,
     }
 }

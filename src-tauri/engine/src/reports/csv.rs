@@ -3,6 +3,7 @@ use super::page::{Page, RunLine};
 use super::words;
 use crate::visible::one_line;
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 const HEAD: [&str; 21] = [
     "path",
@@ -28,12 +29,28 @@ const HEAD: [&str; 21] = [
     "review_note",
 ];
 
-/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field.
+/// Evaluators that have columns; the other formats have all of them.
+const MOST_STORED: usize = 100;
+
+/// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is stored of runs follows our own columns:
+/// of each evaluator what it said and what came of it.
 pub(super) fn write(page: &Page) -> String {
+    let evaluators: BTreeSet<&str> =
+        page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect();
+    let evaluators: Vec<&str> = evaluators.into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
-    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()));
+    let stored = evaluators.iter().flat_map(|name| ["", ".result"].map(|end| disarmed(&format!("stored.{name}{end}"))));
+    line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
     for run in &page.runs {
-        line(&mut out, fields(run).into_iter());
+        let stored = evaluators.iter().flat_map(|name| {
+            let said = run.stored.iter().find(|said| said.evaluator == *name);
+            let value = said.and_then(|said| said.score.as_ref().or(said.word.as_ref()));
+            [
+                value.map_or_else(String::new, |value| plain(value)),
+                said.map_or_else(String::new, |said| said.result.word().to_owned()),
+            ]
+        });
+        line(&mut out, fields(run).into_iter().chain(stored));
     }
     out
 }
@@ -71,6 +88,11 @@ fn fields(run: &RunLine) -> [String; 21] {
 fn disarmed(text: &str) -> String {
     let text = one_line(text);
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.into_owned() }
+}
+
+/// A number is none, whatever its sign.
+fn plain(text: &str) -> String {
+    if text.parse::<f64>().is_ok_and(f64::is_finite) { text.to_owned() } else { disarmed(text) }
 }
 
 fn line(out: &mut String, fields: impl Iterator<Item = String>) {

@@ -1,5 +1,5 @@
 //! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file can break.
-use super::page::{Page, Repeats, RunLine};
+use super::page::{Page, Repeats, RunLine, Table};
 use super::words::{self, NONE};
 use crate::visible::one_line;
 use std::fmt::Write as _;
@@ -36,6 +36,7 @@ pub(super) fn write(page: &Page) -> String {
     pairs(&mut out, page);
     tasks(&mut out, page);
     queries(&mut out, page);
+    stored(&mut out, page);
     failures(&mut out, page);
     if !page.runs.is_empty() {
         runs(&mut out, "Runs", &page.runs, page.runs.len());
@@ -155,12 +156,23 @@ fn queries(out: &mut String, page: &Page) {
         out.push_str("\n## Query sets\n");
     }
     for table in &page.queries {
-        let _ = writeln!(out, "\n{}\n", escaped(&table.caption));
-        row(out, table.head.iter().map(|word| escaped(word)));
-        row(out, table.head.iter().map(|_| "---"));
-        for line in &table.rows {
-            row(out, line.iter().map(|word| escaped(word)));
-        }
+        of_words(out, table);
+    }
+}
+
+fn stored(out: &mut String, page: &Page) {
+    if !page.stored.is_empty() {
+        out.push_str("\n## Stored verdicts\n");
+        of_words(out, &words::stored_table(page));
+    }
+}
+
+fn of_words(out: &mut String, table: &Table) {
+    let _ = writeln!(out, "\n{}\n", escaped(&table.caption));
+    row(out, table.head.iter().map(|word| escaped(word)));
+    row(out, table.head.iter().map(|_| "---"));
+    for line in &table.rows {
+        row(out, line.iter().map(|word| escaped(word)));
     }
 }
 
@@ -199,14 +211,18 @@ fn failures(out: &mut String, page: &Page) {
 
 fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
     let reviewed = runs.iter().take(most).any(|run| words::review(run).is_some());
-    let cells = |cells: [String; 4], said: String| cells.into_iter().chain(reviewed.then_some(said));
+    let stored = runs.iter().take(most).any(|run| !run.stored.is_empty());
+    let cells = |cells: [String; 4], [said, kept]: [String; 2]| {
+        cells.into_iter().chain(reviewed.then_some(said)).chain(stored.then_some(kept))
+    };
     let _ = writeln!(out, "\n### {title}\n");
-    row(out, cells(["Run", "State", "Score", "Why"].map(str::to_owned), "A person says".to_owned()));
-    row(out, cells(["---", "---", "--:", "---"].map(str::to_owned), "---".to_owned()));
+    let names = ["A person says", "Stored verdicts"].map(str::to_owned);
+    row(out, cells(["Run", "State", "Score", "Why"].map(str::to_owned), names));
+    row(out, cells(["---", "---", "--:", "---"].map(str::to_owned), ["---", "---"].map(str::to_owned)));
     for run in runs.iter().take(most) {
         let state = run.class.map_or(words::state(run.state), words::class).to_owned();
         let of_run = [escaped(&run.path), state, words::score(run.score), plain(run.reason.as_deref())];
-        row(out, cells(of_run, plain(words::review(run).as_deref())));
+        row(out, cells(of_run, [words::review(run), words::all_stored(run)].map(|said| plain(said.as_deref()))));
     }
     if runs.len() > most {
         let _ = writeln!(out, "\n{} more are in the other formats.", runs.len() - most);

@@ -1,6 +1,6 @@
 //! **Pure.** What a report says, before it is written in any format: one model, so that all formats say the same.
 //! Numbers come from `scoring`; nothing is counted here.
-use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
+use crate::rows::{FailureClass, RunState, ScoreStanding, StoredSaid, Verdict};
 use serde::Serialize;
 
 /// The report.
@@ -16,6 +16,8 @@ pub(crate) struct Page {
     pub(crate) tasks: Vec<TaskLine>,
     /// What runs of query sets come to, beside what others published; empty without such runs.
     pub(crate) queries: Vec<Table>,
+    /// What evaluators are stored to have said; empty without rows of evaluations.
+    pub(crate) stored: Vec<StoredSum>,
     /// What went wrong, with how often in each group.
     pub(crate) classes: Vec<ClassLine>,
     /// Variations whose repeats disagree.
@@ -167,6 +169,27 @@ pub(crate) struct Cell {
     pub(crate) flaky: bool,
 }
 
+/// What one evaluator is stored to have said of the runs of one system with one model, on its own scale. Nothing of it is a score.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct StoredSum {
+    pub(crate) evaluator: String,
+    /// `system/model`, which for rows that others wrote is their file.
+    pub(crate) group: String,
+    /// Runs whose files have a column of it.
+    pub(crate) runs: u64,
+    /// Of these, have a number.
+    pub(crate) numbers: u64,
+    pub(crate) mean: Option<Estimate>,
+    /// How many pass, of those of which it says so.
+    pub(crate) passed: u64,
+    pub(crate) decided: u64,
+    pub(crate) rate: Option<Estimate>,
+    /// Ended in an error.
+    pub(crate) errors: u64,
+    /// Have no result.
+    pub(crate) none: u64,
+}
+
 /// How often something went wrong.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct ClassLine {
@@ -210,4 +233,7 @@ pub(crate) struct RunLine {
     pub(crate) tokens: Option<u64>,
     pub(crate) cost: Option<f64>,
     pub(crate) seconds: Option<f64>,
+    /// What evaluators are stored to have said of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) stored: Vec<StoredSaid>,
 }

@@ -1,9 +1,9 @@
 //! What every format owes its readers: hostile text stays text, nothing unknown is a number, large reports stay small.
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table, TaskLine,
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, StoredSum, Table, TaskLine,
 };
 use super::write;
-use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, Verdict};
+use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, StoredSaid, Verdict};
 
 const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Html,
@@ -62,6 +62,7 @@ fn run(path: &str, reason: &str) -> RunLine {
         tokens: None,
         cost: None,
         seconds: Some(12.5),
+        stored: Vec::new(),
     }
 }
 
@@ -111,6 +112,7 @@ fn page(word: &str, runs: Vec<RunLine>) -> Page {
             },
             TaskLine { task: "other".to_owned(), variation: None, cells: vec![Cell::default(), cell] },
         ],
+        stored: Vec::new(),
         classes: vec![ClassLine { class: FailureClass::WrongAnswer, counts: vec![2, 3] }],
         flaky: vec![FlakyLine {
             group: word.to_owned(),
@@ -130,7 +132,8 @@ const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>
 
 #[test]
 fn hostile_text_is_text_in_every_format() {
-    let page = page(HOSTILE, vec![run(HOSTILE, HOSTILE)]);
+    let stored = vec![said(HOSTILE, StoredResult::Open, HOSTILE)];
+    let page = Page { stored: vec![sum(HOSTILE)], ..page(HOSTILE, vec![RunLine { stored, ..run(HOSTILE, HOSTILE) }]) };
     for format in FORMATS {
         let text = write(&page, format, Some("dark\" onload=\"alert(1)")).unwrap();
         assert!(!text.contains(['\u{202e}', '\u{0}', '\u{1b}']), "{format:?} holds what cannot be seen");
@@ -377,6 +380,56 @@ fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() 
     let unread = RunLine { verdict: None, ..run("a.yaml", "all right") };
     let nobody = Page { failed: Vec::new(), ..page("plain", vec![unread]) };
     assert!(!write(&nobody, ReportFormat::Html, None).unwrap().contains("A person says"));
+}
+
+fn said(evaluator: &str, result: StoredResult, score: &str) -> StoredSaid {
+    let score = Some(score.to_owned()).filter(|score| !score.is_empty());
+    StoredSaid { evaluator: evaluator.to_owned(), result, score, word: None, threshold: None, reason: None }
+}
+
+fn sum(evaluator: &str) -> StoredSum {
+    StoredSum {
+        evaluator: evaluator.to_owned(),
+        group: "mine".to_owned(),
+        runs: 4,
+        numbers: 2,
+        mean: Some(estimate(3.5)),
+        passed: 1,
+        decided: 2,
+        rate: Some(estimate(0.5)),
+        errors: 1,
+        none: 1,
+    }
+}
+
+#[test]
+fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is_missing_is_no_number() {
+    let stored = vec![said("relevance", StoredResult::Fail, "-2.0"), said("tone", StoredResult::Error, "")];
+    let runs = vec![RunLine { stored, ..run("a.yaml", "all right") }, run("b.yaml", "all right")];
+    let page = Page { stored: vec![sum("relevance")], ..page("plain", runs) };
+    let of = |format| write(&page, format, None).unwrap();
+    let markdown = of(ReportFormat::Markdown);
+    let line = markdown.lines().find(|line| line.starts_with("| relevance")).unwrap();
+    assert_eq!(line, "| relevance | mine | 4 | 2 | 3.50 (3.40–3.60) | 1/2 | 0.50 (0.40–0.60) | 1 | 1 |");
+    for text in [markdown, of(ReportFormat::Html)] {
+        assert!(text.contains("Stored verdicts") && text.contains("relevance -2.0 fail; tone error"), "{text}");
+    }
+    let csv = of(ReportFormat::Csv);
+    let ends: Vec<&str> = csv
+        .lines()
+        .filter_map(|line| line.split_once("review_note").or(line.split_once("12.5,")))
+        .map(|it| it.1)
+        .collect();
+    assert_eq!(
+        ends,
+        [",stored.relevance,stored.relevance.result,stored.tone,stored.tone.result", ",-2.0,fail,,error", ",,,,"]
+    );
+    let lines: Vec<serde_json::Value> =
+        of(ReportFormat::Jsonl).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(
+        (&lines[0]["stored"][1]["result"], &lines[0]["stored"][1]["score"], lines[1].get("stored")),
+        (&"error".into(), &serde_json::Value::Null, None)
+    );
 }
 
 #[test]

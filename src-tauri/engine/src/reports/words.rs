@@ -1,6 +1,6 @@
 //! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
-use super::page::{Amount, Estimate, RunLine};
-use crate::rows::{FailureClass, RunState, Verdict};
+use super::page::{Amount, Estimate, Page, RunLine, StoredSum, Table};
+use crate::rows::{FailureClass, RunState, StoredResult, StoredSaid, Verdict};
 use crate::visible::one_line;
 
 /// What stands where nothing is known.
@@ -166,6 +166,62 @@ pub(super) fn review(run: &RunLine) -> Option<String> {
         (true, note) => note,
         (false, None) => Some(short),
         (false, Some(note)) => Some(format!("{short}: {note}")),
+    }
+}
+
+/// What an evaluator is stored to have said: its number or word, and what came of it.
+pub(super) fn stored(said: &StoredSaid) -> String {
+    let result = match said.result {
+        StoredResult::Pass => Some("pass"),
+        StoredResult::Fail => Some("fail"),
+        StoredResult::Open => None,
+        StoredResult::Error => Some("error"),
+        StoredResult::None => Some("no result"),
+    };
+    let words: Vec<&str> = [said.word.as_deref(), said.score.as_deref(), result].into_iter().flatten().collect();
+    if words.is_empty() { NONE.to_owned() } else { one_line(&words.join(" ")).into_owned() }
+}
+
+/// What all evaluators are stored to have said of a run; none when nothing is stored.
+pub(super) fn all_stored(run: &RunLine) -> Option<String> {
+    let each: Vec<String> =
+        run.stored.iter().map(|said| format!("{} {}", one_line(&said.evaluator), stored(said))).collect();
+    (!each.is_empty()).then(|| each.join("; "))
+}
+
+/// How to read what is stored.
+pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on      the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs without      a result are in neither.";
+
+/// What evaluators are stored to have said, as a table.
+pub(super) fn stored_table(page: &Page) -> Table {
+    let head = [
+        "Evaluator",
+        "System with model",
+        "Runs",
+        "Numbers",
+        "Mean (95 %)",
+        "Passed",
+        "Rate (95 %)",
+        "Errors",
+        "No result",
+    ];
+    let row = |sum: &StoredSum| {
+        vec![
+            sum.evaluator.clone(),
+            sum.group.clone(),
+            count(sum.runs),
+            count(sum.numbers),
+            estimate(sum.mean),
+            share(sum.passed, sum.decided),
+            estimate(sum.rate),
+            count(sum.errors),
+            count(sum.none),
+        ]
+    };
+    Table {
+        caption: STORED.to_owned(),
+        head: head.map(str::to_owned).to_vec(),
+        rows: page.stored.iter().map(row).collect(),
     }
 }
 

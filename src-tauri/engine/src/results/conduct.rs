@@ -3,6 +3,7 @@
 use super::backlog::Backlog;
 use super::inbox::{Hints, Inbox, Woken};
 use super::index::{Index, IndexError, Writer, is_damage};
+use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::Live;
 use super::open;
@@ -83,6 +84,8 @@ pub(crate) struct Conductor {
     pub(crate) tally: Tally,
     pub(crate) chores: chores::Chores,
     pub(crate) reviews: Reviews,
+    /// What stands behind the names of models.
+    pub(crate) marks: Arc<Marks>,
     /// Rows are being brought up to date with suites that changed.
     pub(crate) renewing: Option<Renewing>,
     /// Files to be looked at again, and when.
@@ -104,11 +107,12 @@ pub(crate) struct Conductor {
 }
 
 impl Conductor {
-    pub(crate) fn new(shared: Shared, writer: Writer, shelving: Shelving, publish: Publish) -> Self {
+    pub(crate) fn new(shared: Shared, writer: Writer, shelving: Shelving, marks: Marks, publish: Publish) -> Self {
         let opened = Instant::now();
         Self {
             chores: chores::Chores::new(),
             reviews: Reviews::default(),
+            marks: Arc::new(marks),
             renewing: None,
             shared,
             writer,
@@ -195,6 +199,7 @@ impl Conductor {
         self.known = load::known(&self.writer.sql)?;
         self.tally = load::tally(&self.writer.sql)?;
         self.chores = chores::Chores::new();
+        self.heed_marks()?;
         let generation = load::generation(&self.writer.sql)?;
         self.shared.live.change(|standing| standing.generation = generation);
         self.tell_status();
@@ -247,6 +252,12 @@ impl Conductor {
             // Whoever asked may have given up waiting.
             let _ = asker.send(done.is_ok());
             if let Err(error) = done {
+                self.recover(&error);
+            }
+        }
+        if let Some(marks) = &hints.marks {
+            self.marks = Arc::new(marks.clone());
+            if let Err(error) = self.heed_marks() {
                 self.recover(&error);
             }
         }

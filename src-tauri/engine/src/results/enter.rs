@@ -98,7 +98,8 @@ impl Conductor {
         for row in looked.rows() {
             let member = row.member.as_ref().map(|member| member.key.as_str());
             reviews::hold(&self.writer.sql, roots, limits, &looked.unit, member)?;
-            judgements::hold(&self.writer.sql, (roots, limits), &self.shelving.tasks(), &looked.unit.key_of(member))?;
+            let now = (self.shelving.tasks(), &self.marks);
+            judgements::hold(&self.writer.sql, (roots, limits), (&now.0, now.1), &looked.unit.key_of(member))?;
         }
         if looked.is_last() {
             open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });

@@ -3,6 +3,7 @@ use super::conduct::{Conductor, Publish, Shared};
 use super::inbox::{Hints, Inbox};
 use super::index::{Index, IndexError};
 use super::ingest::STACK;
+use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::{Live, Standing};
 use super::roots::{FileId, Roots};
@@ -40,7 +41,13 @@ pub struct Flow {
 
 impl Flow {
     /// Opens the index and begins to follow the folder.
-    pub fn start(roots: Roots, cache_dir: &Path, limits: Limits, publish: Publish) -> Result<Self, IndexError> {
+    pub(crate) fn start(
+        roots: Roots,
+        cache_dir: &Path,
+        limits: Limits,
+        marks: Marks,
+        publish: Publish,
+    ) -> Result<Self, IndexError> {
         let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
         let shelf = Arc::new(Shelf::default());
         let shared = Shared {
@@ -73,7 +80,7 @@ impl Flow {
             }
         })?;
         flow.spawn("index", move || {
-            Conductor::new(shared, writer, Shelving::new(shelf), publish).run();
+            Conductor::new(shared, writer, Shelving::new(shelf), marks, publish).run();
         })?;
         Ok(flow)
     }
@@ -97,6 +104,11 @@ impl Flow {
                 hints.touched.insert(path);
             });
         }
+    }
+
+    /// Has judgements held against what stands behind the names of models now.
+    pub(crate) fn know_models(&self, marks: Marks) {
+        self.inbox.add(|hints: &mut Hints| hints.marks = Some(marks));
     }
 
     /// Keeps what programs of scorers said; false when that failed or took too long.
@@ -159,7 +171,7 @@ mod tests {
         };
         // A regular list would hide that nothing is told.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
-        let flow = Flow::start(roots, &home.path().join("cache"), limits, Box::new(drop)).unwrap();
+        let flow = Flow::start(roots, &home.path().join("cache"), limits, Marks::new(), Box::new(drop)).unwrap();
         let settled = |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
         assert!(flow.live.wait(settled, DEADLINE));
         let late = results.join("late");

@@ -1,5 +1,6 @@
 //! What the conductor is asked to look at, gathered from everywhere that notices something. Adding is quick, because the
 //! system's queue of changes overflows when its reader is slow.
+use super::judgements::Marks;
 use super::limits::Limits;
 use super::scoring::write::Kept;
 use crate::rows::Watching;
@@ -28,6 +29,8 @@ pub(crate) struct Hints {
     pub(crate) doubt: bool,
     /// What programs of scorers said, and who waits to hear whether it was kept.
     pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
+    /// What stands behind the names of models now, when that may be something else.
+    pub(crate) marks: Option<Marks>,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
 }

@@ -13,6 +13,7 @@ use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
@@ -25,6 +26,9 @@ use xxhash_rust::xxh3::xxh3_128;
 pub(super) const FOLDER: &str = ".touchstone/judgements";
 /// Larger files are nothing that judges said.
 pub(crate) const MOST: u64 = 64 << 20;
+
+/// What stands behind the names of models in the workspace file.
+pub(crate) type Marks = HashMap<String, String>;
 
 /// Names what a judge is shown. Subjects with the same name are the same to it.
 pub(crate) fn inputs_mark(judge: &Judge, rules: Rules, subject: &Subject) -> String {
@@ -64,6 +68,8 @@ struct Judged {
     judge: String,
     version: u32,
     model: String,
+    /// What stood behind that name then; none in files that do not say it.
+    model_mark: Option<String>,
     rules: String,
     inputs: String,
     wanted: u32,
@@ -75,13 +81,14 @@ struct Judged {
 /// What is kept of a file in the index.
 pub(super) fn kept(sheet: &Sheet) -> String {
     let judged = |judgement: &Judgement| {
-        let Judgement { judge, version, model, rules, inputs, wanted, rounds, .. } = judgement.clone();
+        let Judgement { judge, version, model, model_mark, rules, inputs, wanted, rounds, .. } = judgement.clone();
         let scale = judges::named(&judge).map_or(Scale::Words(""), |judge| judge.about().scale);
         let told = |round: &Round| round.verdict.as_deref().map(|word| scale.said(Some(word), round.score));
         Judged {
             judge,
             version,
             model,
+            model_mark,
             rules,
             inputs,
             wanted,
@@ -104,7 +111,7 @@ pub(super) struct Kept<'a> {
     #[serde(borrow)]
     pub(super) rules: Cow<'a, str>,
     scores: Vec<f64>,
-    /// It is shown now what it was shown then.
+    /// It is shown now what it was shown then, and its model is the one that it was.
     #[serde(skip)]
     same: bool,
     /// The score from which on the suite of the run lets it pass; none when the suite says nothing of it.
@@ -113,8 +120,8 @@ pub(super) struct Kept<'a> {
 }
 
 impl Kept<'_> {
-    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now,
-    /// `least` the thresholds of the suite.
+    /// What of a file of judgements is kept, without copying it. `same` has a `1` for each that was shown what it would be now
+    /// and is still the same model, `least` the thresholds of the suite.
     pub(super) fn all<'a>(json: &'a str, same: &str, least: &str) -> Vec<Kept<'a>> {
         let mut all: Vec<Kept<'a>> = serde_json::from_str(json).unwrap_or_default();
         all.iter_mut().zip(same.bytes()).for_each(|(one, same)| one.same = same == b'1');
@@ -135,6 +142,10 @@ impl Kept<'_> {
 }
 
 impl Judged {
+    fn other_model(&self, marks: &Marks) -> Option<String> {
+        other_model(&self.model, self.model_mark.as_deref(), marks)
+    }
+
     /// Whether it was shown what it would be shown now.
     fn is_same(&self, now: Option<&Subject>) -> bool {
         let rules = judges::named(&self.judge).zip(Rules::of(&self.rules));
@@ -163,19 +174,24 @@ pub(super) fn reason(json: &str, (judge, rules, model): (&str, &str, &str), same
 }
 
 /// Puts what judges said into the scores of a run that was just written or measured.
-pub(crate) fn hold(sql: &Connection, at: (&Roots, &Limits), tasks: &Tasks, key: &str) -> Result<(), IndexError> {
+pub(crate) fn hold(
+    sql: &Connection,
+    at: (&Roots, &Limits),
+    now: (&Tasks, &Marks),
+    key: &str,
+) -> Result<(), IndexError> {
     let path: Option<String> =
         sql.prepare_cached("SELECT path FROM runs WHERE key = ?")?.query_row([key], |row| row.get(0)).optional()?;
     let Some(file) = path.map(|path| file_of_path(&path)) else { return Ok(()) };
     let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
-    if there { show(sql, at, tasks, &file, key) } else { Ok(()) }
+    if there { show(sql, at, now, &file, key) } else { Ok(()) }
 }
 
 /// Brings the scores of a run into agreement with the file of its judgements.
 pub(super) fn show(
     sql: &Connection,
     (roots, limits): (&Roots, &Limits),
-    tasks: &Tasks,
+    (tasks, marks): (&Tasks, &Marks),
     file: &FileId,
     key: &str,
 ) -> Result<(), IndexError> {
@@ -196,7 +212,8 @@ pub(super) fn show(
         subject.expecting(against.yardstick.expected.as_deref()).offering(against.task)
     };
     let subject = run.map(of);
-    let same: String = judged.iter().map(|one| if one.is_same(subject.as_ref()) { '1' } else { '0' }).collect();
+    let is_same = |one: &Judged| one.is_same(subject.as_ref()) && one.other_model(marks).is_none();
+    let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
     let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
     let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
     let least = serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
@@ -205,7 +222,7 @@ pub(super) fn show(
     let Some(against) = against else { return Ok(()) };
     let scorers = against.panel.scorers.iter().enumerate().filter(|(_, scorer)| scorer.judge().is_some());
     for (at, scorer) in scorers {
-        put(sql, known.id, at, &score(scorer, &judged, subject.as_ref()))?;
+        put(sql, known.id, at, &score(scorer, &judged, (subject.as_ref(), marks)))?;
     }
     Ok(())
 }
@@ -246,7 +263,7 @@ struct Says {
     detail: Vec<ScoreDetail>,
 }
 
-fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says {
+fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>, &Marks)) -> Says {
     let waiting = |reason: String| Says {
         standing: ScoreStanding::Waiting,
         score: None,
@@ -260,7 +277,9 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
         judged.judge == judge.name && by
     };
     let inputs = subject.map(|subject| inputs_mark(judge, rules, subject)).unwrap_or_default();
-    let fresh = |judged: &&Judged| stale(judge, judged.version, &judged.inputs, &inputs).is_none();
+    let outdated =
+        |judged: &Judged| stale(judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks));
+    let fresh = |judged: &&Judged| outdated(judged).is_none();
     // What cannot be read does not take away what was said before and still holds.
     let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
     let all = || judged.iter().filter(of_it);
@@ -269,7 +288,7 @@ fn score(scorer: &Scorer, judged: &[Judged], subject: Option<&Subject>) -> Says 
     };
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
-    if let Some(why) = stale(judge, last.version, &last.inputs, &inputs) {
+    if let Some(why) = outdated(last) {
         let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }
@@ -317,6 +336,13 @@ pub(crate) fn stale(judge: &Judge, version: u32, inputs: &str, now: &str) -> Opt
         return Some(format!("The words of the judge are others now: version {}, not {version}.", judge.version()));
     }
     (inputs != now).then(|| "The run or its task has changed since.".to_owned())
+}
+
+/// Why something was said by another model than its name stands for now; none when it was not, or nobody knows.
+pub(crate) fn other_model(model: &str, then: Option<&str>, marks: &Marks) -> Option<String> {
+    let now = marks.get(model)?;
+    let other = then.is_some_and(|then| then != now);
+    other.then(|| format!("The model `{model}` is another one in touchstone.yaml now, or samples otherwise."))
 }
 
 /// Only rows that wait for a judge have something that stands for the question. What went wrong on the way was seen without the judge:

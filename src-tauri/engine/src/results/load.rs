@@ -1,5 +1,6 @@
 //! What an index that was made before knows: its files, its counts, its generation. Reads only, but for one number.
 use super::index::{IndexError, meta};
+use super::judgements::Marks;
 use super::open::Stamp;
 use super::reconcile::{Known, Mark};
 use super::record::Counted;
@@ -39,6 +40,16 @@ pub(crate) fn generation(sql: &Connection) -> Result<u64, IndexError> {
 /// What stands for the model names that paths are read with.
 pub(crate) fn models_hash(models: &[String]) -> i64 {
     if models.is_empty() { 0 } else { xxh3_64(models.join("\n").as_bytes()).cast_signed() }
+}
+
+/// Stands for what rows agree with while some agree with something else.
+pub(crate) const UNDER_WAY: i64 = i64::MIN;
+
+/// What stands for what stands behind the names of models.
+pub(crate) fn marks_hash(marks: &Marks) -> i64 {
+    let mut all: Vec<String> = marks.iter().map(|(name, mark)| format!("{name}\0{mark}")).collect();
+    all.sort_unstable();
+    if all.is_empty() { 0 } else { xxh3_64(all.join("\n").as_bytes()).cast_signed() }
 }
 
 /// The model names that the paths in the index were read with.

@@ -37,6 +37,7 @@ mod search;
 #[cfg(test)]
 mod shelf;
 pub mod snippet;
+pub(crate) mod stored;
 pub mod suites;
 mod tally;
 mod trust;

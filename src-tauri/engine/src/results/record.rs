@@ -8,6 +8,7 @@ use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
 use super::scoring::measure::{Evidence, Measured, Place, measure};
 use super::scoring::write::{self, Columns};
+use super::stored;
 use super::suites::Tasks;
 use crate::rows::RunState;
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -135,9 +136,12 @@ fn forget_members(
 fn forget(sql: &Connection, key: String) -> Result<Option<Written>, IndexError> {
     let Some(old) = old(sql, &key)? else { return Ok(None) };
     remove(sql, &old)?;
-    for text in
-        ["DELETE FROM runs WHERE id = ?", "DELETE FROM scores WHERE run = ?", "DELETE FROM answers WHERE run = ?"]
-    {
+    for text in [
+        "DELETE FROM runs WHERE id = ?",
+        "DELETE FROM scores WHERE run = ?",
+        "DELETE FROM answers WHERE run = ?",
+        "DELETE FROM stored WHERE run = ?",
+    ] {
         sql.prepare_cached(text)?.execute([old.id])?;
     }
     Ok(Some(Written { key, before: Some(old.counted), after: None, visible: true }))
@@ -172,6 +176,7 @@ fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) ->
     put_items(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
     write::put_answer(&writer.sql, id, row.outline.as_ref(), fresh)?;
+    stored::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
     let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
     Ok(Written { key, before, after: Some(after), visible: true })
 }

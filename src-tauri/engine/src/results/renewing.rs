@@ -8,9 +8,7 @@ use super::load;
 use super::scoring::renew;
 use super::scoring::write::{Kept, keep};
 use crate::rows::ScoringProgress;
-
-/// Stands for the tasks while rows agree with different ones.
-const UNDER_WAY: i64 = i64::MIN;
+use std::sync::Arc;
 
 /// How far it has come.
 #[derive(Debug)]
@@ -46,7 +44,7 @@ impl Conductor {
         let agree = meta(&self.writer.sql, "tasks")? == tasks;
         if !agree {
             // Until the last row was looked at, some agree with these suites and some with those before.
-            load::put_meta(&self.writer.sql, "tasks", UNDER_WAY)?;
+            load::put_meta(&self.writer.sql, "tasks", load::UNDER_WAY)?;
         }
         self.renewing = (!agree).then_some(Renewing { tasks, after: 0, done: 0 });
         // Lists of tasks went stale, whether any run did or not; but for those that were empty and stay so.
@@ -60,7 +58,7 @@ impl Conductor {
     /// Brings the next rows up to date.
     pub(crate) fn renew_rows(&mut self) -> Result<(), IndexError> {
         let Some(Renewing { tasks, after, done }) = self.renewing else { return Ok(()) };
-        let known = self.shelving.tasks();
+        let (known, marks) = (self.shelving.tasks(), Arc::clone(&self.marks));
         let Shared { roots, limits, .. } = self.shared.clone();
         let batch = renew::batch(&self.writer, &known, after)?;
         let (end, next, done) = (batch.end, batch.after, done + batch.seen);
@@ -72,7 +70,7 @@ impl Conductor {
             self.change(|writer| {
                 let changed = batch.write(writer)?;
                 for key in &changed {
-                    judgements::hold(&writer.sql, (&roots, &limits), &known, key)?;
+                    judgements::hold(&writer.sql, (&roots, &limits), (&known, &marks), key)?;
                 }
                 if end {
                     load::put_meta(&writer.sql, "tasks", tasks)?;

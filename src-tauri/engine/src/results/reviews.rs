@@ -6,9 +6,10 @@ pub(super) use taken::beginning;
 
 use super::conduct::{Conductor, Shared};
 use super::enter::finish;
-use super::index::{IndexError, Reader};
+use super::index::{IndexError, Reader, meta};
 use super::judgements;
 use super::limits::Limits;
+use super::load;
 use super::open::Stamp;
 use super::reconcile::{Found, UnitId};
 use super::roots::{FileId, Root, Roots};
@@ -45,6 +46,8 @@ fn folders() -> [FileId; 2] {
 pub(crate) struct Reviews {
     due: bool,
     waiting: Vec<(FileId, Option<Found>)>,
+    /// Files of judgements whose models may be others now.
+    again: Vec<FileId>,
 }
 
 impl Reviews {
@@ -56,7 +59,7 @@ impl Reviews {
 
     /// True when everything that is known of was read.
     pub(crate) fn is_settled(&self) -> bool {
-        !self.due && self.waiting.is_empty()
+        !self.due && self.waiting.is_empty() && self.again.is_empty()
     }
 }
 
@@ -234,7 +237,8 @@ impl Conductor {
         let from = self.reviews.waiting.len().saturating_sub(BATCH);
         let batch = self.reviews.waiting.split_off(from);
         self.writer.sql.execute_batch("BEGIN IMMEDIATE")?;
-        let done = self.take_in(batch).and_then(|(ids, damaged)| {
+        let done = self.take_in(batch).and_then(|(mut ids, damaged)| {
+            ids.extend(self.hold_again()?);
             let generation = finish(&mut self.writer, !ids.is_empty())?;
             Ok((generation, ids, damaged))
         });
@@ -247,6 +251,7 @@ impl Conductor {
             Err(error) => {
                 // The next full list finds again what was not read.
                 self.reviews.waiting.clear();
+                self.reviews.again.clear();
                 self.writer.sql.execute_batch("ROLLBACK")?;
                 Err(error)
             }
@@ -270,7 +275,7 @@ impl Conductor {
                 && let Some(key) = owner(sql, &file)?
             {
                 if is_judged(&file) {
-                    judgements::show(sql, (roots, limits), &tasks, &file, &key)?;
+                    judgements::show(sql, (roots, limits), (&tasks, &self.marks), &file, &key)?;
                 } else {
                     show(sql, roots, limits, &file, &key)?;
                 }
@@ -280,6 +285,44 @@ impl Conductor {
         let count = "SELECT count(*) FROM reviews WHERE problem IS NOT NULL";
         let damaged: i64 = sql.prepare_cached(count)?.query_row([], |row| row.get(0))?;
         Ok((ids, damaged.unsigned_abs()))
+    }
+}
+
+impl Conductor {
+    /// Has all judgements held against models that are others than those that the index knows.
+    pub(crate) fn heed_marks(&mut self) -> Result<(), IndexError> {
+        let sql = &self.writer.sql;
+        let marks = load::marks_hash(&self.marks);
+        if meta(sql, "marks")? == marks {
+            return Ok(());
+        }
+        let mut select = sql.prepare_cached("SELECT path FROM reviews WHERE judged IS NOT NULL AND run IS NOT NULL")?;
+        let files = select.query_map([], |row| Ok(FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?)))?;
+        self.reviews.again = files.collect::<Result<_, _>>()?;
+        // Until the last was looked at, some agree with these models and some with those before.
+        let under_way = !self.reviews.again.is_empty();
+        load::put_meta(sql, "marks", if under_way { load::UNDER_WAY } else { marks })
+    }
+
+    /// Holds some of them against what stands behind the names of models now; returns their runs.
+    fn hold_again(&mut self) -> Result<Vec<String>, IndexError> {
+        if !self.reviews.waiting.is_empty() || self.reviews.again.is_empty() {
+            return Ok(Vec::new());
+        }
+        let from = self.reviews.again.len().saturating_sub(BATCH);
+        let batch = self.reviews.again.split_off(from);
+        let (Shared { roots, limits, .. }, sql, tasks) = (&self.shared, &self.writer.sql, self.shelving.tasks());
+        let mut keys = Vec::with_capacity(batch.len());
+        for file in batch {
+            if let Some(key) = owner(sql, &file)? {
+                judgements::show(sql, (roots, limits), (&tasks, &self.marks), &file, &key)?;
+                keys.push(key);
+            }
+        }
+        if self.reviews.again.is_empty() {
+            load::put_meta(sql, "marks", load::marks_hash(&self.marks))?;
+        }
+        Ok(keys)
     }
 }
 

@@ -46,7 +46,11 @@ CREATE TABLE runs (
   class          TEXT,                       -- as FailureClass is written
   fingerprint    INTEGER,                    -- of what it was scored against: task text, expected output, scorers and their versions
   verdict        TEXT,                       -- as Verdict is written: what a person says
-  review_score   REAL
+  review_score   REAL,
+  stored_passed  INTEGER,                    -- of stored: how many pass, of how many that say so, how many more are errors; NULL when nothing is stored
+  stored_decided INTEGER,
+  stored_errors  INTEGER,
+  stored_share   REAL                        -- passed of decided
 );
 -- Runs that the full-text index does not hold wholly yet. The index is complete when there is none.
 CREATE INDEX runs_unfinished ON runs(modified_ms) WHERE words_done < item_count;
@@ -104,6 +108,20 @@ CREATE TABLE kept_scores (
   detail TEXT NOT NULL
 );
 
+-- What evaluators are stored to have said of a run of an evaluation, in the order of its file. None of it is a score.
+CREATE TABLE stored (
+  run       INTEGER NOT NULL,                -- runs.id
+  place     INTEGER NOT NULL,
+  evaluator TEXT NOT NULL,
+  result    TEXT NOT NULL,                   -- as StoredResult is written
+  score     TEXT,                            -- as it is written in the file
+  number    REAL,                            -- the same as a number
+  word      TEXT,                            -- what stands for the number or beside it
+  threshold TEXT,
+  reason    TEXT,                            -- its beginning; of an error, the error
+  PRIMARY KEY (run, place)
+) WITHOUT ROWID;
+
 -- What scorers need of a run besides the columns above, so that scoring again reads no transcript.
 CREATE TABLE answers (
   run      INTEGER PRIMARY KEY,              -- runs.id
@@ -142,6 +160,7 @@ CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, de
 CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
 
 -- 'generation' grows by one with every commit that changes runs; 'blob' numbers the text file in use; 'blob_len', 'blob_dead' count
--- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with.
+-- its bytes; 'tasks' is the hash of the suites that rows agree with; 'models' that of the model names that paths were read with; 'marks' that of
+-- what stands behind the names of models, which judgements are held against.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
-INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0);
+INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0);

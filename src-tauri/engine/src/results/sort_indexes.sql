@@ -12,5 +12,6 @@ CREATE INDEX IF NOT EXISTS runs_seconds ON runs(seconds, path);
 CREATE INDEX IF NOT EXISTS runs_size ON runs(size, path);
 CREATE INDEX IF NOT EXISTS runs_modified ON runs(modified_ms, path);
 CREATE INDEX IF NOT EXISTS runs_score ON runs(score, path);
+CREATE INDEX IF NOT EXISTS runs_stored ON runs(stored_share, path);
 -- Which scorers there are, in which versions, without a walk over what they said.
 CREATE INDEX IF NOT EXISTS scores_scorer ON scores(scorer, version);

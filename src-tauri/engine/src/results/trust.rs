@@ -9,6 +9,8 @@ const MOST_RATERS: usize = 40;
 /// The two raters that are no judges, by what they are asked for by.
 pub(super) const PEOPLE: &str = "people";
 pub(super) const AUTOMATIC: &str = "score";
+/// No judge is called that.
+const STORED: &str = "stored";
 
 /// A judge as it is asked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,6 +26,8 @@ pub(super) enum Who {
     People,
     Automatic,
     Judge(Asked),
+    /// An evaluator by its name, as it is stored in files.
+    Stored(String),
 }
 
 impl Who {
@@ -35,6 +39,7 @@ impl Who {
                 format!("{judge} by {model}, official rules")
             }
             Who::Judge(Asked { judge, model, .. }) => format!("{judge} by {model}"),
+            Who::Stored(evaluator) => format!("stored: {evaluator}"),
         }
     }
 
@@ -44,6 +49,7 @@ impl Who {
             Who::Automatic => AUTOMATIC.to_owned(),
             // A model may be named after anything, so its name comes last.
             Who::Judge(Asked { judge, rules, model }) => format!("{judge}:{rules}:{model}"),
+            Who::Stored(evaluator) => format!("{STORED}:{evaluator}"),
         }
     }
 }
@@ -97,6 +103,15 @@ impl Said {
         }
         let judge = Asked { judge: judge.to_owned(), rules: rules.to_owned(), model: model.to_owned() };
         self.seat(Who::Judge(judge), levels)
+    }
+
+    /// The same of an evaluator whose verdicts are stored.
+    pub(super) fn seat_of_stored(&mut self, evaluator: &str) -> Option<u16> {
+        let same = |seat: &Seat| matches!(&seat.who, Who::Stored(known) if known == evaluator);
+        if let Some(at) = self.seats.iter().position(same) {
+            return u16::try_from(at).ok();
+        }
+        self.seat(Who::Stored(evaluator.to_owned()), 0)
     }
 
     /// The same of anybody.

@@ -1,6 +1,7 @@
 //! **Pure.** Two to four runs, step by step beside each other.
 use super::list::RunRow;
 use super::score::{DiffKind, TextChange};
+use super::stored::StoredLine;
 use serde::{Deserialize, Serialize};
 
 /// Runs, put beside each other.
@@ -9,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Comparison {
     /// The runs, in the order asked for; the first that can be read is what the others are compared with.
     pub runs: Vec<ComparedRun>,
+    /// What evaluators are stored to have said of each run, where these are rows of evaluations.
+    pub stored: Vec<StoredLine>,
     /// Rows of steps, in the order of every run.
     pub rows: Vec<CompareRow>,
     /// The first row in which what was done differs.

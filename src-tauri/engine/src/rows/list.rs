@@ -1,6 +1,7 @@
 //! **Pure.** The list of runs: what is asked, and the rows that answer.
 use super::score::{FailureClass, ScoreStanding, Verdict};
 use super::status::Span;
+use super::stored::StoredCount;
 use serde::{Deserialize, Serialize};
 
 /// Which runs, in which order, from where.
@@ -60,6 +61,8 @@ pub enum Column {
     Modified,
     /// Score.
     Score,
+    /// The share of stored verdicts that pass.
+    Stored,
 }
 
 /// A page of runs.
@@ -146,6 +149,8 @@ pub struct RunRow {
     pub class: Option<FailureClass>,
     /// What a person says of it.
     pub verdict: Option<Verdict>,
+    /// What evaluators are stored to have said of it, counted; none when nothing is stored.
+    pub stored: Option<StoredCount>,
     /// Where the free text of the filter was found first.
     pub snippet: Option<Snippet>,
 }

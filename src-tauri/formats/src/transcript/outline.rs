@@ -297,5 +297,6 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         outline.standing = Standing::Waiting;
         outline.reason = Some("The run had not ended when this row was written.".to_owned());
     }
+    outline.verdicts.clone_from(&run.verdicts);
     outline
 }

@@ -74,7 +74,7 @@ impl Passes {
 
 /// What runs belong to that are alike: tasks, else variations of one task, else each run for itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Unit<'a> {
+pub(super) enum Unit<'a> {
     Task(Option<&'a str>),
     Row(RowKey<'a>),
     Run(usize),
@@ -109,7 +109,7 @@ impl Cell {
 }
 
 /// What each run stands with.
-fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
+pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
     let tasks: BTreeSet<_> = scored.iter().map(|(_, run)| run.task).collect();
     let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
     let unit = |(at, run): &(usize, &Counted<'a>)| match (tasks.len(), rows.len()) {

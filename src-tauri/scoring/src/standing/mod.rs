@@ -5,12 +5,14 @@
 mod cell;
 mod group;
 mod pairs;
+mod stored;
 mod words;
 
 pub use cell::{Cell, Estimate, Means, Passes};
 pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, Why};
+pub use stored::{Said, Told, told};
 pub use words::{METHOD, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};

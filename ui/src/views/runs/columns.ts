@@ -3,7 +3,7 @@ import type { Column } from "../../generated/Column";
 import type { RunRow } from "../../generated/RunRow";
 import { unread } from "../../states";
 import { verdictOf } from "../../scores";
-import { bytes, count, moment, money, seconds, short, when } from "../../format";
+import { bytes, count, counted, moment, money, seconds, short, when } from "../../format";
 
 export interface TableColumn {
   id: Column;
@@ -42,6 +42,7 @@ export const COLUMNS: readonly TableColumn[] = [
   { id: "model", title: "Model", width: 8.4, grow: 1, number: false, text: (row) => row.model ?? DASH, token: (row) => word("model", row.model) },
   { id: "repeat", title: "Repeat", width: 4.9, number: true, text: (row) => count(row.repeat) },
   { id: "score", title: "Score", width: 5.6, number: true, text: (row) => verdictOf(row)?.score || DASH, hint: scored, token: (row) => (row.passed === null ? word("scoring", row.scoring) : word("passed", row.passed ? "yes" : "no")) },
+  { id: "stored", title: "Stored", width: 7.5, number: true, off: true, text: storedCount, hint: storedHint },
   { id: "turns", title: "Turns", width: 4.5, number: true, text: (row) => (unread(row) ? DASH : count(row.turns)) },
   { id: "tool_calls", title: "Calls", width: 5, number: true, text: (row) => (unread(row) ? DASH : count(row.tool_calls)), hint: (row) => calls(row) },
   { id: "tokens", title: "Tokens", width: 5.2, number: true, text: (row) => short(row.tokens), hint: (row) => `${count(row.tokens)} tokens` },
@@ -56,6 +57,18 @@ function scored(row: RunRow): string {
   const verdict = verdictOf(row);
   if (verdict === null) return "The task of this run is not known, so it is not scored";
   return [row.scorer === null ? verdict.word : `${row.scorer}: ${verdict.word}`, verdict.why].filter((text) => text !== "").join(" · ");
+}
+
+/** What evaluators are stored to have said: so many of so many pass. Errors are no verdicts. */
+function storedCount({ stored }: RunRow): string {
+  if (stored === null) return DASH;
+  return stored.decided === 0 ? (stored.errors > 0 ? `${count(stored.errors)} err` : DASH) : `${count(stored.passed)}/${count(stored.decided)}`;
+}
+
+function storedHint({ stored }: RunRow): string {
+  if (stored === null) return "Nothing is stored of this run: it is no row of an evaluation";
+  const errors = stored.errors === 0 ? "" : `; ${counted(stored.errors, "error")}`;
+  return `${count(stored.passed)} of ${counted(stored.decided, "stored verdict")} pass${errors}`;
 }
 
 function calls(row: RunRow): string {

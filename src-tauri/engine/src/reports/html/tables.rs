@@ -153,12 +153,14 @@ fn failed(runs: &[RunLine]) -> Markup {
 
 pub(super) fn runs(runs: &[RunLine]) -> Markup {
     let reviewed = runs.iter().any(|run| words::review(run).is_some());
+    let stored = runs.iter().any(|run| !run.stored.is_empty());
     html! {
         div.scroll tabindex="0" { table {
             thead { tr {
                 th scope="col" { "Run" } th scope="col" { "State" } th.n scope="col" { "Score" } th scope="col" { "Passed" } th.n scope="col" { "Turns" } th.n scope="col" { "Calls" }
                 th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time" }
                 @if reviewed { th scope="col" { "A person says" } }
+                @if stored { th scope="col" { "Stored verdicts" } }
             } }
             tbody { @for run in runs { tr {
                 td.path { (one_line(&run.path)) } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
@@ -166,6 +168,7 @@ pub(super) fn runs(runs: &[RunLine]) -> Markup {
                 td.n { (run.turns) } td.n { (run.tool_calls) }
                 td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) } td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) } td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }
                 @if reviewed { td { (words::review(run).unwrap_or_else(|| NONE.to_owned())) @if notes::contradicts(run.verdict, run.passed) { " " span.part.small { "not as scored" } } } }
+                @if stored { td { (words::all_stored(run).unwrap_or_else(|| NONE.to_owned())) } }
             } } }
         } }
     }

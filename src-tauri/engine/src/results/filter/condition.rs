@@ -1,7 +1,7 @@
 //! **Pure.** Turns a filter into a question for the index, out of a fixed list of fragments. What was typed only ever becomes a
 //! parameter.
 use super::keys::{Key, state_name};
-use super::{Ask, Comparison, Filter, Pattern, Token, Wanted};
+use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::rows::RunState;
 
 /// What stands after `WHERE`, and its parameters in order.
@@ -80,6 +80,35 @@ fn fragment(key: Key, wanted: &Wanted, params: &mut Vec<Param>) -> &'static str 
             params.push(Param::Number(*number));
             compare(key, *by)
         }
+        Wanted::Stored(pattern, ask) => stored(pattern, *ask, params),
+    }
+}
+
+macro_rules! stored {
+    ($what:literal) => {
+        concat!("id IN (SELECT run FROM stored WHERE evaluator LIKE ? ESCAPE '\\' AND ", $what, ")")
+    };
+}
+
+/// What is stored of a run; a row without a result of an evaluator is none of which it said anything.
+fn stored(pattern: &Pattern, ask: StoredAsk, params: &mut Vec<Param>) -> &'static str {
+    params.push(Param::Text(whole(pattern)));
+    match ask {
+        StoredAsk::Anything => stored!("result <> 'none'"),
+        StoredAsk::Result(result) => {
+            params.push(Param::Text(result.word().to_owned()));
+            stored!("result = ?")
+        }
+        StoredAsk::Number(by, number) => {
+            params.push(Param::Number(number));
+            match by {
+                Comparison::Less => stored!("number < ?"),
+                Comparison::AtMost => stored!("number <= ?"),
+                Comparison::Equal => stored!("number = ?"),
+                Comparison::AtLeast => stored!("number >= ?"),
+                Comparison::More => stored!("number > ?"),
+            }
+        }
     }
 }
 
@@ -128,9 +157,16 @@ fn flag(key: Key, yes: bool) -> &'static str {
     }
 }
 
+fn escaped(piece: &str) -> String {
+    piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_")
+}
+
+fn whole(pattern: &Pattern) -> String {
+    pattern.0.iter().map(|piece| escaped(piece)).collect::<Vec<_>>().join("%")
+}
+
 fn like(key: Key, pattern: &Pattern, params: &mut Vec<Param>) -> &'static str {
-    let escaped = |piece: &str| piece.replace('\\', "\\\\").replace('%', "\\%").replace('_', "\\_");
-    let whole = pattern.0.iter().map(|piece| escaped(piece)).collect::<Vec<_>>().join("%");
+    let whole = whole(pattern);
     let mut push = |text: String| params.push(Param::Text(text));
     match key {
         Key::Task => {

@@ -54,6 +54,8 @@ pub enum Key {
     Size,
     /// What the files look like.
     Layout,
+    /// What an evaluator is stored to have said.
+    Stored,
 }
 
 /// What a key takes.
@@ -71,6 +73,8 @@ pub enum Takes {
     FlagOrText,
     /// A number, with a comparison before it. The units it may carry, with what each is worth.
     Number(&'static [(&'static str, f64)]),
+    /// The name of an evaluator, with stars; then what came of it or a number, where that is asked for.
+    Stored,
 }
 
 /// A key with all there is to say about it.
@@ -110,7 +114,7 @@ const fn rule(key: Key, name: &'static str, takes: Takes, example: &'static str,
 }
 
 /// Every key, in the order they should be offered.
-pub const KEYS: [KeyRule; 25] = [
+pub const KEYS: [KeyRule; 26] = [
     rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
     rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
@@ -134,6 +138,7 @@ pub const KEYS: [KeyRule; 25] = [
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),
+    rule(Key::Stored, "stored", Takes::Stored, "stored:relevance=fail", "what an evaluator is stored to have said"),
     rule(Key::Path, "path", Takes::Text, "path:2024/*", "part of the file's path"),
     rule(Key::Layout, "layout", Takes::Text, "layout:prompt_ql", "what the files look like"),
 ];

@@ -18,7 +18,7 @@ pub use condition::{Condition, Param};
 pub use keys::{KEYS, Key, KeyRule, STATES, Takes, key_rule, state_name, state_named};
 pub use print::typed;
 
-use crate::rows::{Misread, RunState};
+use crate::rows::{Misread, RunState, StoredResult};
 
 /// What was understood of a filter.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -57,6 +57,19 @@ pub enum Wanted {
     /// Yes or no.
     Flag(bool),
     /// A number on one side of another; finite and not negative.
+    Number(Comparison, f64),
+    /// An evaluator, and what it is stored to have said.
+    Stored(Pattern, StoredAsk),
+}
+
+/// What an evaluator is asked to have said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StoredAsk {
+    /// Anything, an error included.
+    Anything,
+    /// This came of it.
+    Result(StoredResult),
+    /// A number on one side of another.
     Number(Comparison, f64),
 }
 

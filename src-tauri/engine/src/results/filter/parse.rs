@@ -1,8 +1,8 @@
 //! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; what makes no sense is told apart.
 use super::keys::{KeyRule, STATES, Takes, key_named, nearest, state_named};
-use super::{Ask, Comparison, Filter, Pattern, Token, Wanted};
+use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::results::snippet::MAX_NEEDLE;
-use crate::rows::Misread;
+use crate::rows::{Misread, StoredResult};
 
 /// Longer filters are no filters a person typed; what is beyond is left out, and told.
 const MAX_BYTES: usize = 8_192;
@@ -169,7 +169,33 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
         Takes::Number(units) => number(&text, units)
             .map(|(by, number)| Wanted::Number(by, number))
             .ok_or_else(|| format!("“{text}” is no number. Write it like {}.", rule.example)),
+        Takes::Stored => stored(rule, letters),
     }
+}
+
+/// The name of an evaluator, up to the first sign that no quotes hide, and what it said.
+fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+    let at = letters.iter().position(|letter| ['=', '<', '>'].into_iter().any(|sign| letter.is(sign)));
+    let (name, said) = letters.split_at(at.unwrap_or(letters.len()));
+    if name.is_empty() {
+        return Err(format!("Write the name of an evaluator before what it said: {}.", rule.example));
+    }
+    let said: String = said.iter().map(|letter| letter.char).collect();
+    let word = said.strip_prefix('=').map(str::to_ascii_lowercase);
+    let result = word.and_then(|word| StoredResult::ALL.into_iter().find(|result| result.word() == word));
+    let ask = match result {
+        _ if said.is_empty() => StoredAsk::Anything,
+        Some(result) => StoredAsk::Result(result),
+        None => {
+            let (by, number) = number(&said, &[]).ok_or_else(|| {
+                let words = StoredResult::ALL.map(StoredResult::word).join(", ");
+                let said = said.trim_start_matches(['=', '<', '>']);
+                format!("“{said}” is nothing that came of an evaluator. Write one of {words} after “=”, or a number: stored:relevance<3.")
+            })?;
+            StoredAsk::Number(by, number)
+        }
+    };
+    Ok(Wanted::Stored(pattern(name), ask))
 }
 
 fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {

@@ -1,6 +1,6 @@
 //! **Pure.** Prints a filter so that reading it gives the same filter.
 use super::keys::{Key, key_rule, state_name};
-use super::{Ask, Comparison, Filter, Pattern, Token, Wanted};
+use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use std::fmt::{Display, Formatter, Result};
 
 impl Display for Filter {
@@ -33,26 +33,38 @@ fn one_value(key: Key, value: &Wanted, f: &mut Formatter<'_>) -> Result {
     match value {
         // A tool may be called `yes`.
         Wanted::Like(Pattern(pieces)) if key == Key::Missing && pieces.len() == 1 => f.write_str(&quoted(&pieces[0])),
-        Wanted::Like(Pattern(pieces)) => {
-            for (at, piece) in pieces.iter().enumerate() {
-                f.write_str(if at == 0 { "" } else { "*" })?;
-                f.write_str(&if piece.is_empty() { String::new() } else { typed(piece) })?;
-            }
-            Ok(())
-        }
+        Wanted::Like(pattern) => one_pattern(pattern, f),
         Wanted::State(state) => f.write_str(state_name(*state)),
         Wanted::Word(word) => f.write_str(word),
         Wanted::Flag(yes) => f.write_str(if *yes { "yes" } else { "no" }),
-        Wanted::Number(by, number) => {
-            let sign = match by {
-                Comparison::Less => "<",
-                Comparison::AtMost => "<=",
-                Comparison::Equal => "",
-                Comparison::AtLeast => ">=",
-                Comparison::More => ">",
-            };
-            write!(f, "{sign}{number}")
+        Wanted::Number(Comparison::Equal, number) => write!(f, "{number}"),
+        Wanted::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+        Wanted::Stored(pattern, ask) => {
+            one_pattern(pattern, f)?;
+            match ask {
+                StoredAsk::Anything => Ok(()),
+                StoredAsk::Result(result) => write!(f, "={}", result.word()),
+                StoredAsk::Number(by, number) => write!(f, "{}{number}", sign(*by)),
+            }
         }
+    }
+}
+
+fn one_pattern(Pattern(pieces): &Pattern, f: &mut Formatter<'_>) -> Result {
+    for (at, piece) in pieces.iter().enumerate() {
+        f.write_str(if at == 0 { "" } else { "*" })?;
+        f.write_str(&if piece.is_empty() { String::new() } else { typed(piece) })?;
+    }
+    Ok(())
+}
+
+fn sign(by: Comparison) -> &'static str {
+    match by {
+        Comparison::Less => "<",
+        Comparison::AtMost => "<=",
+        Comparison::Equal => "=",
+        Comparison::AtLeast => ">=",
+        Comparison::More => ">",
     }
 }
 

@@ -43,12 +43,41 @@ pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
         counts.add(row)?;
     }
     counts.spread();
+    let mut stored = stored(index)?;
     let keys = KEYS.iter().map(|rule| Facet {
         key: rule.name.to_owned(),
         about: rule.about.to_owned(),
-        values: counts.by_key.remove(&rule.key).map(most_first).unwrap_or_default(),
+        values: match rule.key {
+            Key::Stored => std::mem::take(&mut stored),
+            key => counts.by_key.remove(&key).map(most_first).unwrap_or_default(),
+        },
     });
     Ok(Facets { keys: keys.collect() })
+}
+
+/// Evaluators that are stored to have said something, each followed by what came of it.
+fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
+    const STORED: &str =
+        "SELECT evaluator, result, count(*) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
+    let mut select = index.prepare_cached(STORED)?;
+    let mut rows = select.query([])?;
+    let mut evaluators: Vec<(FacetValue, Vec<FacetValue>)> = Vec::new();
+    while let Some(row) = rows.next()? {
+        let (name, result): (String, String) = (row.get(0)?, row.get(1)?);
+        if !(1..=MAX_VALUE).contains(&name.len()) {
+            continue;
+        }
+        let (value, count) = (typed(&name), row.get::<_, i64>(2)?.unsigned_abs());
+        if evaluators.last().is_none_or(|(last, _)| last.value != value) {
+            evaluators.push((FacetValue { value: value.clone(), count: 0 }, Vec::new()));
+        }
+        if let Some((all, each)) = evaluators.last_mut() {
+            all.count += count;
+            each.push(FacetValue { value: format!("{value}={result}"), count });
+        }
+    }
+    evaluators.sort_by_key(|(all, _)| std::cmp::Reverse(all.count));
+    Ok(evaluators.into_iter().flat_map(|(all, each)| std::iter::once(all).chain(each)).take(MAX_VALUES).collect())
 }
 
 impl Counts {

@@ -23,6 +23,7 @@ use super::index::{IndexError, Reader};
 use super::open::Stamp;
 use super::roots::FileId;
 use super::search::{self, Texts};
+use super::stored::{self, Stored};
 use super::suites::Shelf;
 use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, Sort, Span};
 use remembered::Remembered;
@@ -98,6 +99,12 @@ impl Lists {
         let by_path = Sort { column: Column::Path, descending: false };
         let ids = self.ids(index, &Asked::new(filter), by_path)?;
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
+    }
+
+    /// What evaluators are stored to have said of the runs that pass a filter.
+    pub(crate) fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
+        let passing = self.set(index, &Asked::new(Filter::parse(filter).0))?;
+        stored::of(index, &passing)
     }
 
     /// Scorers that occur, those of most runs first.

@@ -22,6 +22,7 @@ pub(super) const fn statement(column: Column) -> &'static str {
         Column::Size => "SELECT id, size FROM runs ORDER BY size, path",
         Column::Modified => "SELECT id, modified_ms FROM runs ORDER BY modified_ms, path",
         Column::Score => "SELECT id, score FROM runs ORDER BY score, path",
+        Column::Stored => "SELECT id, stored_share FROM runs ORDER BY stored_share, path",
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads one row of the index into one row of the list.
 use crate::results::filter::state_named;
-use crate::rows::{RunRow, RunState};
+use crate::rows::{RunRow, RunState, StoredCount};
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
 
@@ -10,7 +10,7 @@ macro_rules! select {
         concat!(
             "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
              failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms, \
-             scoring, scorer, score, passed, score_reason, class, verdict, member ",
+             scoring, scorer, score, passed, score_reason, class, verdict, member, stored_passed, stored_decided, stored_errors ",
             $from
         )
     };
@@ -65,6 +65,10 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         class: word(row, 25)?,
         verdict: word(row, 26)?,
         member: row.get(27)?,
+        stored: match (small(28)?, small(29)?, small(30)?) {
+            (Some(passed), Some(decided), Some(errors)) => Some(StoredCount { passed, decided, errors }),
+            _ => None,
+        },
         snippet: None,
     })
 }

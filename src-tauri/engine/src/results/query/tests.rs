@@ -3,7 +3,7 @@ use super::order::statement;
 use super::*;
 use crate::results::shelf::{Book, Shelf, paths, request};
 
-const COLUMNS: [Column; 15] = [
+const COLUMNS: [Column; 16] = [
     Column::Path,
     Column::Task,
     Column::System,
@@ -19,6 +19,7 @@ const COLUMNS: [Column; 15] = [
     Column::Size,
     Column::Modified,
     Column::Score,
+    Column::Stored,
 ];
 
 fn book(path: &str, turns: i64, tokens: Option<i64>, state: usize) -> Book {

@@ -3,9 +3,12 @@ use super::{Filter, IndexError, Lists, Reader, RunSet};
 use crate::results::judgements::{self, Kept};
 use crate::results::reviews::{beginning, is_judged};
 use crate::results::roots::{FileId, Root};
+use crate::results::stored;
 use crate::results::trust::{Said, Verdict, Who, word};
 use crate::rows::{Agreement, Disagreement, Trust};
 use rusqlite::{Row, params};
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::sync::Arc;
 use touchstone_formats::review::Verdict as Word;
 use touchstone_scoring::judges;
@@ -86,12 +89,39 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
             }
         }
     }
+    let stored = stored(index, passing, &mut runs)?;
     automatic(index, &mut said, (passing, &runs))?;
+    // Those that were asked here have their places first.
+    for (evaluator, run, verdict) in stored {
+        if let Some(seat) = said.seat_of_stored(&evaluator) {
+            said.add(run, seat, verdict);
+        }
+    }
     if let Some((files, note)) = unreadable(index, passing)? {
         said.unreadable = files;
         said.note(note);
     }
     Ok(said.finish())
+}
+
+/// What evaluators are stored to have said of these runs. Whether that passes is as their files have it.
+fn stored(index: &Reader<'_>, passing: &RunSet, runs: &mut RunSet) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
+    let mut names: HashMap<String, Rc<str>> = HashMap::new();
+    let mut all = Vec::new();
+    stored::each(index, |run, evaluator, passed| {
+        if !passing.contains(run) {
+            return;
+        }
+        runs.insert(run);
+        let name = match names.get(evaluator) {
+            Some(name) => Rc::clone(name),
+            None => Rc::clone(names.entry(evaluator.to_owned()).or_insert_with(|| evaluator.into())),
+        };
+        let counts =
+            |passed| if passed { Verdict::Counts(Says::Right, 1.0) } else { Verdict::Counts(Says::Wrong, 0.0) };
+        all.push((name, run, passed.map_or(Verdict::Unread, counts)));
+    })?;
+    Ok(all)
 }
 
 /// The files of judgements of these runs that cannot be read: how many, and a sentence.
@@ -213,9 +243,11 @@ fn disagreement(
     let (key, path, task, scored): (String, String, Option<String>, Option<String>) =
         select.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
     let why = |who: &Who| -> Result<Option<String>, IndexError> {
-        let (Who::People | Who::Judge(_)) = who else {
-            return Ok(scored.as_deref().map(beginning));
-        };
+        match who {
+            Who::Automatic => return Ok(scored.as_deref().map(beginning)),
+            Who::Stored(evaluator) => return stored::reason(index, run, evaluator),
+            Who::People | Who::Judge(_) => {}
+        }
         let statement = "SELECT note, judged, same FROM reviews WHERE run = ? AND problem IS NULL ORDER BY path";
         let mut select = index.prepare_cached(statement)?;
         let mut rows = select.query(params![key])?;

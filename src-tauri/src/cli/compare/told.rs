@@ -1,0 +1,70 @@
+//! What was compared as one document, and what evaluators are stored to have said of each run, as a table.
+use super::Expected;
+use crate::cli::terminal::{Columns, Head, Paint, one_line};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use touchstone_engine::rows::{CompareRow, ComparedRun, Comparison, StoredResult, StoredSaid};
+
+/// A comparison for programs.
+pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {
+    let step = |row: &CompareRow| {
+        let mut step = match row.steps[..] {
+            [left, right] => json!({ "left": left, "right": right }),
+            _ => json!({ "runs": row.steps }),
+        };
+        step["kind"] = json!(row.relation);
+        step["diverges"] = json!(row.diverges);
+        step["title"] = json!(row.title);
+        step
+    };
+    let file = |((name, run), expected): ((&String, &ComparedRun), &Expected)| {
+        let row = &run.row;
+        let expected = expected.as_ref().map(|(summary, equal)| json!({ "equal": equal, "summary": summary }));
+        json!({
+            "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
+            "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
+            "trouble": run.trouble, "expected": expected,
+        })
+    };
+    let answer = |(name, run): (&String, &ComparedRun)| json!({ "file": name, "kind": run.answer, "summary": run.answer_summary });
+    let each = || names.iter().zip(&comparison.runs);
+    json!({
+        "files": each().zip(expected).map(file).collect::<Vec<_>>(),
+        "steps": comparison.rows.iter().map(step).collect::<Vec<_>>(),
+        "stored": comparison.stored,
+        "first_divergence": comparison.first_divergence,
+        "first_other_result": comparison.first_other_result,
+        "answers": each().skip(1).map(answer).collect::<Vec<_>>(),
+        "coarse": comparison.coarse,
+        "notes": comparison.notes,
+    })
+}
+
+/// What evaluators are stored to have said, one a line; nothing where nothing is stored.
+pub(super) fn stored(out: &mut dyn Write, comparison: &Comparison, paint: Paint) -> io::Result<()> {
+    if comparison.stored.is_empty() {
+        return Ok(());
+    }
+    let head = |title: String, right| Head { title: title.into(), right };
+    let mut heads = vec![head("stored verdict".to_owned(), false)];
+    heads.extend((1..=comparison.runs.len()).map(|number| head(number.to_string(), true)));
+    let mut columns = Columns::new(heads);
+    for line in &comparison.stored {
+        let mut cells = vec![one_line(&line.evaluator).into_owned()];
+        cells.extend(line.said.iter().map(|said| said.as_ref().map_or_else(|| "-".to_owned(), told)));
+        columns.row(cells);
+    }
+    writeln!(out)?;
+    columns.write(out, "", paint, &|_, text| text.to_owned())
+}
+
+/// Its word and its number, and what came of it.
+fn told(said: &StoredSaid) -> String {
+    let result = match said.result {
+        StoredResult::None => "no result",
+        StoredResult::Open => "",
+        result => result.word(),
+    };
+    let words = [said.word.as_deref(), said.score.as_deref(), Some(result)];
+    one_line(&words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")).into_owned()
+}

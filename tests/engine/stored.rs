@@ -1,0 +1,180 @@
+//! What evaluators are stored to have said in files that others wrote: asked for, listed, compared, reported, and held against what people say.
+use super::bench::{Bench, beside_the_project, wait_until};
+use fs_err as fs;
+use serde_json::{Value, json};
+use touchstone_engine::rows::{Column, ListRequest, ReportFormat, ReportRequest, Sort, Span, StoredResult, Trust};
+
+fn fixture(name: &str) -> String {
+    fs::read_to_string(beside_the_project("tests/fixtures/azure/rows").join(name)).unwrap()
+}
+
+fn bench() -> Bench {
+    Bench::new()
+        .file("results/pier_small.json", fixture("pier_small.json"))
+        .file("results/pier_large.json", fixture("pier_large.json"))
+        .answered("results/a.yaml", "Fine")
+}
+
+fn passing(bench: &Bench, filter: &str, sort: Sort) -> Vec<String> {
+    let span = Span { offset: 0, limit: 100 };
+    let page = bench.app().list_runs(ListRequest { filter: filter.to_owned(), sort, span }).unwrap();
+    assert!(page.misread.is_empty(), "{filter}: {:?}", page.misread);
+    page.rows.into_iter().map(|row| row.path).collect()
+}
+
+const BY_PATH: Sort = Sort { column: Column::Path, descending: false };
+
+#[test]
+fn runs_are_asked_for_by_what_is_stored_of_them_and_a_row_without_a_result_is_none_of_those() {
+    let bench = bench().open();
+    for (filter, runs) in [
+        ("stored:relevance=fail", vec!["pier_large.json#row-3", "pier_small.json#row-2"]),
+        ("stored:relevance=none", vec!["pier_small.json#row-3"]),
+        ("stored:relevance<5", vec!["pier_large.json#row-2", "pier_large.json#row-3", "pier_small.json#row-2"]),
+        ("stored:f1>=0.8", vec!["pier_large.json#row-1", "pier_large.json#row-2"]),
+        ("-stored:*", vec!["a.yaml"]),
+    ] {
+        assert_eq!(passing(&bench, filter, BY_PATH), runs, "{filter}");
+    }
+    let facets = bench.app().facets().unwrap();
+    let stored = facets.keys.into_iter().find(|facet| facet.key == "stored").unwrap();
+    let values: Vec<String> = stored.values.iter().map(|value| format!("{} {}", value.value, value.count)).collect();
+    assert_eq!(values, ["f1 6", "f1=fail 2", "f1=pass 4", "relevance 5", "relevance=fail 2", "relevance=pass 3"]);
+    // Without a token that fits, no run passes; what has another file now says what that says.
+    bench.write("results/pier_small.json", fixture("pier_large.json"));
+    wait_until("the other file is read", || passing(&bench, "stored:relevance=none", BY_PATH).is_empty().then_some(()));
+    fs::remove_file(bench.path("results/pier_small.json")).unwrap();
+    wait_until("what is gone says nothing", || (passing(&bench, "stored:*", BY_PATH).len() == 3).then_some(()));
+}
+
+#[test]
+fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
+    let bench = bench().open();
+    let of = |path: &str| bench.row(path).unwrap().stored.map(|stored| (stored.passed, stored.decided, stored.errors));
+    assert_eq!(of("pier_small.json#row-1"), Some((2, 2, 0)));
+    assert_eq!(of("pier_small.json#row-2"), Some((0, 2, 0)));
+    assert_eq!(of("pier_small.json#row-3"), Some((1, 1, 0)));
+    assert_eq!(of("a.yaml"), None);
+    let worst = passing(&bench, "", Sort { column: Column::Stored, descending: false });
+    assert_eq!(worst[..2], ["pier_large.json#row-3", "pier_small.json#row-2"]);
+    assert_eq!(worst[6], "a.yaml", "what has nothing stored comes last");
+}
+
+#[test]
+fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored() {
+    let bench = bench().open();
+    let id = |path: &str| bench.row(path).unwrap().id;
+    let ids = [id("pier_small.json#row-3"), id("pier_large.json#row-3"), id("a.yaml")];
+    let compared = bench.app().compare_runs(&ids).unwrap();
+    let told: Vec<(String, Vec<Option<(StoredResult, Option<String>)>>)> = compared
+        .stored
+        .into_iter()
+        .map(|line| (line.evaluator, line.said.into_iter().map(|said| said.map(|it| (it.result, it.score))).collect()))
+        .collect();
+    let score = |text: &str| Some(text.to_owned());
+    assert_eq!(
+        told,
+        [
+            (
+                "f1".to_owned(),
+                vec![Some((StoredResult::Pass, score("0.5"))), Some((StoredResult::Fail, score("0.0"))), None]
+            ),
+            (
+                "relevance".to_owned(),
+                vec![Some((StoredResult::None, None)), Some((StoredResult::Fail, score("1.0"))), None]
+            ),
+        ]
+    );
+}
+
+fn report(bench: &Bench, format: ReportFormat) -> String {
+    let request = ReportRequest {
+        format,
+        filter: String::new(),
+        scorer: None,
+        baseline: None,
+        title: String::new(),
+        runs: true,
+        published: false,
+        theme: None,
+    };
+    bench.app().make_report(&request, true).unwrap().text
+}
+
+#[test]
+fn a_report_sums_up_each_evaluator_by_file_on_its_own_scale_and_makes_no_score_of_it() {
+    let bench = bench().open();
+    let page: Value = serde_json::from_str(&report(&bench, ReportFormat::Json)).unwrap();
+    assert_eq!(page["head"]["scored"], 0);
+    let sums = page["stored"].as_array().unwrap();
+    let of = |evaluator: &str, group: &str| {
+        sums.iter().find(|sum| sum["evaluator"] == evaluator && sum["group"] == group).unwrap().clone()
+    };
+    assert_eq!(sums.len(), 4);
+    let small = of("relevance", "pier_small");
+    // One of three rows has no result: the mean is of the other two.
+    assert_eq!((&small["runs"], &small["numbers"], &small["mean"]["value"]), (&json!(3), &json!(2), &json!(3.0)));
+    assert_eq!(
+        (&small["passed"], &small["decided"], &small["none"], &small["errors"]),
+        (&json!(1), &json!(2), &json!(1), &json!(0))
+    );
+    let large = of("relevance", "pier_large");
+    assert_eq!((&large["numbers"], &large["passed"], &large["decided"]), (&json!(3), &json!(2), &json!(3)));
+    assert!(large["mean"]["low"].as_f64().unwrap() < large["mean"]["value"].as_f64().unwrap(), "{large}");
+    let run = page["runs"].as_array().unwrap().iter().find(|run| run["path"] == "pier_small.json#row-2").unwrap();
+    assert_eq!(run["stored"][1]["reason"], "It does not answer.");
+    for format in [ReportFormat::Html, ReportFormat::Markdown] {
+        let text = report(&bench, format);
+        assert!(text.contains("Stored verdicts") && text.contains("f1 0.0 fail; relevance 1.0 fail"), "{text}");
+    }
+    let csv = report(&bench, ReportFormat::Csv);
+    let line = csv.lines().find(|line| line.starts_with("pier_small.json#row-3")).unwrap();
+    assert!(
+        csv.lines().next().unwrap().ends_with(",stored.f1,stored.f1.result,stored.relevance,stored.relevance.result")
+    );
+    assert!(line.ends_with(",0.5,pass,,none"), "{line}");
+    let lines = report(&bench, ReportFormat::Jsonl);
+    assert_eq!(lines.matches("\"result\":\"fail\"").count(), 4);
+}
+
+#[test]
+fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_verdict() {
+    let mut bench = bench();
+    for (row, verdict) in [("row-1", "right"), ("row-2", "right"), ("row-3", "wrong")] {
+        bench = bench.file(
+            &format!("results/.touchstone/reviews/pier_small.json/{row}.yaml"),
+            format!("verdict: {verdict}\nnote: I say so.\n"),
+        );
+    }
+    let bench = bench.open();
+    let told: Trust = wait_until("what people say is read", || {
+        Some(bench.app().trust("").unwrap()).filter(|trust| trust.reviewed == 3)
+    });
+    let raters: Vec<_> = told
+        .raters
+        .iter()
+        .map(|rater| (rater.id.as_str(), rater.name.as_str(), rater.runs, rater.reviewed, rater.unread))
+        .collect();
+    assert_eq!(
+        raters,
+        [
+            ("people", "people", 3, 3, 0),
+            ("stored:f1", "stored: f1", 6, 3, 0),
+            ("stored:relevance", "stored: relevance", 5, 2, 1),
+        ]
+    );
+    let pairs: Vec<_> =
+        told.pairs.iter().map(|pair| (pair.first.id.as_str(), pair.second.id.as_str(), pair.n, pair.same)).collect();
+    assert_eq!(
+        pairs,
+        [("people", "stored:f1", 3, 1), ("people", "stored:relevance", 2, 1), ("stored:f1", "stored:relevance", 5, 5)]
+    );
+    let pair = bench.app().agreement("people", "stored:relevance", "").unwrap();
+    let one = &pair.disagreements[0];
+    assert_eq!(
+        (one.path.as_str(), one.first.as_str(), one.second.as_str(), one.second_why.as_deref()),
+        ("pier_small.json#row-2", "right", "wrong", Some("It does not answer."))
+    );
+    let large = bench.app().trust("path:pier_large*").unwrap();
+    assert_eq!((large.raters.len(), large.pairs[0].n), (2, 3));
+}
