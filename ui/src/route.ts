@@ -119,6 +119,7 @@ const COLUMNS: Record<Column, true> = {
   size: true,
   modified: true,
   score: true,
+  stored: true,
 };
 const FORMATS: Record<ReportFormat, true> = { html: true, markdown: true, csv: true, json: true, jsonl: true, junit: true, stabletoolbench: true, azure: true };
 const isFormat = (word: string): word is ReportFormat => Object.hasOwn(FORMATS, word);

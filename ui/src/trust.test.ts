@@ -27,7 +27,8 @@ describe("the pair that is shown", () => {
     expect(shownPair(all, "gone", "gone")?.second.id).toBe("sopr:ours:m");
     expect(shownPair(trust(pair("people", "score")), "", "")?.second.id).toBe("score");
     expect(shownPair(trust(), "", "")).toBeUndefined();
-    expect(["people", "score", "sopr:ours:m"].map((id) => isJudge(rater(id)))).toEqual([false, false, true]);
+    expect(shownPair(trust(pair("people", "score"), pair("people", "stored:f1"), pair("score", "stored:f1")), "", "")?.second.id).toBe("stored:f1");
+    expect(["people", "score", "sopr:ours:m", "stored:f1"].map((id) => isJudge(rater(id)))).toEqual([false, false, true, false]);
   });
 });
 

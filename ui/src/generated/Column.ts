@@ -3,4 +3,4 @@
 /**
  * Columns that order runs.
  */
-export type Column = "path" | "task" | "system" | "model" | "variation" | "repeat" | "state" | "turns" | "tool_calls" | "tokens" | "cost" | "seconds" | "size" | "modified" | "score";
+export type Column = "path" | "task" | "system" | "model" | "variation" | "repeat" | "state" | "turns" | "tool_calls" | "tokens" | "cost" | "seconds" | "size" | "modified" | "score" | "stored";

@@ -3,6 +3,7 @@ import type { FailureClass } from "./FailureClass";
 import type { RunState } from "./RunState";
 import type { ScoreStanding } from "./ScoreStanding";
 import type { Snippet } from "./Snippet";
+import type { StoredCount } from "./StoredCount";
 import type { Verdict } from "./Verdict";
 
 /**
@@ -121,6 +122,10 @@ class: FailureClass | null,
  * What a person says of it.
  */
 verdict: Verdict | null, 
+/**
+ * What evaluators are stored to have said of it, counted; none when nothing is stored.
+ */
+stored: StoredCount | null, 
 /**
  * Where the free text of the filter was found first.
  */

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
 import { beside, comparedRun } from "../../compared.test-env";
 import { Fixture, runRow } from "../../fixture";
+import type { StoredResult } from "../../generated/StoredResult";
 import { layOut, step, table, text } from "../../step/canned.test-env";
 
 let app: ReturnType<typeof mount> | undefined;
@@ -51,6 +52,16 @@ describe("runs beside each other", () => {
     expect(id("compared-run")[0]?.textContent).toContain("baseline");
     expect(id("compared-run")[1]?.textContent).toMatch(/8 of 10 rows right.*parts at row 7/s);
     expect(said()).toContain("Here they part");
+  });
+
+  it("have a line for each evaluator of which something is stored, with what is missing told apart", async () => {
+    const said = (result: StoredResult, score: string | null) => ({ evaluator: "relevance", result, score, word: null, threshold: null, reason: null });
+    const fixture = backend();
+    fixture.replies.compare_runs = () => beside([runRow(0), runRow(1)], { stored: [{ evaluator: "relevance", said: [said("fail", "1.0"), null] }, { evaluator: "tone", said: [said("error", null), said("none", null)] }] });
+    await open(fixture);
+    await until(() => expect(id("compared-stored").length).toBe(1));
+    const lines = [...(id("compared-stored")[0]?.querySelectorAll("tbody tr") ?? [])].map((line) => line.textContent.replace(/\s+/g, " ").trim());
+    expect(lines).toEqual(["relevance 1.0 does not pass – nothing stored", "tone – error, which says nothing of the answer – no result"]);
   });
 
   it("fold equal steps into one line, which opens and folds again", async () => {
