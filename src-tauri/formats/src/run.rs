@@ -25,6 +25,8 @@ pub struct Run {
     pub waits: bool,
     /// What evaluators said of it, as it is stored; the facts have every column of it.
     pub verdicts: Vec<Verdict>,
+    /// The row of an evaluation as it stands in its file, so that it can be written again; `null` of anything else.
+    pub row: Value,
 }
 
 /// What an evaluator is stored to have said of a run. Numbers and words are as they are written.
@@ -40,7 +42,7 @@ pub struct Verdict {
     pub passed: Option<bool>,
     /// What it had to reach, or was not to pass.
     pub threshold: Option<String>,
-    /// Why.
+    /// Why; where there is no result, what went wrong.
     pub reason: Option<String>,
     /// It has no result for this run.
     pub is_silent: bool,

@@ -61,11 +61,16 @@ pub struct Row {
 }
 
 impl Row {
+    /// As named columns.
+    pub fn columns(self) -> Vec<(String, Value)> {
+        let Self { query, response, tool_definitions } = self;
+        let named = [("query", query), ("response", response), ("tool_definitions", tool_definitions)];
+        named.map(|(name, items)| (name.to_owned(), Value::List(items))).to_vec()
+    }
+
     /// As an object.
     pub fn value(self) -> Value {
-        let list = |key: &str, items| (Value::from(key), Value::List(items));
-        let tools = list("tool_definitions", self.tool_definitions);
-        Value::Map(vec![list("query", self.query), list("response", self.response), tools])
+        Value::Map(self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
     }
 }
 

@@ -11,6 +11,8 @@ use std::ops::Range;
 
 /// Columns of a table after this are not read.
 const MOST_COLUMNS: usize = 1_000;
+/// Keys beside the members after this are not read.
+const MOST_BESIDE: usize = 100;
 
 /// A member that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,21 +36,23 @@ pub(super) struct Entry {
 pub(super) struct Found {
     pub(super) entries: Vec<Entry>,
     pub(super) columns: Vec<String>,
-    pub(super) metadata: Option<Range<usize>>,
+    /// What stands beside the members, by its key.
+    pub(super) beside: Vec<(String, Range<usize>)>,
 }
 
 /// Finds the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     let mut gathered =
         Gathered { repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines), ..Gathered::default() };
-    let (mut columns, mut metadata) = (Vec::new(), None);
+    let (mut columns, mut beside) = (Vec::new(), Vec::new());
     match form {
         Form::Converted | Form::PassRate => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
             root.take(MOST_MEMBERS + 1).for_each(|next| gathered.add(bytes, next, |key, _| text_at(bytes, key)));
         }
         Form::Results | Form::Rows => {
-            let (about, items) = if form == Form::Rows { ("metrics", "rows") } else { ("metadata", "results") };
+            let items = if form == Form::Rows { "rows" } else { "results" };
+            let is_kept = |name: &str| if form == Form::Rows { name != items } else { name == "metadata" };
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
             let mut listed = false;
             for next in root {
@@ -57,7 +61,6 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                     Next::Broken { key, from } => (key, from..bytes.len()),
                 };
                 match text_at(bytes, &key).as_deref() {
-                    Some(name) if name == about => metadata = Some(span),
                     // A list that stands there again would pass the bound.
                     Some(name) if name == items && !listed => {
                         listed = true;
@@ -66,6 +69,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                             gathered.add(bytes, next, |_, value| id_of(form, bytes, value, at));
                         }
                     }
+                    Some(name) if is_kept(name) && beside.len() < MOST_BESIDE => beside.push((name.to_owned(), span)),
                     _ => {}
                 }
             }
@@ -79,7 +83,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
     count_lines(&mut gathered.entries, bytes);
-    Found { entries: gathered.entries, columns, metadata }
+    Found { entries: gathered.entries, columns, beside }
 }
 
 /// Counts the lines before each member, in one pass: a file where everything is broken asks for them as often as it has members.

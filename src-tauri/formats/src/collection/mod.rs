@@ -1,6 +1,7 @@
 //! **Pure.** Files that hold many runs: where each begins, which run it is, and what it says. A file is cut first and read member by
 //! member, so that memory holds one at a time, and one that cannot be read leaves the others alone. Read, never written.
 mod entries;
+mod errors;
 mod evaluation;
 mod form;
 mod pass_rate;
@@ -13,6 +14,7 @@ mod verdicts;
 pub use form::{Form, form_of, why_no_runs};
 pub use place::{MOST_KEY, Place, named_run, run_name};
 pub use replies::Heard;
+pub use rows::beside_what_was_said;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
@@ -21,7 +23,9 @@ use crate::run::{Outline, Run};
 use crate::stabletoolbench::answers::converted;
 use crate::value::Value;
 use entries::Entry;
+use errors::Errors;
 use place::Whereabouts;
+use std::ops::Range;
 
 /// How much of a file tells its form.
 const HEAD: usize = 16 << 10;
@@ -52,6 +56,8 @@ pub struct Collection<'a> {
     columns: Vec<String>,
     /// What the file says of all its members.
     metadata: Value,
+    /// Why evaluators have no result for some of them.
+    errors: Errors,
 }
 
 impl<'a> Collection<'a> {
@@ -64,10 +70,11 @@ impl<'a> Collection<'a> {
             ));
         };
         let found = entries::find(form, bytes);
-        let metadata = found.metadata.filter(|span| span.len() <= MOST_METADATA);
-        let metadata = metadata.and_then(|span| value(&bytes[span]).ok()).unwrap_or_default();
+        let errors = found.beside.iter().find(|(key, _)| form == Form::Rows && key == errors::KEY);
+        let errors = errors.map(|(_, span)| Errors::read(bytes, span)).unwrap_or_default();
+        let metadata = metadata(form, bytes, found.beside);
         let place = Whereabouts::of(form, path, &metadata);
-        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata })
+        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata, errors })
     }
 
     /// How many members there are.
@@ -90,10 +97,20 @@ impl<'a> Collection<'a> {
         self.entries.get(at).and_then(|entry| self.bytes.get(entry.span.clone())).unwrap_or_default()
     }
 
+    /// What the file says of all its members: of evaluations of rows, everything beside them by its key.
+    pub fn says(&self) -> &Value {
+        &self.metadata
+    }
+
+    /// Why evaluators have no result for a member, where the file says so beside it: names of evaluators, each with a sentence.
+    pub fn errors_of(&self, at: usize) -> &[(String, String)] {
+        self.errors.of(at)
+    }
+
     /// A member, by its place in the file.
     pub fn member(&self, at: usize) -> Option<Member> {
         let entry = self.entries.get(at)?;
-        let read = self.read_entry(entry);
+        let read = self.read_entry(at, entry);
         let place = self.place.of_entry(entry, read.as_ref().ok());
         Some(Member { key: entry.key.clone(), place, outline: read.map(|read| read.run.outline()) })
     }
@@ -106,10 +123,10 @@ impl<'a> Collection<'a> {
     /// Everything a member says.
     pub fn run(&self, at: usize) -> Result<Run, ReadError> {
         let gone = || ReadError::new(ReadErrorKind::BadValue, "The file does not hold this run any more.");
-        Ok(self.read_entry(self.entries.get(at).ok_or_else(gone)?)?.run)
+        Ok(self.read_entry(at, self.entries.get(at).ok_or_else(gone)?)?.run)
     }
 
-    fn read_entry(&self, entry: &Entry) -> Result<Read, ReadError> {
+    fn read_entry(&self, at: usize, entry: &Entry) -> Result<Read, ReadError> {
         if let Some((kind, message)) = &entry.wrong {
             return Err(placed(ReadError::new(*kind, message.as_str()), entry));
         }
@@ -124,7 +141,7 @@ impl<'a> Collection<'a> {
                 _ if !matches!(value, Value::Map(_)) => Err(no_object(&entry.key)),
                 Form::Results => Ok(evaluation::read(&value, &self.metadata)),
                 Form::PassRate => Ok(pass_rate::of_entry(id, &value)),
-                Form::Rows | Form::RowLines => Ok(rows::read(id, &value, &self.metadata)),
+                Form::Rows | Form::RowLines => Ok(rows::read(id, value, &self.metadata, self.errors.of(at))),
                 _ => Ok(converted(id, &value)),
             }),
         };
@@ -163,6 +180,26 @@ pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
     let file = Collection::open(path, bytes)?;
     // What is not there is past the end.
     file.run(file.find(key).unwrap_or(usize::MAX))
+}
+
+/// What stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the last.
+fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Value {
+    let (mut entries, mut room): (Vec<(Value, Value)>, usize) = (Vec::new(), MOST_METADATA);
+    for (key, span) in beside {
+        let Some(left) = room.checked_sub(span.len()).filter(|_| key != errors::KEY) else { continue };
+        let Ok(value) = value(&bytes[span]) else { continue };
+        room = left;
+        entries.retain(|(known, _)| known.text() != Some(&key));
+        entries.push((Value::Text(key), value));
+    }
+    match form {
+        Form::Rows => Value::Map(entries),
+        _ => entries
+            .into_iter()
+            .find(|(key, _)| key.text() == Some("metadata"))
+            .map(|(_, value)| value)
+            .unwrap_or_default(),
+    }
 }
 
 fn value(bytes: &[u8]) -> Result<Value, ReadError> {

@@ -1,6 +1,6 @@
 //! Rows of evaluations as runs.
 use super::*;
-use crate::run::{Layout, Standing, StepKind};
+use crate::run::{Layout, Standing, StepKind, Verdict};
 use proptest::prelude::*;
 
 macro_rules! fixture {
@@ -148,6 +148,44 @@ fn rows_may_stand_on_lines_of_their_own_and_a_broken_line_is_damaged_alone() {
     assert_eq!(facts(&read("x.jsonl", text.as_bytes(), "row-1").unwrap()), "line_number=0");
     let damaged = read("x.jsonl", text.as_bytes(), "row-2").unwrap_err();
     assert_eq!(damaged.line, Some(3));
+}
+
+const FAILED: &str = r#"{"rows": [{"inputs.query": "a", "outputs.tone.score": 2}, {"inputs.query": "b", "outputs.tone.score": null}],
+    "errors": [{"row": 2, "evaluator": "tone", "why": "The reply could not be read."}, {"row": 2, "evaluator": "never", "why": "No model."},
+        {"row": 1, "evaluator": "tone", "why": "One round failed."}, {"row": 0, "evaluator": "x", "why": "y"}, {"row": 2, "evaluator": 7, "why": "y"}, 3,
+        {"row": 2, "evaluator": "x", "why": oops}],
+    "metrics": {"tone.score": 2.0}, "studio_url": "https://example.org/run/7", "evaluators": {"tone": {"model": "m"}}, "counts": {}}"#;
+
+#[test]
+fn why_an_evaluator_has_no_result_is_said_of_the_row_and_is_no_verdict() {
+    let told = |key: &str| {
+        let said = |verdict: Verdict| {
+            let Verdict { evaluator, score, reason, is_silent, .. } = verdict;
+            format!("{evaluator} {} {} {is_silent}", score.unwrap_or_default(), reason.unwrap_or_default())
+        };
+        read("x.json", FAILED.as_bytes(), key).unwrap().verdicts.into_iter().map(said).collect::<Vec<_>>()
+    };
+    assert_eq!(told("row-1"), ["tone 2  false", "tone  One round failed. true"]);
+    assert_eq!(told("row-2"), ["tone  The reply could not be read. true", "never  No model. true"]);
+    let lines = FAILED.split_once("[").unwrap().1.split_once("],").unwrap().0;
+    assert!(read("x.jsonl", lines.replace("}, {", "}\n{").as_bytes(), "row-2").unwrap().verdicts[0].reason.is_none());
+}
+
+#[test]
+fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_it_stands() {
+    let run = read("x.json", FAILED.as_bytes(), "row-2").unwrap();
+    assert_eq!(
+        facts(&run),
+        "metrics of the whole file={\"tone.score\":2.0}\nstudio_url of the whole file=\"https://example.org/run/7\"\n\
+         evaluators of the whole file={\"tone\":{\"model\":\"m\"}}"
+    );
+    assert_eq!(json::write(&run.row, false), r#"{"inputs.query":"b","outputs.tone.score":null}"#);
+    let row = r#"{"inputs.question": "q", "inputs.response": "of the data", "inputs.context": NaN, "inputs.id": 7, "outputs.response": "r", "outputs.id": 8, "outputs.f1.f1_score": 1}"#;
+    let run = read("x.jsonl", row.as_bytes(), "7").unwrap();
+    assert!(facts(&run).starts_with("inputs.response=\"of the data\"\n"), "{}", facts(&run));
+    let beside =
+        Value::Map(beside_what_was_said(&run.row).into_iter().map(|(name, value)| (Value::Text(name), value)).collect());
+    assert_eq!(json::write(&beside, false), r#"{"response":"of the data","context":null,"id":7}"#);
 }
 
 #[test]

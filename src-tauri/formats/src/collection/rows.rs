@@ -17,6 +17,9 @@ const STORED: &str =
 const QUERY: [&str; 5] = ["query", "question", "prompt", "input", "instruction"];
 const RESPONSE: [&str; 5] = ["response", "answer", "output", "completion", "prediction"];
 const CONVERSATION: [&str; 2] = ["conversation", "messages"];
+/// What stands before the names of columns.
+const INPUTS: &str = "inputs.";
+const OUTPUTS: &str = "outputs.";
 /// What a row says of where it comes from, when it was written here.
 const PLACE: [&str; 3] = ["task", "system", "model"];
 /// Evaluators whose results a note names.
@@ -38,7 +41,7 @@ impl<'v> Columns<'v> {
         let mut columns = Self::default();
         for (key, value) in row.entries() {
             let key = key.text().unwrap_or_default();
-            match (key.strip_prefix("inputs."), key.strip_prefix("outputs.")) {
+            match (key.strip_prefix(INPUTS), key.strip_prefix(OUTPUTS)) {
                 (Some(name), _) => columns.inputs.push((name, value)),
                 // Names of evaluators may hold dots, what they say does not.
                 (_, Some(name)) => match name.rsplit_once('.') {
@@ -67,15 +70,30 @@ impl<'v> Columns<'v> {
         names.iter().find_map(of).copied()
     }
 
+    /// The conversation, the query and the response.
+    fn told(&self) -> [Option<(&'v str, &'v Value)>; 3] {
+        [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| self.first(names))
+    }
+
+    /// Columns of the data and of a target that are none of these, each with what stands before its name.
+    fn untold(&self) -> impl Iterator<Item = (&'static str, &'v str, &'v Value)> {
+        let told = self.told();
+        let of = |columns: &[(&'v str, &'v Value)], from| {
+            columns.iter().map(|(name, value)| (from, *name, *value)).collect::<Vec<_>>()
+        };
+        let all = of(&self.inputs, INPUTS).into_iter().chain(of(&self.given, OUTPUTS));
+        all.filter(move |(.., value)| !told.iter().flatten().any(|(_, known)| std::ptr::eq(*known, *value)))
+    }
+
     fn word(&self, name: &str) -> Option<&'v str> {
         self.inputs.iter().find(|(known, _)| *known == name).and_then(|(_, value)| value.word())
     }
 }
 
-/// Reads a row; `id` is what it is called in its file, `metrics` what the file says of all rows.
-pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
-    let columns = Columns::of(row);
-    let told = [CONVERSATION.as_slice(), &QUERY, &RESPONSE].map(|names| columns.first(names));
+/// Reads a row; `id` is what it is called in its file, `file` what that says of all rows, `errors` why evaluators have no result for this one.
+pub(super) fn read(id: &str, row: Value, file: &Value, errors: &[(String, String)]) -> Read {
+    let columns = Columns::of(&row);
+    let told = columns.told();
     let mut run = told_by(told, &columns);
     let place: Vec<&str> = PLACE.iter().filter_map(|name| columns.word(name)).collect();
     let is_ours = place.len() == PLACE.len();
@@ -84,33 +102,11 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
     }
     run.notes.push(STORED.to_owned());
     run.verdicts = columns.outputs.iter().map(|(evaluator, said)| verdicts::of(evaluator, said)).collect();
+    for (evaluator, why) in errors {
+        verdicts::fail(&mut run.verdicts, evaluator, why);
+    }
     run.notes.extend(results(&run.verdicts));
-    let is_told = |name: &str| told.iter().flatten().any(|(known, _)| *known == name);
-    let is_place = |name: &str| {
-        is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "state" | "answer" | "error"))
-    };
-    let given = columns.given.iter().map(|(name, value)| ("outputs.", *name, *value));
-    let inputs = columns.inputs.iter().map(|(name, value)| ("inputs.", *name, *value));
-    for (from, name, value) in
-        inputs.chain(given).filter(|(from, name, _)| !(is_told(name) || *from == "inputs." && is_place(name)))
-    {
-        run.facts.push((format!("{from}{name}"), value.clone()));
-    }
-    for (evaluator, said) in &columns.outputs {
-        for (name, value) in said.iter().filter(|(_, value)| !is_missing(value)) {
-            run.facts.push((format!("outputs.{evaluator}.{name}"), (*value).clone()));
-        }
-    }
-    run.facts.extend(
-        columns
-            .other
-            .iter()
-            .filter(|(name, _)| !name.is_empty())
-            .map(|(name, value)| ((*name).to_owned(), (*value).clone())),
-    );
-    if matches!(metrics, Value::Map(entries) if !entries.is_empty()) {
-        run.facts.push(("metrics of the whole file".to_owned(), metrics.clone()));
-    }
+    run.facts = facts(&columns, is_ours, file);
     let whole = |name: &str| columns.word(name).filter(|_| is_ours).and_then(|word| word.parse::<u32>().ok());
     let task = match columns.word("id") {
         _ if is_ours => place[0].to_owned(),
@@ -118,14 +114,50 @@ pub(super) fn read(id: &str, row: &Value, metrics: &Value) -> Read {
         // Rows of other data have the same numbers.
         _ => told[1].or(told[0]).map_or_else(|| id.to_owned(), |(_, asked)| format!("{id}-{:04x}", fingerprint(asked))),
     };
-    Read {
-        run,
-        task: Some(task),
-        system: is_ours.then(|| place[1].to_owned()),
-        model: is_ours.then(|| place[2].to_owned()),
-        variation: whole("variation"),
-        repeat: whole("repeat"),
+    let (system, model) = (is_ours.then(|| place[1].to_owned()), is_ours.then(|| place[2].to_owned()));
+    let (variation, repeat) = (whole("variation"), whole("repeat"));
+    run.row = row;
+    Read { run, task: Some(task), system, model, variation, repeat }
+}
+
+/// What a row holds and no step tells, and what its file says of all rows.
+fn facts(columns: &Columns<'_>, is_ours: bool, file: &Value) -> Vec<(String, Value)> {
+    let is_place = |name: &str| {
+        is_ours && (PLACE.contains(&name) || matches!(name, "variation" | "repeat" | "state" | "answer" | "error"))
+    };
+    let mut facts = Vec::new();
+    let mut add = |name: String, value: &Value| facts.push((name, value.clone()));
+    for (from, name, value) in columns.untold().filter(|(from, name, _)| *from != INPUTS || !is_place(name)) {
+        add(format!("{from}{name}"), value);
     }
+    for (evaluator, said) in &columns.outputs {
+        for (name, value) in said.iter().filter(|(_, value)| !is_missing(value)) {
+            add(format!("{OUTPUTS}{evaluator}.{name}"), value);
+        }
+    }
+    for (name, value) in columns.other.iter().filter(|(name, _)| !name.is_empty()) {
+        add((*name).to_owned(), value);
+    }
+    let is_nothing = |value: &Value| match value {
+        Value::Map(entries) => entries.is_empty(),
+        value => is_missing(value),
+    };
+    for (name, value) in file.entries().iter().filter(|(_, value)| !is_nothing(value)) {
+        add(format!("{} of the whole file", name.text().unwrap_or_default()), value);
+    }
+    facts
+}
+
+/// What a row holds beside what was said, which makes the rows of evaluators of it: a reference, documents, an id. Names are without what
+/// stands before them in files of results; what the data say comes before what a target gave under the same name.
+pub fn beside_what_was_said(row: &Value) -> Vec<(String, Value)> {
+    let mut beside: Vec<(String, Value)> = Vec::new();
+    for (_, name, value) in Columns::of(row).untold() {
+        if beside.iter().all(|(known, _)| known != name) {
+            beside.push((name.to_owned(), if is_missing(value) { Value::Null } else { value.clone() }));
+        }
+    }
+    beside
 }
 
 /// What a row says that was written here: the answer as a value, and why there is none.

@@ -45,6 +45,18 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     }
 }
 
+/// Notes why an evaluator has no result: where it says nothing, and beside what it says all the same.
+pub(super) fn fail(verdicts: &mut Vec<Verdict>, evaluator: &str, why: &str) {
+    let is_silent = |one: &&mut Verdict| one.evaluator == evaluator && one.is_silent && one.reason.is_none();
+    let reason = Some(why.to_owned());
+    match verdicts.iter_mut().find(is_silent) {
+        Some(silent) => silent.reason = reason,
+        None => {
+            verdicts.push(Verdict { evaluator: evaluator.to_owned(), reason, is_silent: true, ..Verdict::default() })
+        }
+    }
+}
+
 /// Of several verdicts all count.
 fn passed(results: &[(&str, &Value)], flag: Option<&Value>) -> Option<bool> {
     let words: Vec<&str> = results.iter().filter_map(|(_, value)| value.word()).collect();

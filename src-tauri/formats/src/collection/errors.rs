@@ -1,0 +1,40 @@
+//! **Pure.** Why evaluators have no result for a row: entries of their own beside the rows of a file of results.
+use super::split::{self, Cursor, Next};
+use super::value;
+use crate::node::Node;
+use crate::value::Value;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The key under which they stand.
+pub(super) const KEY: &str = "errors";
+/// Entries after this are not read.
+const MOST: usize = 1_000_000;
+
+/// Names of evaluators, each with a sentence, by the number of the row.
+#[derive(Debug, Default)]
+pub(super) struct Errors(HashMap<usize, Vec<(String, String)>>);
+
+impl Errors {
+    /// Reads a list, an entry at a time. What is none is passed over.
+    pub(super) fn read(bytes: &[u8], span: &Range<usize>) -> Self {
+        let mut rows: HashMap<usize, Vec<(String, String)>> = HashMap::new();
+        for next in split::list(Cursor::within(bytes, span)).into_iter().flatten().take(MOST) {
+            let Next::Entry { value: span, .. } = next else { break };
+            if let Some((row, evaluator, why)) = value(&bytes[span]).ok().as_ref().and_then(entry) {
+                rows.entry(row).or_default().push((evaluator, why));
+            }
+        }
+        Self(rows)
+    }
+
+    /// Those of a row, by its place, from 0.
+    pub(super) fn of(&self, at: usize) -> &[(String, String)] {
+        at.checked_add(1).and_then(|row| self.0.get(&row)).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn entry(value: &Value) -> Option<(usize, String, String)> {
+    let text = |key: &str| value.get(key)?.text().filter(|text| !text.trim().is_empty()).map(str::to_owned);
+    Some((value.get("row")?.word()?.parse().ok()?, text("evaluator")?, text("why")?))
+}
