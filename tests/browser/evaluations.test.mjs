@@ -10,12 +10,12 @@ before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
 const fixture = (name) => readFileSync(join(ROOT, "tests/fixtures/azure/rows", name), "utf8");
-const FILES = { "results/pier_small.json": fixture("pier_small.json"), "results/berths.json": fixture("berths.json") };
+const FILES = { "results/pier_small.json": fixture("pier_small.json"), "results/berths.json": fixture("berths.json"), "results/kept.json": fixture("kept.json") };
 
 test("a row shows its query, its response, its calls and what was stored of it", () =>
   onPage(browser, { files: FILES }, async (page) => {
     await rows(page).first().waitFor();
-    assert.equal(await rows(page).count(), 5);
+    assert.equal(await rows(page).count(), 8);
     await page.evaluate(() => (location.hash = "#/runs?q=path:pier_small.json#row-2"));
     const open = async (name) => {
       await rows(page).filter({ hasText: name }).first().click();
@@ -37,6 +37,14 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await open("berth");
     await transcript.getByText("free_berths").first().waitFor();
     await transcript.getByText("Berth 7 is free.").first().waitFor();
+    await page.evaluate(() => (location.hash = "#/runs?q=path:kept.json%23row-2"));
+    await open("row-2");
+    const failed = stored.locator("details").filter({ hasText: "tone" });
+    await failed.getByText("evaluator failed", { exact: true }).waitFor();
+    await failed.locator("summary").click();
+    await failed.getByText("No result, which says nothing of the answer.").waitFor();
+    await failed.getByText("The reply of the judge could not be read.").waitFor();
+    await accessible(page);
   }));
 
 for (const dark of [false, true])

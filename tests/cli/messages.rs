@@ -43,6 +43,24 @@ fn what_is_no_thread_is_said_and_the_others_are_written_whole_to_a_file() {
 }
 
 #[test]
+fn rows_of_results_files_keep_what_stands_beside_query_and_response() {
+    let kept = include_str!("../fixtures/azure/rows/kept.json");
+    let sandbox = Sandbox::with("messages-kept", &[("results/kept.json", kept)]);
+    let of_file = sandbox.run(&["messages", "results/kept.json"]);
+    let of_folder = sandbox.run(&["messages", "--folder", "results"]);
+    for ran in [of_file, of_folder] {
+        assert_eq!((ran.status, ran.json().len()), (0, 3), "{ran:?}");
+        let row = &ran.json()[0];
+        assert_eq!(row["query"][0]["content"][0]["text"], "How deep is the harbour?");
+        assert_eq!(row["response"][0]["content"][0]["text"], "Nine metres.");
+        let kept = ["ground_truth", "context", "category", "weight", "line_number"].map(|key| row[key].clone());
+        let context = json!(["The chart says 9 m.", { "source": "chart" }]);
+        assert_eq!(kept, [json!("Nine metres."), context, json!("depth"), json!(1.5), json!(0)]);
+        assert!(row.get("f1.f1_score").is_none() && row.get("f1_score").is_none(), "{row}");
+    }
+}
+
+#[test]
 fn runs_of_a_folder_become_rows_and_a_report_in_the_shape_of_evaluate_that_can_be_opened() {
     let sandbox = Sandbox::usual("messages-runs");
     let ran = sandbox.run(&["messages", "--folder", ".", "--filter", "model:claude state:answered"]);

@@ -13,6 +13,7 @@ mod diffing;
 mod evaluator_judges;
 
 mod evaluations;
+mod evaluations_kept;
 
 mod evaluate_target;
 mod evaluating;

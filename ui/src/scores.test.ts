@@ -43,9 +43,10 @@ describe("a score", () => {
 
 describe("a stored verdict", () => {
   it.each([
-    [{ passed: true, silent: false }, "passes"],
-    [{ passed: false, silent: false }, "does not pass"],
-    [{ passed: null, silent: false }, "no verdict"],
-    [{ passed: null, silent: true }, "no result"],
-  ])("of %j is said in words", (one, word) => expect(stored(one).word).toBe(word));
+    [{ passed: true, silent: false, reason: "So it is." }, "passes", "right"],
+    [{ passed: false, silent: false, reason: null }, "does not pass", "wrong"],
+    [{ passed: null, silent: false, reason: null }, "no verdict", "muted"],
+    [{ passed: null, silent: true, reason: null }, "no result", "part"],
+    [{ passed: null, silent: true, reason: "The reply could not be read." }, "evaluator failed", "err"],
+  ])("of %j is said in words", (one, word, tone) => expect(stored(one)).toMatchObject({ word, tone }));
 });

@@ -193,7 +193,8 @@ fn evaluated(
         outputs.push(results);
     }
     let metrics = metrics(&outputs, quirks);
-    let results = Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[] };
+    let results =
+        Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None };
     Ok(results.text(quirks))
 }
 
@@ -327,8 +328,15 @@ fn what_a_file_says_in_its_rows_comes_to_the_metrics_that_it_has_and_to_the_same
             }
         }
         let target = (!read.target.columns.is_empty()).then_some(&read.target);
-        let results =
-            Results { data: &read.data, target, outputs: &read.outputs, metrics: &metrics, about: &[], faults: &[] };
+        let results = Results {
+            data: &read.data,
+            target,
+            outputs: &read.outputs,
+            metrics: &metrics,
+            about: &[],
+            faults: &[],
+            kept: None,
+        };
         let ours = results.text(&quirks);
         let ours_read = ResultsRead::read(&ours).unwrap();
         assert_eq!(ours_read.metrics, read.metrics, "{name}");

@@ -311,22 +311,37 @@ fn a_file_is_valid_json_that_tells_of_evaluators_counts_and_errors_and_is_read_b
     let rows = "{\"q\": \"a\\u0001\", \"n\": 1.50}\n{\"q\": null, \"big\": 12345678901234567890}";
     let data = Table::read(rows, false, &Quirks::default()).unwrap();
     let outputs = [results("f1", "f1_score", &[r#"{"f1_score": 0.25, "f1_result": "fail", "f1_threshold": 1}"#, "{}"])];
-    let about = [About {
+    let about = About {
         name: "f1".to_owned(),
         kind: "f1_score".to_owned(),
         switches: vec!["bare_nan".to_owned()],
         ..About::default()
-    }];
+    };
+    let about = [about.entry()];
     let faults = [Fault { row: 2, evaluator: "f1".to_owned(), why: "The row has no `response`.".to_owned() }];
     let written = |quirks: &Quirks| {
         let metrics = metrics(&outputs, quirks);
-        Results { data: &data, target: None, outputs: &outputs, metrics: &metrics, about: &about, faults: &faults }
-            .text(quirks)
+        Results {
+            data: &data,
+            target: None,
+            outputs: &outputs,
+            metrics: &metrics,
+            about: &about,
+            faults: &faults,
+            kept: None,
+        }
+        .text(quirks)
     };
     let ours = written(&Quirks::default());
     insta::assert_snapshot!(ours, @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.50, "inputs.big": null, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1}, {"inputs.q": null, "inputs.n": null, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": null, "outputs.f1.f1_result": null, "outputs.f1.f1_threshold": null}], "metrics": {"f1.f1_score": 0.25, "f1.binary_aggregate": 0.0}, "studio_url": null, "evaluators": {"f1": {"id": "azureai://built-in/evaluators/f1_score", "switches": ["bare_nan"]}}, "counts": {"f1.f1_score": {"n": 1, "left_out": 1}, "f1.binary_aggregate": {"n": 1, "left_out": 1, "interval": [0.0, 0.7934506856227626]}}, "errors": [{"row": 2, "evaluator": "f1", "why": "The row has no `response`."}]}"#);
     assert!(json::read(&ours).is_ok());
     insta::assert_snapshot!(written(&Quirks::all()), @r#"{"rows": [{"inputs.q": "a\u0001", "inputs.n": 1.5, "inputs.big": NaN, "outputs.f1.f1_score": 0.25, "outputs.f1.f1_result": "fail", "outputs.f1.f1_threshold": 1.0}, {"inputs.q": null, "inputs.n": NaN, "inputs.big": 12345678901234567890, "outputs.f1.f1_score": NaN, "outputs.f1.f1_result": NaN, "outputs.f1.f1_threshold": NaN}], "metrics": {"f1.f1_score": 0.25, "f1.f1_threshold": 1.0, "f1.binary_aggregate": 0.0}, "studio_url": null}"#);
+    // Only whoever asks for the whole of the package's file gets none of our keys.
+    let bare = written(&Quirks::of(["bare_nan"]).unwrap());
+    assert!(
+        bare.contains("\"inputs.big\": NaN") && bare.ends_with(&ours[ours.find("\"evaluators\"").unwrap()..]),
+        "{bare}"
+    );
     let read = ResultsRead::read(&ours).unwrap();
     assert_eq!(
         (read.data.columns, read.outputs[0].column("f1_score").unwrap().get(0)),
@@ -368,7 +383,7 @@ proptest! {
         }
         let outputs = [outputs];
         let metrics = metrics(&outputs, &Quirks::default());
-        let results = Results { data: &data, target: None, outputs: &outputs, metrics: &metrics, about: &[], faults: &[] };
+        let results = Results { data: &data, target: None, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None };
         let text = results.text(&Quirks::default());
         prop_assert!(json::read(&text).is_ok(), "{}", text);
         let back = ResultsRead::read(&text).unwrap();
@@ -390,8 +405,9 @@ fn a_column_of_the_data_that_is_named_like_our_numbers_of_rows_is_kept() {
     let back = |rows: &str| {
         let data = Table::read(rows, false, &Quirks::default()).unwrap();
         let (target, outputs, metrics) = (Some(&said), [], []);
-        let text = Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[] }
-            .text(&Quirks::default());
+        let text =
+            Results { data: &data, target, outputs: &outputs, metrics: &metrics, about: &[], faults: &[], kept: None }
+                .text(&Quirks::default());
         assert_eq!(text.matches("\"inputs.line_number\"").count(), 2, "{text}");
         let read = ResultsRead::read(&text).unwrap();
         assert_eq!((read.data, &read.target), (data, &said));

@@ -2,13 +2,13 @@
 use super::App;
 use super::reporting::{cut_for_preview, file_stem, known_scorer, noted};
 use crate::error::{AppError, Code};
-use crate::reading::Reading;
 use crate::reading::given::Given;
-use crate::reports::evaluation_file::{self, Asked, Columns, Line};
+use crate::reading::{Reading, Told};
+use crate::reports::evaluation_file::{self, Asked, Columns};
+use crate::reports::evaluation_sheet::Sheet;
 use crate::results::query::ScoredRun;
 use crate::results::suites::Tasks;
 use crate::rows::{Judged, Misread, Report, ReportRequest, RunState};
-use std::collections::HashMap;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
@@ -19,8 +19,6 @@ pub use touchstone_formats::azure::{Choice, Part};
 
 /// How much of a file tells what it is.
 const HEAD: usize = 16 << 10;
-/// Runs that are held at the same time.
-const AT_ONCE: usize = 200;
 /// Runs that a preview reads.
 const PREVIEWED: usize = 200;
 /// Runs that are named among those that were left out.
@@ -44,12 +42,13 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
     };
     let name = file.name.rsplit('/').next().unwrap_or(&file.name);
     let mut rows = EvaluatorRows::default();
+    let of_run = |run: Run| (azure::of_run(&run), run.row);
     let threads = match detect(name, &file.bytes[..file.bytes.len().min(HEAD)]) {
-        FileKind::Transcript => transcript::read(&file.bytes).map(|run| vec![azure::of_run(&run)]),
-        FileKind::RawAnswer => raw::read(&file.bytes).map(|run| vec![azure::of_run(&run)]),
+        FileKind::Transcript => transcript::read(&file.bytes).map(|run| vec![of_run(run)]),
+        FileKind::RawAnswer => raw::read(&file.bytes).map(|run| vec![of_run(run)]),
         FileKind::Collection => collection::Collection::open(name, &file.bytes).map(|many| {
             let read = |at: usize| match many.run(at) {
-                Ok(run) => Some(azure::of_run(&run)),
+                Ok(run) => Some(of_run(run)),
                 Err(why) => {
                     rows.notes.push(format!("{}#{} is left out: {why}", file.name, many.key(at)));
                     None
@@ -57,12 +56,13 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
             };
             (0..many.len()).filter_map(read).collect()
         }),
-        _ => azure::read(&file.bytes),
+        _ => azure::read(&file.bytes).map(|threads| threads.into_iter().map(|thread| (thread, Value::Null)).collect()),
     };
-    for thread in threads.map_err(|why| refused(&why))? {
+    for (thread, own) in threads.map_err(|why| refused(&why))? {
         let of_thread =
             thread.rows(choice).map_err(|why| AppError::new(Code::BadRequest, format!("{}: {why}", file.name)))?;
-        rows.lines.extend(of_thread.into_iter().map(|row| json::write(&row.value(), false)));
+        let line = |row: azure::Row| line(evaluation_file::with_own(row.columns(), &own));
+        rows.lines.extend(of_thread.into_iter().map(line));
     }
     Ok(rows)
 }
@@ -74,10 +74,11 @@ impl App {
         let (runs, misread) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let mut rows = EvaluatorRows::default();
         self.each_run(&runs, |run, asked, told| {
-            match told.and_then(|told| Ok((thread(&told, asked).rows(choice)?, told))) {
+            match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {
                 Ok((of_run, told)) => {
-                    let one = |row| object(evaluation_file::columns(run, asked, &told, row));
-                    rows.lines.extend(of_run.into_iter().map(|row| json::write(&one(row), false)));
+                    let all =
+                        |row| evaluation_file::with_own(evaluation_file::columns(run, asked, &told, row), &told.row);
+                    rows.lines.extend(of_run.into_iter().map(|row| line(all(row))));
                 }
                 Err(why) => rows.notes.push(left_out(run, &why)),
             }
@@ -86,21 +87,19 @@ impl App {
         Ok((rows, misread))
     }
 
-    /// Hands over runs that were made, a few at a time, each with what its suite says and what it did, or why that cannot be read.
+    /// Hands over runs that were made, one after the other, each with what its suite says and what it did, or why that cannot be read.
     fn each_run(
         &self,
         runs: &[ScoredRun],
-        mut each: impl FnMut(&ScoredRun, &Asked, Result<Run, String>),
+        mut each: impl FnMut(&ScoredRun, &Asked, Result<Told, String>),
     ) -> Result<(), AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
-        for some in made.chunks(AT_ONCE) {
-            let ids: Vec<&str> = some.iter().map(|run| run.id.as_str()).collect();
-            for (run, told) in some.iter().zip(Reading::all(&open.flow, &ids)) {
-                each(run, &asked(&tasks, run), told.map_err(|why| why.to_string()));
-            }
-        }
+        let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
+        Reading::each(&open.flow, &ids, |at, told| {
+            each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()));
+        });
         Ok(())
     }
 
@@ -110,41 +109,32 @@ impl App {
         let scorers = open.ask(|index| open.lists.scorers(index))?;
         let wanted = request.scorer.as_deref();
         known_scorer(wanted, &scorers)?;
-        let names: Vec<Option<&str>> =
-            if wanted.is_some() { vec![wanted] } else { scorers.iter().map(|name| Some(name.as_str())).collect() };
-        let by = |name| open.ask(|index| open.lists.scored(index, &request.filter, name));
-        let (mut runs, misread) = by(None)?;
-        let scored = names.into_iter().map(by).collect::<Result<Vec<_>, _>>()?;
-        // Each is a read of its own, and runs may come and go between two of them.
-        let by_id = |(runs, _): (Vec<ScoredRun>, _)| runs.into_iter().map(|run| (run.id.clone(), run)).collect();
-        let scored: Vec<HashMap<String, ScoredRun>> = scored.into_iter().map(by_id).collect();
+        let (mut runs, misread) = open.ask(|index| open.lists.scored(index, &request.filter, None))?;
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
         let all = runs.len();
-        let shown = if whole { all } else { all.min(PREVIEWED) };
-        runs.truncate(shown);
-        let tasks = open.flow.shelf.tasks();
-        let (mut lines, mut judged, mut unread) = (Vec::new(), Vec::new(), Vec::new());
-        let marks = self.model_marks();
-        self.each_run(&runs, |run, asked, told| match told.and_then(|told| inputs(run, asked, &told)) {
-            Ok(inputs) => {
-                let of = |all: &HashMap<String, ScoredRun>| {
-                    let one = all.get(&run.id)?;
-                    evaluation_file::scored(one, threshold(&tasks, one))
-                };
-                lines.push(Line { inputs, said: scored.iter().filter_map(of).collect() });
-                judged.push(
-                    self.judged_by(&run.id, &marks).map(|(judged, _)| without_replies(judged)).unwrap_or_default(),
-                );
+        runs.truncate(if whole { all } else { PREVIEWED });
+        let mut rows = self.rows(&runs)?;
+        for name in scorers.iter().filter(|name| wanted.is_none_or(|wanted| wanted == *name)) {
+            // Each is a read of its own, and runs may come and go between two of them.
+            let (scored, _) = open.ask(|index| open.lists.scored(index, &request.filter, Some(name)))?;
+            let tasks = open.flow.shelf.tasks();
+            for run in &scored {
+                let said = evaluation_file::scored(run, threshold(&tasks, run));
+                said.map_or(Ok(()), |said| rows.sheet.say(&run.id, said)).map_err(too_much)?;
             }
-            Err(why) => unread.push(left_out(run, &why)),
-        })?;
-        for (line, said) in lines.iter_mut().zip(evaluation_file::judged(&judged, wanted)) {
-            line.said.extend(said);
         }
-        let mut text = evaluation_file::write(&lines);
+        let judged = self.judged_of(&rows.taken);
+        for (id, said) in rows.taken.iter().zip(evaluation_file::judged(&judged, wanted)) {
+            said.into_iter().try_for_each(|said| rows.sheet.say(id, said)).map_err(too_much)?;
+        }
+        let made = rows.sheet.made().map_err(too_much)?;
+        let mut text = made.text;
         let (bytes, cut) = cut_for_preview(&mut text, whole);
-        some(&mut unread);
-        let notes = noted(&misread).chain(about(&runs, all, &judged)).chain(broken).chain(unread).collect();
+        some(&mut rows.unread);
+        // What is lost of files for want of rows is not yet lost in a preview.
+        let lost = made.notes.into_iter().filter(|_| whole || runs.len() == all);
+        let notes = noted(&misread).chain(about(&runs, all, rows.failed, &judged)).chain(lost);
+        let notes = notes.chain(broken).chain(rows.unread).collect();
         Ok(Report {
             bytes,
             cut,
@@ -154,12 +144,61 @@ impl App {
             baselines: Vec::new(),
             scorers,
             queries: false,
-            runs: lines.len() as u64,
+            runs: made.rows as u64,
             notes,
             unreadable: unreadable.unwrap_or(0),
             misread,
         })
     }
+
+    /// Runs as rows: rows of evaluations as they stand in their files, others as what evaluators are given of them.
+    fn rows(&self, runs: &[ScoredRun]) -> Result<Rows, AppError> {
+        let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
+        let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
+        let mut fits = Ok(());
+        self.each_run(runs, |run, asked, told| {
+            let inputs = told.and_then(|told| match told.run.row {
+                Value::Null => Ok((Some(inputs(run, asked, &told.run)?), told)),
+                _ => Ok((None, told)),
+            });
+            match inputs {
+                Err(why) => rows.unread.push(left_out(run, &why)),
+                Ok(_) if fits.is_err() => {}
+                Ok((inputs, told)) => {
+                    rows.taken.push(run.id.clone());
+                    rows.failed += usize::from(inputs.is_some() && run.state == RunState::Error);
+                    fits = match inputs {
+                        Some(inputs) => rows.sheet.take(&run.id, inputs),
+                        None => rows.sheet.take_stored(&run.id, &run.path, told),
+                    };
+                }
+            }
+        })?;
+        fits.map_err(too_much).map(|()| rows)
+    }
+
+    /// What judges said of runs, in their order.
+    fn judged_of(&self, ids: &[String]) -> Vec<Vec<Judged>> {
+        let marks = self.model_marks();
+        let of =
+            |id: &String| self.judged_by(id, &marks).map(|(judged, _)| without_replies(judged)).unwrap_or_default();
+        ids.iter().map(of).collect()
+    }
+}
+
+/// Rows of runs, and what became of the others.
+struct Rows {
+    sheet: Sheet,
+    /// Ids of those that are rows, in their order.
+    taken: Vec<String>,
+    /// Runs of ours that ended in a system error.
+    failed: usize,
+    /// Why some are no rows, as sentences.
+    unread: Vec<String>,
+}
+
+fn too_much(why: String) -> AppError {
+    AppError::new(Code::BadRequest, why).hint("Choose fewer runs with a filter.")
 }
 
 /// Raw replies are long, and no file of results has them.
@@ -204,8 +243,8 @@ fn inputs(run: &ScoredRun, asked: &Asked, told: &Run) -> Result<Columns, String>
     Ok(inputs)
 }
 
-fn object(columns: Columns) -> Value {
-    Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
+fn line(columns: Columns) -> String {
+    json::write(&Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect()), false)
 }
 
 fn left_out(run: &ScoredRun, why: &str) -> String {
@@ -220,7 +259,7 @@ fn some(notes: &mut Vec<String>) {
 }
 
 /// What a reader of the file should know.
-fn about(runs: &[ScoredRun], all: usize, judged: &[Vec<Judged>]) -> Vec<String> {
+fn about(runs: &[ScoredRun], all: usize, errors: usize, judged: &[Vec<Judged>]) -> Vec<String> {
     let mut notes = Vec::new();
     if runs.len() < all {
         notes.push(format!("The preview is of the first {} of {all} runs, and so are its metrics.", runs.len()));
@@ -229,7 +268,6 @@ fn about(runs: &[ScoredRun], all: usize, judged: &[Vec<Judged>]) -> Vec<String> 
     if unmade > 0 {
         notes.push(format!("What cannot be read, and files that are no runs, are in no row: {unmade}."));
     }
-    let errors = runs.iter().filter(|run| run.state == RunState::Error).count();
     if errors > 0 {
         notes.push(format!(
             "Runs that ended in a system error have a row with `inputs.error` and without results: {errors}."

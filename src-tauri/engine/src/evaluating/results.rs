@@ -88,7 +88,7 @@ pub(crate) fn compose(
 ) -> Result<(String, Vec<EvaluateMetric>), String> {
     let summed = metrics(&made.outputs, &wish.quirks);
     let target = sheet.target()?;
-    let about: Vec<About> = wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator))).collect();
+    let about: Vec<_> = wish.evaluators.iter().map(|one| about(one, wish, model(&one.evaluator)).entry()).collect();
     let mut faults = made.faults.clone();
     let order = |name: &str| made.outputs.iter().position(|outputs| outputs.name == name);
     faults.sort_by_key(|fault| (fault.row, order(&fault.evaluator)));
@@ -99,6 +99,7 @@ pub(crate) fn compose(
         metrics: &summed,
         about: &about,
         faults: &faults,
+        kept: None,
     };
     Ok((results.text(&wish.quirks), summed.into_iter().map(told).collect()))
 }

@@ -80,6 +80,7 @@ pub(super) fn weight(run: &Run) -> usize {
         run.verdicts.iter().map(|one| 160 + one.evaluator.len() + one.reason.as_ref().map_or(0, String::len)).sum();
     in_parts
         + in_facts
+        + of_value(&run.row)
         + in_verdicts
         + in_tree
         + run.steps.len() * 160

@@ -19,6 +19,7 @@ mod diffing;
 mod error;
 mod find;
 pub(crate) mod given;
+mod many;
 mod pace;
 mod part_id;
 mod pieces;
@@ -33,6 +34,7 @@ mod view;
 
 pub(crate) use comparing::{MOST_RUNS, beside, differences};
 pub(crate) use error::Unread;
+pub(crate) use many::{Told, Whole};
 pub(crate) use part_id::PartId;
 
 use crate::results::flow::Flow;
@@ -89,7 +91,14 @@ impl Reading {
 
     /// Runs themselves, as the files are now, in the order of their ids.
     pub(crate) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
-        source::all(flow, ids)
+        let mut all: Vec<_> = ids.iter().map(|_| Err(Unread::Gone)).collect();
+        Self::each(flow, ids, |at, told| all[at] = told.map(|told| told.run));
+        all
+    }
+
+    /// Hands them over one after the other, each with the place of its id: those of a file that holds many in its order.
+    pub(crate) fn each(flow: &Flow, ids: &[&str], take: impl FnMut(usize, Result<Told, Unread>)) {
+        many::each(flow, ids, take);
     }
 
     /// What judges are shown of a run as it is now.

@@ -11,7 +11,6 @@ use crate::results::open::{self, Refused, Stamp};
 use crate::results::query;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{RunFile, RunRow, RunState, TextPiece};
-use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use touchstone_formats::ReadError;
@@ -111,44 +110,6 @@ pub(super) fn read(
     Ok(opened)
 }
 
-/// Runs as their files are now, in the order of their ids. A file that holds many is read once for all of them.
-pub(super) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
-    let mut all = Vec::with_capacity(ids.len());
-    let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
-    for (at, id) in ids.iter().enumerate() {
-        all.push(row_of(flow, id).and_then(|(mut row, mut files)| match (row.member.take(), files.pop()) {
-            (Some(member), Some(file)) if files.is_empty() => {
-                shared.entry(file).or_default().push((at, member));
-                Err(Unread::Gone)
-            }
-            (member, last) => {
-                row.member = member;
-                files.extend(last);
-                let opened = read(flow, &row, files, Vec::new())?;
-                opened.faults.into_iter().next().map_or(Ok(opened.run), |fault| Err(Unread::Unreadable(fault)))
-            }
-        }));
-    }
-    let unreadable = |why: &ReadError| Unread::Unreadable(sentence(&why.message));
-    for (file, members) in shared {
-        let keys: Vec<&str> = members.iter().map(|(_, member)| member.as_str()).collect();
-        let runs = match open::read(&flow.roots, &file, flow.limits.file_bytes) {
-            Ok((bytes, _)) => {
-                with_room(|| layouts::many(&file, &bytes, &keys)).map_err(|why| unreadable(&why).to_string())
-            }
-            Err(why) => Err(Unread::File { file: flow.roots.shown(&file), why }.to_string()),
-        };
-        let mut runs = runs.map(Vec::into_iter);
-        for (at, _) in members {
-            all[at] = match &mut runs {
-                Ok(runs) => runs.next().ok_or(Unread::Gone).and_then(|run| run.map_err(|why| unreadable(&why))),
-                Err(why) => Err(Unread::Unreadable(why.clone())),
-            };
-        }
-    }
-    all
-}
-
 /// Reads contents into the model; one of many runs with its place.
 fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, Option<Spot>), ReadError> {
     let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
@@ -160,7 +121,7 @@ fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, 
 }
 
 /// Reads on a thread with room, whose panic would be a fault of the file and not the end of anything.
-fn with_room<T: Send>(work: impl FnOnce() -> Result<T, ReadError> + Send) -> Result<T, ReadError> {
+pub(super) fn with_room<T: Send>(work: impl FnOnce() -> Result<T, ReadError> + Send) -> Result<T, ReadError> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("open".into()).stack_size(STACK).spawn_scoped(scope, work);
         let failed = |message: &str| Err(ReadError::new(touchstone_formats::ReadErrorKind::BadValue, message));
@@ -184,7 +145,7 @@ fn faults(error: &ReadError) -> Vec<String> {
     faults
 }
 
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     short(text, MAX_NOTE)
 }
 

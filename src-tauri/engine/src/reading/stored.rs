@@ -11,6 +11,7 @@ use std::io::{BufRead, BufReader, Read};
 use touchstone_formats::beside::replies;
 use touchstone_formats::collection::Heard;
 use touchstone_formats::run::Verdict;
+use touchstone_formats::value::Value;
 
 /// What is not read of longer files.
 const MOST: u64 = 1 << 30;
@@ -26,23 +27,32 @@ const LONGEST_REASON: usize = 16 << 10;
 /// The verdicts of a run, and a sentence when the replies cannot be read.
 pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<String>) {
     let mut all: Vec<StoredVerdict> = opened.run.verdicts.iter().take(MOST_EVALUATORS).map(told).collect();
-    if all.is_empty() {
+    if opened.run.row == Value::Null {
         return (all, None);
     }
     let ([file], Some(spot)) = (opened.files.as_slice(), opened.spot) else { return (all, None) };
     let Some(file) = beside(file) else { return (all, None) };
     match heard(flow, &file, spot) {
         Ok(heard) => {
-            for one in heard {
-                if let Some(verdict) = all.iter_mut().find(|verdict| verdict.evaluator == one.evaluator) {
-                    let round = u32::try_from(one.round).unwrap_or(u32::MAX);
-                    verdict.rounds.push(StoredRound { round, replies: one.replies, error: one.error });
-                }
-            }
+            heard.into_iter().for_each(|one| hear(&mut all, one));
             (all, None)
         }
         Err(Refused::Gone) => (all, None),
         Err(why) => (all, Some(format!("Raw replies to the evaluators of this row cannot be read: {why}."))),
+    }
+}
+
+/// Puts what was said in a round to its evaluator. One that has no result on any row may not be in the file, and was paid for all the same.
+fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
+    let known = all.iter().position(|verdict| verdict.evaluator == heard.evaluator);
+    let at = known.unwrap_or(all.len());
+    if known.is_none() && all.len() < MOST_EVALUATORS {
+        let (evaluator, reason) = (heard.evaluator, heard.error.clone());
+        all.push(told(&Verdict { evaluator, reason, is_silent: true, ..Verdict::default() }));
+    }
+    if let Some(verdict) = all.get_mut(at) {
+        let round = u32::try_from(heard.round).unwrap_or(u32::MAX);
+        verdict.rounds.push(StoredRound { round, replies: heard.replies, error: heard.error });
     }
 }
 

@@ -1,10 +1,9 @@
-//! **Pure.** Runs in the shape that `evaluate()` of azure-ai-evaluation writes: a row for each with what it was given and what was said
-//! of it, and what that comes to. What nobody said is null, never 0, and the file is valid JSON.
+//! **Pure.** Runs as rows of the file that `evaluate()` of azure-ai-evaluation writes: what each was given, and what was said of it.
 use crate::results::query::ScoredRun;
 use crate::rows::{Judged, RunState, ScoreStanding};
 use std::collections::HashMap;
 use touchstone_formats::azure::Row;
-use touchstone_formats::json;
+use touchstone_formats::collection::{Form, beside_what_was_said, form_of};
 use touchstone_formats::run::Run;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::{About, Scale};
@@ -20,13 +19,6 @@ pub(crate) type Columns = Vec<(String, Value)>;
 pub(crate) struct Asked {
     pub(crate) prompt: Option<String>,
     pub(crate) expected: Option<Value>,
-}
-
-/// A run with what was said of it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Line {
-    pub(crate) inputs: Columns,
-    pub(crate) said: Vec<Said>,
 }
 
 /// What one evaluator said.
@@ -63,6 +55,18 @@ pub(crate) fn columns(of: &ScoredRun, asked: &Asked, run: &Run, row: Row) -> Col
         ("error", failed.then(error)),
     ];
     entries.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// The same with what the row of an evaluation holds itself, which comes before what is known of it from elsewhere.
+pub(crate) fn with_own(mut columns: Columns, row: &Value) -> Columns {
+    const SAID: [&str; 3] = ["query", "response", "tool_definitions"];
+    for (name, value) in beside_what_was_said(row).into_iter().filter(|(name, _)| !SAID.contains(&name.as_str())) {
+        match columns.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value,
+            None => columns.push((name, value)),
+        }
+    }
+    columns
 }
 
 /// Messages that are one text, as that text: what is said in plain words is read by every evaluator.
@@ -190,171 +194,19 @@ fn plain(name: &str) -> String {
     name.replace(": ", "_").chars().map(kept).collect()
 }
 
-/// Writes the file, a row at a time: a selection may be large.
-pub(crate) fn write(lines: &[Line]) -> String {
-    let mut inputs = Names::default();
-    let mut evaluators: Vec<Evaluator<'_>> = Vec::new();
-    for line in lines {
-        for (name, _) in &line.inputs {
-            inputs.add(name);
-        }
-        for said in &line.said {
-            let at = evaluators.iter().position(|(name, ..)| *name == said.evaluator).unwrap_or(evaluators.len());
-            if at == evaluators.len() {
-                evaluators.push((&said.evaluator, &said.about, Names::default()));
-            }
-            for (name, _) in &said.results {
-                evaluators[at].2.add(name);
-            }
-        }
-    }
-    let mut text = "{\"rows\":[".to_owned();
-    for (at, line) in lines.iter().enumerate() {
-        if at > 0 {
-            text.push(',');
-        }
-        text.push_str(&json::write(&keyed(row(line, &inputs, &evaluators)), false));
-    }
-    text.push(']');
-    let metrics = metrics(lines, &evaluators);
-    let counts = metrics.iter().map(|metric| {
-        let number = |number: usize| Value::Number(number.to_string());
-        let counts = vec![("n".to_owned(), number(metric.n)), ("left_out".to_owned(), number(lines.len() - metric.n))];
-        (metric.name.clone(), keyed(counts))
-    });
-    let counts = keyed(counts.collect());
-    let metrics = metrics.into_iter().map(|metric| (metric.name, number(metric.value))).collect();
-    let about = evaluators.iter().map(|(name, about, _)| ((*name).to_owned(), keyed((*about).clone()))).collect();
-    let rest =
-        [("metrics", keyed(metrics)), ("studio_url", Value::Null), ("evaluators", keyed(about)), ("counts", counts)];
-    for (name, part) in rest {
-        for piece in [",\"", name, "\":", &json::write(&part, false)] {
-            text.push_str(piece);
-        }
-    }
-    text + "}\n"
-}
-
-/// True for what [`write`] makes of runs of a folder.
+/// True for a file that would be read as runs.
 pub(crate) fn is_of_runs(text: &str) -> bool {
-    text.starts_with("{\"rows\":[{\"inputs.run\":")
-}
-
-/// An evaluator: its name, what is known of it, and the keys of its results.
-type Evaluator<'a> = (&'a str, &'a Columns, Names<'a>);
-
-/// A number over the rows that have it.
-struct Metric {
-    name: String,
-    value: f64,
-    n: usize,
-}
-
-/// Names, each once, in the order in which they were seen first.
-#[derive(Default)]
-struct Names<'a>(Vec<&'a str>);
-
-impl<'a> Names<'a> {
-    fn add(&mut self, name: &'a str) {
-        if !self.0.contains(&name) {
-            self.0.push(name);
-        }
-    }
-}
-
-fn keyed(columns: Columns) -> Value {
-    Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
-}
-
-/// A row has every column, those that say nothing as null.
-fn row(line: &Line, inputs: &Names<'_>, evaluators: &[Evaluator<'_>]) -> Columns {
-    let of_inputs = inputs.0.iter().map(|name| (format!("inputs.{name}"), of(&line.inputs, name)));
-    let mut row: Vec<(String, Option<&Value>)> = of_inputs.collect();
-    for (evaluator, _, names) in evaluators {
-        let outputs = names.0.iter().map(|name| (format!("outputs.{evaluator}.{name}"), output(line, evaluator, name)));
-        row.extend(outputs);
-    }
-    row.into_iter().map(|(name, value)| (name, value.cloned().unwrap_or_default())).collect()
-}
-
-fn of<'a>(columns: &'a Columns, name: &str) -> Option<&'a Value> {
-    columns.iter().find(|(known, _)| known == name).map(|(_, value)| value).filter(|value| **value != Value::Null)
-}
-
-/// What an evaluator says of a row under a name; none when it says nothing.
-fn output<'a>(line: &'a Line, evaluator: &str, name: &str) -> Option<&'a Value> {
-    of(&line.said.iter().find(|said| said.evaluator == evaluator)?.results, name)
-}
-
-/// Means of what are numbers, except settings, and shares of passes: each over the rows that have one.
-fn metrics(lines: &[Line], evaluators: &[Evaluator<'_>]) -> Vec<Metric> {
-    let mut metrics = Vec::new();
-    let column =
-        |evaluator: &str, name: &str| lines.iter().filter_map(|line| output(line, evaluator, name)).collect::<Vec<_>>();
-    let mut mean = |name: String, numbers: &[f64]| {
-        if !numbers.is_empty() {
-            let value = numbers.iter().sum::<f64>() / count(numbers.len());
-            metrics.push(Metric { name, value, n: numbers.len() });
-        }
-    };
-    for (evaluator, _, names) in evaluators {
-        for name in names.0.iter().filter(|name| !name.ends_with("_threshold")) {
-            let numbers = column(evaluator, name).into_iter().map(amount).collect::<Option<Vec<f64>>>();
-            mean(format!("{evaluator}.{name}"), &numbers.unwrap_or_default());
-        }
-    }
-    for (evaluator, _, names) in evaluators {
-        let Some(name) = names.0.iter().rfind(|name| name.ends_with("_result")) else { continue };
-        let verdicts = column(evaluator, name);
-        let passes = verdicts.into_iter().filter_map(Value::text).map(|word| f64::from(u8::from(word == "pass")));
-        mean(format!("{evaluator}.binary_aggregate"), &passes.collect::<Vec<f64>>());
-    }
-    metrics
-}
-
-fn amount(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(text) => text.parse().ok(),
-        Value::Bool(yes) => Some(f64::from(u8::from(*yes))),
-        _ => None,
-    }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no file has that many rows")]
-fn count(number: usize) -> f64 {
-    number as f64
+    const HEAD: usize = 16 << 10;
+    form_of(&text.as_bytes()[..text.len().min(HEAD)]) == Some(Form::Rows)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use touchstone_formats::json;
 
-    fn said(evaluator: &str, results: &[(&str, Value)]) -> Said {
-        let results = results.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
-        Said { evaluator: evaluator.to_owned(), about: vec![id(evaluator)], results }
-    }
-
-    fn line(query: &str, said: Vec<Said>) -> Line {
-        Line { inputs: vec![("query".to_owned(), Value::from(query))], said }
-    }
-
-    #[test]
-    fn every_row_has_every_column_and_what_nobody_said_counts_in_no_mean() {
-        let coherence = |score: f64, word: &str| {
-            said("coherence", &[("coherence", number(score)), ("coherence_result", Value::from(word))])
-        };
-        let lines =
-            [line("a", vec![coherence(5.0, "pass")]), line("b", Vec::new()), line("c", vec![coherence(2.0, "fail")])];
-        assert_eq!(
-            write(&lines),
-            "{\"rows\":[{\"inputs.query\":\"a\",\"outputs.coherence.coherence\":5.0,\"outputs.coherence.coherence_result\":\"pass\"},\
-             {\"inputs.query\":\"b\",\"outputs.coherence.coherence\":null,\"outputs.coherence.coherence_result\":null},\
-             {\"inputs.query\":\"c\",\"outputs.coherence.coherence\":2.0,\"outputs.coherence.coherence_result\":\"fail\"}],\
-             \"metrics\":{\"coherence.coherence\":3.5,\"coherence.binary_aggregate\":0.5},\"studio_url\":null,\
-             \"evaluators\":{\"coherence\":{\"id\":\"azureai://built-in/evaluators/coherence\"}},\
-             \"counts\":{\"coherence.coherence\":{\"n\":2,\"left_out\":1},\"coherence.binary_aggregate\":{\"n\":2,\"left_out\":1}}}\n"
-        );
-        assert_eq!(write(&[]), "{\"rows\":[],\"metrics\":{},\"studio_url\":null,\"evaluators\":{},\"counts\":{}}\n");
+    fn keyed(columns: Columns) -> Value {
+        Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
     }
 
     #[test]

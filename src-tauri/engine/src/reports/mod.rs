@@ -3,6 +3,7 @@
 mod compose;
 mod csv;
 pub(crate) mod evaluation_file;
+pub(crate) mod evaluation_sheet;
 mod html;
 mod json;
 mod junit;

@@ -4,7 +4,6 @@ use super::reconcile::UnitId;
 use super::roots::FileId;
 use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
-use std::collections::HashMap;
 use std::path::Path;
 use touchstone_formats::collection::{self, Member};
 use touchstone_formats::kind::{FileKind, detect};
@@ -151,13 +150,6 @@ pub(crate) struct Spot {
     pub(crate) at: usize,
     /// Names its text.
     pub(crate) content: u64,
-}
-
-/// Reads some of the runs of a file that holds many, which is cut once for all of them.
-pub(crate) fn many(file: &FileId, bytes: &[u8], members: &[&str]) -> Result<Vec<Result<Run, ReadError>>, ReadError> {
-    let many = collection::Collection::open(&file.shown(), bytes)?;
-    let places: HashMap<&str, usize> = (0..many.len()).map(|at| (many.key(at), at)).collect();
-    Ok(members.iter().map(|member| many.run(places.get(member).copied().unwrap_or(usize::MAX))).collect())
 }
 
 /// What the path says about a run.

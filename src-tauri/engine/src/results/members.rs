@@ -73,6 +73,10 @@ fn row(many: &Collection<'_>, at: usize, member: Member, newest: i64, limits: &L
     let mut hash = Xxh3::new();
     hash.update(format!("{:?}", member.place).as_bytes());
     hash.update(bytes);
+    for (evaluator, why) in many.errors_of(at) {
+        hash.update(evaluator.as_bytes());
+        hash.update(why.as_bytes());
+    }
     let named = MemberRow { at: layouts::of_member(&member), key: member.key };
     let mut row = Row {
         size: bytes.len() as u64,

@@ -36,7 +36,7 @@ pub struct StoredVerdict {
     pub passed: Option<bool>,
     /// What it had to reach, or was not to pass.
     pub threshold: Option<String>,
-    /// Why, cut when very long.
+    /// Why, cut when very long; where there is no result, what went wrong.
     pub reason: Option<String>,
     /// There is no result, which says nothing of the answer.
     pub silent: bool,

@@ -183,8 +183,9 @@ fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_i
     let row = r#"{"inputs.question": "q", "inputs.response": "of the data", "inputs.context": NaN, "inputs.id": 7, "outputs.response": "r", "outputs.id": 8, "outputs.f1.f1_score": 1}"#;
     let run = read("x.jsonl", row.as_bytes(), "7").unwrap();
     assert!(facts(&run).starts_with("inputs.response=\"of the data\"\n"), "{}", facts(&run));
-    let beside =
-        Value::Map(beside_what_was_said(&run.row).into_iter().map(|(name, value)| (Value::Text(name), value)).collect());
+    let beside = Value::Map(
+        beside_what_was_said(&run.row).into_iter().map(|(name, value)| (Value::Text(name), value)).collect(),
+    );
     assert_eq!(json::write(&beside, false), r#"{"response":"of the data","context":null,"id":7}"#);
 }
 

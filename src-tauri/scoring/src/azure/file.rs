@@ -3,8 +3,7 @@
 use super::numbers::{self, is_whole};
 use super::outputs::{Column, Outputs, Type};
 use super::python_number::written;
-use super::{Metric, Quirks, Table, table};
-use std::collections::HashMap;
+use super::{Gathered, Gathering, Metric, Quirks, Table};
 use std::fmt::Write as _;
 use touchstone_formats::json::{self, skim};
 use touchstone_formats::stabletoolbench::python;
@@ -21,14 +20,29 @@ pub struct Results<'a> {
     pub outputs: &'a [Outputs],
     /// What that comes to.
     pub metrics: &'a [Metric],
-    /// The evaluators.
-    pub about: &'a [About],
+    /// What is known of the evaluators, by their names in results.
+    pub about: &'a [(String, Value)],
     /// Rows that have no result of an evaluator.
     pub faults: &'a [Fault],
+    /// What is carried on from files that were read.
+    pub kept: Option<Kept<'a>>,
+}
+
+/// What a file that was read holds and nothing here makes.
+#[derive(Debug, Clone, Copy)]
+pub struct Kept<'a> {
+    /// Columns of other names.
+    pub beside: &'a Table,
+    /// Numbers over all rows that no column comes to.
+    pub metrics: &'a [(String, Value)],
+    /// What else the file says of all of them, by its key.
+    pub keys: &'a [(String, Value)],
 }
 
 /// The column in which rows are numbered where a target was asked.
 const LINE_NUMBER: &str = "line_number";
+/// Where the package shows results.
+const STUDIO: &str = "studio_url";
 
 /// An evaluator, as a file tells of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -64,7 +78,8 @@ impl About {
         format!("azureai://built-in/evaluators/{}", self.kind)
     }
 
-    fn value(&self) -> Value {
+    /// What the file says of it, under its name.
+    pub fn entry(&self) -> (String, Value) {
         let known = [
             ("id", Some(self.id().as_str().into())),
             ("version", self.version.map(|version| Value::Number(version.to_string()))),
@@ -73,7 +88,7 @@ impl About {
         ];
         let switches = Value::List(self.switches.iter().map(|name| name.as_str().into()).collect());
         let known = known.into_iter().filter_map(|(key, value)| Some((key.into(), value?)));
-        Value::Map(known.chain([("switches".into(), switches)]).collect())
+        (self.name.clone(), Value::Map(known.chain([("switches".into(), switches)]).collect()))
     }
 }
 
@@ -94,20 +109,12 @@ impl Results<'_> {
             to(&line)?;
         }
         line.clear();
-        line.push_str("], \"metrics\": ");
-        style.put(
-            &mut line,
-            &Value::Map(self.metrics.iter().map(|metric| (text(&metric.name), shown(metric))).collect()),
-        );
-        line.push_str(", \"studio_url\": null");
-        // Whoever asks for the package's file gets no key that the package does not write.
-        if !style.bare {
-            for (name, value) in self.more() {
-                line.push_str(", ");
-                put_text(&mut line, name);
-                line.push_str(": ");
-                style.put(&mut line, &value);
-            }
+        line.push(']');
+        for (name, value) in self.over_all(!quirks.are_all()) {
+            line.push_str(", ");
+            put_text(&mut line, name);
+            line.push_str(": ");
+            style.put(&mut line, &value);
         }
         line.push('}');
         to(&line)
@@ -145,6 +152,12 @@ impl Results<'_> {
                 put(["outputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
             }
         }
+        if let Some(beside) = self.kept.map(|kept| kept.beside) {
+            let cells = beside.rows.get(row);
+            for (at, column) in beside.columns.iter().enumerate() {
+                put([column, "", ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
+            }
+        }
         for (outputs, types) in self.outputs.iter().zip(types) {
             for (column, kind) in outputs.columns().iter().zip(types) {
                 put(["outputs.", &format!("{}.", outputs.name), &column.key], column.get(row), *kind);
@@ -152,15 +165,33 @@ impl Results<'_> {
         }
     }
 
-    fn more(&self) -> Vec<(&'static str, Value)> {
-        let evaluators = self.about.iter().map(|about| (text(&about.name), about.value()));
+    /// What the file says of all rows. Whoever asks for the package's file gets no key that the package does not write.
+    fn over_all(&self, more: bool) -> Vec<(&str, Value)> {
+        let (metrics, keys) = self.kept.map_or((&[][..], &[][..]), |kept| (kept.metrics, kept.keys));
+        let summed = self.metrics.iter().map(|metric| (text(&metric.name), shown(metric)));
+        let kept = metrics.iter().map(|(name, value)| (text(name), value.clone()));
+        let own = keys.iter().find(|(key, _)| key == STUDIO);
+        let mut all = vec![
+            ("metrics", Value::Map(summed.chain(kept).collect())),
+            (STUDIO, own.map(|(_, value)| value.clone()).unwrap_or_default()),
+        ];
+        if more {
+            all.extend(self.more());
+            let others = keys.iter().filter(|(key, _)| key != STUDIO);
+            all.extend(others.map(|(key, value)| (key.as_str(), value.clone())));
+        }
+        all
+    }
+
+    fn more(&self) -> [(&'static str, Value); 3] {
+        let evaluators = self.about.iter().map(|(name, about)| (text(name), about.clone()));
         let counts = self.metrics.iter().map(|metric| (text(&metric.name), counts(metric)));
         let faults = self.faults.iter().map(|fault| {
             let row = Value::Number(fault.row.to_string());
             let fields = [("row", row), ("evaluator", text(&fault.evaluator)), ("why", text(&fault.why))];
             Value::Map(fields.map(|(key, value)| (key.into(), value)).to_vec())
         });
-        vec![
+        [
             ("evaluators", Value::Map(evaluators.collect())),
             ("counts", Value::Map(counts.collect())),
             ("errors", Value::List(faults.collect())),
@@ -301,10 +332,13 @@ impl ResultsRead {
         let (rows, metrics) = (part("rows").ok_or(OTHER)?, part("metrics").ok_or(OTHER)?);
         let rows = skim::items(rows).ok_or("`rows` is no list.")?;
         let value = |text: &str| json::read_python(text).map_err(|why| why.to_string());
-        let mut reading = Reading::new(rows.len());
+        let mut gathering = Gathering::new(rows.len());
         for (at, row) in rows.iter().enumerate() {
             match value(row).map_err(|why| format!("Row {} cannot be read: {why}", at + 1))? {
-                Value::Map(entries) => reading.take(at, entries)?,
+                Value::Map(entries) => {
+                    let named = entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value)));
+                    gathering.take(named)?;
+                }
                 _ => return Err(format!("Row {} is no object.", at + 1)),
             }
         }
@@ -315,14 +349,9 @@ impl ResultsRead {
         let metrics = named(&value(metrics)?).into_iter();
         let number = |value: &Value| numbers::of(value).filter(|number| !number.is_nan());
         let evaluators = part("evaluators").map_or(Ok(Value::Null), value)?;
-        let mut outputs = reading.outputs;
-        for outputs in &mut outputs {
-            outputs.grader =
-                outputs.column("passed").is_some() && outputs.column(&format!("{}_result", outputs.name)).is_some();
-        }
-        let (data, target) = (reading.data, reading.target);
-        data.is_filled()?;
-        target.is_filled()?;
+        let gathered = gathering.end()?;
+        let target = gathered.target()?;
+        let Gathered { data, outputs, .. } = gathered;
         Ok(Self {
             // Where a target was asked, the package numbers the rows in a column of its own.
             data: if target.columns.is_empty() || !is_numbered(&data) { data } else { data.without(LINE_NUMBER) },
@@ -337,62 +366,4 @@ impl ResultsRead {
 /// Whether the numbers of rows are those that were put there, and no column of somebody's own.
 fn is_numbered(data: &Table) -> bool {
     (0..data.rows.len()).all(|row| data.value(row, LINE_NUMBER) == Some(&Value::Number(row.to_string())))
-}
-
-struct Reading {
-    rows: usize,
-    data: Table,
-    target: Table,
-    outputs: Vec<Outputs>,
-    /// Which evaluator and which of its columns a key stands for.
-    places: HashMap<String, (usize, usize)>,
-}
-
-impl Reading {
-    fn new(rows: usize) -> Self {
-        let (data, target) = (Table::default(), Table::default());
-        Self { rows, data, target, outputs: Vec::new(), places: HashMap::new() }
-    }
-
-    fn take(&mut self, row: usize, entries: Vec<(Value, Value)>) -> Result<(), String> {
-        let (mut data, mut target) = (Vec::new(), Vec::new());
-        for (place, (key, value)) in entries.into_iter().enumerate() {
-            let Some(key) = key.text() else { continue };
-            let missing = numbers::of(&value).is_some_and(f64::is_nan);
-            let value = (!missing).then_some(value);
-            if let Some(column) = key.strip_prefix("inputs.") {
-                data.push((column.to_owned(), value));
-            } else if let Some(name) = key.strip_prefix("outputs.") {
-                match name.rsplit_once('.') {
-                    Some((evaluator, key)) => {
-                        let (which, at) = self.place(name, (evaluator, key), (row, place))?;
-                        self.outputs[which].put_at(at, (row, place), value.as_ref());
-                    }
-                    None => target.push((name.to_owned(), value)),
-                }
-            }
-        }
-        self.data.add(row + 1, data)?;
-        self.target.add(row + 1, target)
-    }
-
-    /// The column of a key, a new one where there is none.
-    fn place(
-        &mut self,
-        name: &str,
-        (evaluator, key): (&str, &str),
-        first: (usize, usize),
-    ) -> Result<(usize, usize), String> {
-        if let Some(place) = self.places.get(name) {
-            return Ok(*place);
-        }
-        table::room(self.places.len() + 1, self.rows)?;
-        let which = self.outputs.iter().position(|outputs| outputs.name == evaluator).unwrap_or_else(|| {
-            self.outputs.push(Outputs::named(evaluator, false, self.rows));
-            self.outputs.len() - 1
-        });
-        let place = (which, self.outputs[which].add(key, first));
-        self.places.insert(name.to_owned(), place);
-        Ok(place)
-    }
 }

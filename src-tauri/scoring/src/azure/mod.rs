@@ -6,6 +6,7 @@ mod csv;
 mod evaluation;
 mod evaluator;
 mod file;
+mod gathering;
 mod graders;
 mod grading;
 mod inputs;
@@ -35,7 +36,8 @@ mod tools;
 
 pub use evaluation::{Evaluation, Job, Next, Vectors};
 pub use evaluator::{Evaluator, Kind, QaLimits, SafetyOptions, Takes, all};
-pub use file::{About, Fault, Results, ResultsRead};
+pub use file::{About, Fault, Kept, Results, ResultsRead};
+pub use gathering::{Gathered, Gathering};
 pub use graders::{Check, Likeness, Measure, Python};
 pub use grading::Graded;
 pub use inputs::Inputs;

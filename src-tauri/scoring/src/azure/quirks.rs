@@ -249,6 +249,11 @@ impl Quirks {
         Ok(Self { on })
     }
 
+    /// Whether every switch is on.
+    pub fn are_all(&self) -> bool {
+        QUIRKS.iter().all(|quirk| self.has(quirk.name))
+    }
+
     /// Whether a switch is on.
     pub fn has(&self, name: &str) -> bool {
         self.on.contains(&name)

@@ -1,0 +1,305 @@
+//! **Pure.** The file that `evaluate()` writes, made of runs: those of ours with what was said of them here, and rows of such files as they
+//! stand there, so that nothing of them is lost on the way through. What nobody said is null, never 0.
+use super::evaluation_file::{Columns, Said};
+use crate::reading::{Told, Whole};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use touchstone_formats::value::Value;
+use touchstone_scoring::azure::{Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics};
+
+/// What is put to the name of an evaluator of ours where rows bring results under that name with them.
+const OURS: &str = "-touchstone";
+/// Keys of a file that are made anew.
+const MADE: [&str; 4] = ["metrics", "evaluators", "counts", "errors"];
+
+/// Rows that are being gathered.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    gathering: Gathering,
+    /// Rows of more than one file say of which they are.
+    several: bool,
+    /// Rows by the ids of runs.
+    rows: HashMap<String, usize>,
+    /// Evaluators whose results rows bring with them.
+    stored: HashSet<String>,
+    about: About,
+    faults: Vec<Fault>,
+    /// Files that rows come from, and how many of each.
+    files: Vec<(Arc<Whole>, usize)>,
+}
+
+/// What is known of evaluators: by name and key what is said, each once.
+type About = Vec<(String, Vec<(String, Vec<Value>)>)>;
+
+/// What became of it.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) text: String,
+    pub(crate) rows: usize,
+    /// What its reader should know, as sentences.
+    pub(crate) notes: Vec<String>,
+}
+
+impl Sheet {
+    /// Of runs with these paths.
+    pub(crate) fn new<'a>(paths: impl ExactSizeIterator<Item = &'a str>) -> Self {
+        let gathering = Gathering::new(paths.len());
+        let files: HashSet<&str> = paths.map(|path| path.split('#').next().unwrap_or(path)).collect();
+        Self {
+            gathering,
+            several: files.len() > 1,
+            rows: HashMap::new(),
+            stored: HashSet::new(),
+            about: About::new(),
+            faults: Vec::new(),
+            files: Vec::new(),
+        }
+    }
+
+    /// Takes a run of ours. The error is a sentence, and nothing can be taken after it.
+    pub(crate) fn take(&mut self, id: &str, inputs: Columns) -> Result<(), String> {
+        let row = self.gathering.take(inputs.into_iter().map(|(name, value)| (format!("inputs.{name}"), value)))?;
+        self.rows.insert(id.to_owned(), row);
+        Ok(())
+    }
+
+    /// Takes a row of an evaluation as it stands in its file.
+    pub(crate) fn take_stored(&mut self, id: &str, path: &str, told: Told) -> Result<(), String> {
+        const RUN: &str = "inputs.run";
+        let Told { run, whole } = told;
+        let Value::Map(entries) = run.row else { return Ok(()) };
+        let mut entries: Vec<(String, Value)> =
+            entries.into_iter().filter_map(|(key, value)| Some((key.text()?.to_owned(), value))).collect();
+        if self.several && entries.iter().all(|(key, _)| key != RUN) {
+            entries.insert(0, (RUN.to_owned(), Value::from(path)));
+        }
+        let row = self.gathering.take(entries)?;
+        self.rows.insert(id.to_owned(), row);
+        for verdict in run.verdicts {
+            if let Some(why) = verdict.reason.filter(|_| verdict.is_silent) {
+                self.faults.push(Fault { row: row + 1, evaluator: verdict.evaluator.clone(), why });
+            }
+            self.stored.insert(verdict.evaluator);
+        }
+        if let Some(whole) = whole {
+            self.of_file(whole);
+        }
+        Ok(())
+    }
+
+    fn of_file(&mut self, whole: Arc<Whole>) {
+        if let Some((_, rows)) = self.files.last_mut().filter(|(last, _)| Arc::ptr_eq(last, &whole)) {
+            *rows += 1;
+            return;
+        }
+        for (name, about) in whole.says.get("evaluators").map_or(&[][..], Value::entries) {
+            if let Some(name) = name.text() {
+                let entries = about.entries().iter();
+                let known = entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect();
+                self.know(name, known);
+            }
+        }
+        self.files.push((whole, 1));
+    }
+
+    /// What files say of the same evaluator stands beside each other where they differ.
+    fn know(&mut self, evaluator: &str, known: Columns) {
+        let at = self.about.iter().position(|(name, _)| name == evaluator).unwrap_or(self.about.len());
+        if at == self.about.len() {
+            self.about.push((evaluator.to_owned(), Vec::new()));
+        }
+        let about = &mut self.about[at].1;
+        for (key, value) in known {
+            match about.iter_mut().find(|(name, _)| *name == key) {
+                Some((_, values)) if values.contains(&value) => {}
+                Some((_, values)) => values.push(value),
+                None => about.push((key, vec![value])),
+            }
+        }
+    }
+
+    /// Takes what was said here of a run that was taken; of others it is passed over.
+    pub(crate) fn say(&mut self, id: &str, said: Said) -> Result<(), String> {
+        let Some(row) = self.rows.get(id).copied() else { return Ok(()) };
+        let mut name = said.evaluator;
+        while self.stored.contains(&name) {
+            name.push_str(OURS);
+        }
+        self.gathering.say(row, &name, &said.results)?;
+        if self.about.iter().all(|(known, _)| *known != name) {
+            self.know(&name, said.about);
+        }
+        Ok(())
+    }
+
+    /// The file. The error is a sentence.
+    pub(crate) fn made(self) -> Result<Made, String> {
+        let Self { gathering, about, faults, files, .. } = self;
+        let gathered = gathering.end()?;
+        let rows = gathered.data.rows.len();
+        let summed = metrics(&gathered.outputs, &Quirks::default());
+        let mut notes = Vec::new();
+        let mut carried = Carried::default();
+        match files.as_slice() {
+            [(whole, of_it)] if *of_it == rows && rows == whole.runs => {
+                carried = Carried::of(whole, &gathered, &summed)
+            }
+            files => notes.extend(files.iter().filter_map(|(whole, _)| left(whole, &gathered, &summed))),
+        }
+        let value = |mut values: Vec<Value>| {
+            if values.len() > 1 { Value::List(values) } else { values.pop().unwrap_or_default() }
+        };
+        let keyed = |known: Vec<(String, Vec<Value>)>| {
+            Value::Map(known.into_iter().map(|(key, values)| (Value::Text(key), value(values))).collect())
+        };
+        let about: Vec<(String, Value)> = about.into_iter().map(|(name, known)| (name, keyed(known))).collect();
+        let results = Results {
+            data: &gathered.data,
+            target: None,
+            outputs: &gathered.outputs,
+            metrics: &summed,
+            about: &about,
+            faults: &faults,
+            kept: Some(Kept { beside: &gathered.beside, metrics: &carried.metrics, keys: &carried.keys }),
+        };
+        let text = results.text(&Quirks::default()) + "\n";
+        Ok(Made { text, rows, notes })
+    }
+}
+
+/// What a file says of all its rows and no row comes to: as it stands there, it holds of all of them alone.
+#[derive(Debug, Default)]
+struct Carried {
+    metrics: Columns,
+    keys: Columns,
+}
+
+impl Carried {
+    fn of(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Self {
+        let named = |value: &Value| -> Columns {
+            let entries = value.entries().iter();
+            entries.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.clone()))).collect()
+        };
+        let mut metrics = whole.says.get("metrics").map(named).unwrap_or_default();
+        metrics.retain(|(name, _)| is_of_nobody(name, gathered, summed));
+        let mut keys = named(&whole.says);
+        keys.retain(|(key, value)| !MADE.contains(&key.as_str()) && *value != Value::Null);
+        Self { metrics, keys }
+    }
+}
+
+/// What is lost where the rows are not those of one whole file.
+fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String> {
+    let Carried { metrics, keys } = Carried::of(whole, gathered, summed);
+    let names: Vec<String> = metrics.into_iter().chain(keys).map(|(name, _)| name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "What {} says of all its rows holds of them alone, and is left out: {}. It is kept where they are all there is.",
+            whole.path,
+            names.join(", ")
+        )
+    })
+}
+
+/// A number over all rows that is no sum of a column: what the package sums up otherwise has our name, or that of a column.
+fn is_of_nobody(name: &str, gathered: &Gathered, summed: &[Metric]) -> bool {
+    let Some((evaluator, key)) = name.rsplit_once('.') else { return true };
+    let has = |column: &str| {
+        gathered.outputs.iter().any(|outputs| outputs.name == evaluator && outputs.column(column).is_some())
+    };
+    // The package cuts the names of pass rates at dots.
+    let is_cut = || {
+        let begins = |outputs: &touchstone_scoring::azure::Outputs| {
+            outputs.name.split_once('.').is_some_and(|(first, _)| first == evaluator)
+        };
+        key == "binary_aggregate" && gathered.outputs.iter().any(begins)
+    };
+    summed.iter().all(|metric| metric.name != name) && !has(key) && !is_cut()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+    use touchstone_formats::collection::Collection;
+    use touchstone_formats::json;
+
+    fn written(text: &str) -> Made {
+        let many = Collection::open("x.json", text.as_bytes()).unwrap();
+        let whole = Arc::new(Whole { path: "x.json".to_owned(), runs: many.len(), says: many.says().clone() });
+        let paths: Vec<String> = (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
+        let mut sheet = Sheet::new(paths.iter().map(String::as_str));
+        for (at, path) in paths.iter().enumerate() {
+            let told = Told { run: many.run(at).unwrap(), whole: Some(Arc::clone(&whole)) };
+            sheet.take_stored(path, path, told).unwrap();
+        }
+        sheet.made().unwrap()
+    }
+
+    fn any_value() -> impl Strategy<Value = Value> {
+        let number = "-?(0|[1-9][0-9]{0,19})(\\.[0-9]{1,4})?".prop_map(Value::Number);
+        let word = prop_oneof!["pass", "fail", "[a-c\\.\"\\\\\u{1}é😀]{0,6}"].prop_map(Value::Text);
+        let one = prop_oneof![Just(Value::Null), any::<bool>().prop_map(Value::Bool), number, word];
+        one.prop_recursive(2, 6, 3, |inner| {
+            let list = vec(inner.clone(), 0..3).prop_map(Value::List);
+            prop_oneof![list, inner.prop_map(|value| Value::Map(vec![("role".into(), value)]))]
+        })
+    }
+
+    fn any_column() -> impl Strategy<Value = String> {
+        let known =
+            prop_oneof!["query", "response", "conversation", "ground_truth", "task", "system", "model", "run", "id"];
+        prop_oneof![
+            known.prop_map(|name| format!("inputs.{name}")),
+            "(in|out)puts\\.[a-c]",
+            "outputs\\.[a-c](\\.[ab])?\\.[ab](_result|_score|_reason)?",
+            "[x-z ]{1,2}"
+        ]
+    }
+
+    fn object(entries: impl IntoIterator<Item = (String, Value)>) -> Value {
+        Value::Map(entries.into_iter().map(|(key, value)| (Value::Text(key), value)).collect())
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_file_of_results_holds_stands_in_the_one_that_is_made_of_it(
+            rows in vec(btree_map(any_column(), any_value(), 0..8), 1..5),
+            errors in vec((0..4_usize, "[a-c]", "[a-c ]{0,4}[a-c]"), 0..4),
+            beside in btree_map("[v-z]{2,3}", any_value(), 0..3),
+        ) {
+            let number = |number: usize| Value::Number(number.to_string());
+            let rows: Vec<Value> =
+                rows.into_iter().map(|row| object([("inputs.first".to_owned(), number(1))].into_iter().chain(row))).collect();
+            let error = |(row, evaluator, why): (usize, String, String)| {
+                let fields = [("row", number(row % rows.len() + 1)), ("evaluator", Value::Text(evaluator)), ("why", Value::Text(why))];
+                json::write(&object(fields.map(|(key, value)| (key.to_owned(), value))), false)
+            };
+            let mut errors: Vec<String> = errors.into_iter().map(error).collect();
+            let by_hand = object([("of.nobody".to_owned(), number(7))]);
+            let file = [("rows".to_owned(), Value::List(rows.clone())), ("metrics".to_owned(), by_hand)];
+            let text = json::write(&object(file.into_iter().chain(beside.clone())), false);
+            let text = format!("{},\"errors\":[{}]}}", text.strip_suffix('}').unwrap(), errors.join(","));
+            let made = written(&text);
+            let ours = json::read(&made.text).unwrap();
+            prop_assert_eq!(made.rows, rows.len());
+            for (theirs, ours) in rows.iter().zip(ours.get("rows").unwrap().items()) {
+                for (key, value) in theirs.entries() {
+                    prop_assert_eq!(ours.get(key.text().unwrap()), Some(value));
+                }
+                let more = ours.entries().iter().filter(|(key, _)| theirs.get(key.text().unwrap()).is_none());
+                prop_assert!(more.into_iter().all(|(_, value)| *value == Value::Null));
+            }
+            let mut told: Vec<String> = ours.get("errors").unwrap().items().iter().map(|one| json::write(one, false)).collect();
+            told.sort();
+            errors.sort();
+            prop_assert_eq!(told, errors);
+            for (key, value) in beside.iter().filter(|(_, value)| **value != Value::Null) {
+                prop_assert_eq!(ours.get(key), Some(value));
+            }
+            prop_assert_eq!(ours.get("metrics").unwrap().get("of.nobody"), Some(&number(7)));
+            prop_assert_eq!(&written(&made.text).text, &made.text);
+        }
+    }
+}
