@@ -26,7 +26,7 @@ passed: boolean | null,
  */
 threshold: string | null, 
 /**
- * Why, cut when very long.
+ * Why, cut when very long; where there is no result, what went wrong.
  */
 reason: string | null, 
 /**
