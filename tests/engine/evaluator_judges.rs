@@ -139,3 +139,47 @@ fn severities_are_judged_by_the_model_at_hand_and_the_worst_of_four_is_the_verdi
     assert_eq!((judged.passed, round.replies.len()), (Some(false), 4));
     assert_eq!(judged.threshold.as_deref(), Some("up to 3 of 7"));
 }
+
+#[test]
+fn qa_asks_its_five_and_counts_words_and_is_as_good_as_the_worst_of_them() {
+    let server = Scripted::start(|seen| {
+        let instructions = seen.json()["messages"][0]["content"].as_str().unwrap_or_default().to_owned();
+        let object = instructions.contains("explanation");
+        says(if object {
+            FOUR
+        } else if instructions.contains("<S2>") {
+            "<S0>x</S0><S1>Clear.</S1><S2>5</S2>"
+        } else {
+            "4"
+        })
+    });
+    let suite = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: There are 3.\nscorers: [judge:qa, judge:coherence]\n";
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace(&server, ""))
+        .file("tasks/count.yaml", suite)
+        .file(RUN, CALLING)
+        .open();
+    assert_eq!(scored(&bench, "judge:qa", ScoreStanding::Waiting).reason, "`judge:qa` has to be asked.");
+    // What one of them was asked before is not bought again.
+    judge(bench.app(), &by("coherence"));
+    let plan = bench.app().plan_judging(&by("qa")).unwrap();
+    assert_eq!((plan.runs, plan.calls_least, plan.calls_most), (1, 5, 5));
+    let view = judge(bench.app(), &by("qa"));
+    assert_eq!((view.done, view.calls, view.unread, server.seen().len()), (1, 4, 0, 5), "{view:?}");
+    let score = scored(&bench, "judge:qa", ScoreStanding::Scored);
+    assert_eq!((score.score, score.passed), (Some(0.75), Some(true)));
+    assert_eq!(
+        score.reason,
+        "4 of 5: The worst of groundedness 5, relevance 4, coherence 5, fluency 5, similarity 4, f1_score 1. relevance: It answers directly."
+    );
+    let judged = bench.app().run_scores(&bench.row(NAME).unwrap().id).unwrap().judged.remove(0);
+    assert_eq!((judged.judge.as_str(), judged.stale, judged.rounds[0].replies.len()), ("qa", None, 5));
+    // Words that nobody expected are not similar enough to pass, whatever the five say; the last two compare with them.
+    bench.put("tasks/count.yaml", suite.replace("There are 3.", "Not so many as that."));
+    let score = scored(&bench, "judge:qa", ScoreStanding::Waiting);
+    assert!(score.reason.contains("The run or its task has changed since."), "{}", score.reason);
+    scored(&bench, "judge:coherence", ScoreStanding::Scored);
+    assert_eq!(judge(bench.app(), &by("qa")).calls, 1, "only the one that is shown what was expected");
+    let score = scored(&bench, "judge:qa", ScoreStanding::Scored);
+    assert_eq!((score.score, score.passed), (Some(0.0), Some(false)), "{}", score.reason);
+}

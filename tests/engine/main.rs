@@ -32,6 +32,7 @@ mod listing;
 mod many;
 mod mcp;
 mod mocks;
+mod offered;
 mod opening;
 mod overview;
 mod postgres;

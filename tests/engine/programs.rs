@@ -162,14 +162,14 @@ fn a_program_that_gives_no_score_says_why_and_is_asked_again_when_somebody_wants
     let function = |body: &str| format!("def evaluate_score(ground_truth, test_result):\n    {body}\n");
     let Some(bench) = bench(&function("return 2"), "[1]", "[1]") else { return };
     for (module, reason) in [
-        (function("return 2"), "scorer.py returned 2.0, and a score is from 0 to 1."),
-        (function("return float('nan')"), "scorer.py returned nan, and a score is from 0 to 1."),
+        (function("return 2"), "scorer.py returned 2.0, and a score is a number from 0 to 1."),
+        (function("return float('nan')"), "scorer.py returned nan, and a score is a number from 0 to 1."),
         (
             function("return ground_truth == test_result"),
-            "scorer.py returned True (bool), and a number from 0 to 1 is what a score is.",
+            "scorer.py returned True (bool), and a score is a number from 0 to 1.",
         ),
-        (function("return '0.5'"), "scorer.py returned '0.5' (str), and a number from 0 to 1 is what a score is."),
-        (function("pass"), "scorer.py returned None (NoneType), and a number from 0 to 1 is what a score is."),
+        (function("return '0.5'"), "scorer.py returned '0.5' (str), and a score is a number from 0 to 1."),
+        (function("pass"), "scorer.py returned None (NoneType), and a score is a number from 0 to 1."),
         (function("raise ValueError('no\\nlist')"), "scorer.py failed in line 2: ValueError: no list."),
         (function("return 1 +"), "scorer.py failed in line 2: SyntaxError: invalid syntax (scorer.py, line 2)."),
         (function("import os; os._exit(0)"), "scorer.py ended before it returned a score."),

@@ -10,7 +10,7 @@ use fs_err as fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, ReadErrorKind, workspace};
+use touchstone_formats::{ReadError, ReadErrorKind, offered, workspace};
 use touchstone_scoring::scorers;
 
 /// Names of input directories, best first.
@@ -120,6 +120,7 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
         output_dir: dir(&workspace.output_dir).unwrap_or(by_names.roots.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
+        tools: offered::declared(&workspace.tools),
         folder,
     };
     let problem = misread(&roots.query_scorers);
@@ -153,5 +154,5 @@ fn by_names(folder: PathBuf) -> Resolved {
 }
 
 fn alone(folder: PathBuf) -> Roots {
-    Roots { input_dir: None, output_dir: folder.clone(), folder, models: Vec::new(), query_scorers: Vec::new() }
+    Roots { output_dir: folder.clone(), folder, ..Roots::default() }
 }

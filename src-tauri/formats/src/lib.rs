@@ -14,6 +14,7 @@ pub mod kind;
 pub mod names;
 pub mod nearest;
 mod node;
+pub mod offered;
 pub mod review;
 pub mod run;
 pub mod stabletoolbench;

@@ -129,7 +129,9 @@ fn graders_say_what_passes_and_a_program_that_gives_no_score_is_no_wrong_answer(
         told(result)
     };
     insta::assert_snapshot!(ran(Ok(0.75)), @r#"{"passed":true,"score":0.75,"sample":null,"own_result":"pass"}"#);
-    insta::assert_snapshot!(ran(Ok(f64::NAN)), @"The program gave NaN, which is no score.");
+    for (came, told) in [(f64::NAN, "NaN"), (2.0, "2"), (-0.5, "-0.5")] {
+        assert_eq!(ran(Ok(came)), format!("The program returned {told}, and a score is a number from 0 to 1."));
+    }
     insta::assert_snapshot!(ran(Err("It took too long.".to_owned())), @"It took too long.");
 }
 

@@ -292,8 +292,7 @@ mod tests {
             folder: folder.to_owned(),
             input_dir: Some(folder.join("tasks")),
             output_dir: folder.join("results"),
-            models: Vec::new(),
-            query_scorers: Vec::new(),
+            ..Roots::default()
         };
         let (found, all) = below(&roots, bounds);
         (found.into_iter().map(|found| found.file.path).collect(), all)
@@ -331,7 +330,7 @@ mod tests {
         fs::write(home.path().join("rows.csv"), "a\n").unwrap();
         let here = home.path().to_owned();
         let (input_dir, output_dir) = (Some(here.clone()), here.clone());
-        let roots = Roots { folder: here, input_dir, output_dir, models: Vec::new(), query_scorers: Vec::new() };
+        let roots = Roots { folder: here, input_dir, output_dir, ..Roots::default() };
         assert_eq!(below(&roots, USUAL).0.len(), 1);
     }
 }

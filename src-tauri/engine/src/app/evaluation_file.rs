@@ -13,7 +13,7 @@ use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::value::Value;
-use touchstone_formats::{ReadError, azure, collection, json, transcript};
+use touchstone_formats::{ReadError, azure, collection, json, offered, transcript};
 
 pub use touchstone_formats::azure::{Choice, Part};
 
@@ -98,6 +98,7 @@ impl App {
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
         let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
         Reading::each(&open.flow, &ids, |at, told| {
+            let told = told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
             each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()));
         });
         Ok(())
@@ -221,6 +222,15 @@ fn asked(tasks: &Tasks, run: &ScoredRun) -> Asked {
     let given = run.variation_name.as_deref().is_some_and(|name| name.ends_with(" (oracle)"));
     let expected = at.and_then(|at| task.yardsticks.get(at)?.expected.as_deref().cloned());
     Asked { prompt: task.prompt(at, run.system.as_deref(), given), expected }
+}
+
+/// What it was offered, where it does not say so itself.
+fn with_tools(tasks: &Tasks, run: &ScoredRun, mut told: Run) -> Run {
+    if let Some(task) = run.task.as_deref().and_then(|task| tasks.get(task)) {
+        let offers = offered::of_run(&task.tools, told.layout, run.system.as_deref());
+        offered::tell(&mut told, &offers);
+    }
+    told
 }
 
 /// From which score on a scorer passes a run, where its suite says.

@@ -143,13 +143,13 @@ impl Takes {
 pub(crate) fn takes(judge: &Judge, subject: &Subject, rules: Rules, rounds: u64) -> Takes {
     let Next::Ask(first) = Sitting::new(judge, subject, rules).next() else { return Takes::default() };
     let one = tokens::of(&first.instructions) + tokens::of(&first.text);
-    let further = u64::from(judge.questions) - 1;
+    let (least, most) = (u64::from(judge.least_questions()), u64::from(judge.questions));
     let process = || subject.process.iter().map(|line| tokens::of(line)).sum::<u64>();
     let rest = one + if judge.looks_further() { process() } else { 0 };
     Takes {
-        calls: (rounds, rounds * u64::from(judge.questions)),
-        sent: (rounds * one, rounds * (one + further * rest)),
-        received: (rounds * tokens::REPLY, rounds * tokens::REPLY * u64::from(judge.questions)),
+        calls: (rounds * least, rounds * most),
+        sent: (rounds * least * one, rounds * (one + (most - 1) * rest)),
+        received: (rounds * least * tokens::REPLY, rounds * most * tokens::REPLY),
     }
 }
 

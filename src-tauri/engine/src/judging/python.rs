@@ -77,16 +77,19 @@ struct Reply {
 /// What the end of the program means, told by the result of the tool that ran it; a sentence when it is no score.
 pub(crate) fn said(name: &str, ended: &Value, wall: Duration) -> Result<Said, String> {
     let (score, printed) = returned(name, SCORER, ended, wall)?;
-    let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
-    let score = number.ok_or_else(|| format!("{name} returned {score}, and a score is from 0 to 1."))?;
-    Ok(Said { score, printed })
+    Ok(Said { score: bounded(name, &score)?, printed })
 }
 
-/// The same for a grader, whose number is judged by whoever asked for it.
+/// The same for a grader.
 pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, String> {
     let (score, _) = returned(name, GRADER, ended, wall)?;
-    let number = score.parse().ok().filter(|score: &f64| score.is_finite());
-    number.ok_or_else(|| format!("{name} returned {score}, which is no number."))
+    bounded(name, &score)
+}
+
+/// A number beyond the scale is a mistake of the module, and says nothing about what it judged.
+fn bounded(name: &str, score: &str) -> Result<f64, String> {
+    let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
+    number.ok_or_else(|| format!("{name} returned {score}, and a score is a number from 0 to 1."))
 }
 
 /// What was returned, as it was written, and the last that was printed.
@@ -118,7 +121,7 @@ fn returned(
         return Err(failed(name, &error, reply.line));
     }
     if let Some(shown) = reply.other {
-        return Err(format!("{name} returned {shown}, and a number from 0 to 1 is what a score is."));
+        return Err(format!("{name} returned {shown}, and a score is a number from 0 to 1."));
     }
     if reply.missing {
         return Err(format!("{name} has no function {function}({given})."));
@@ -164,11 +167,11 @@ mod tests {
         for (reply, meaning) in [
             (r#"{"score": "0.1"}"#, "0.1 None"),
             (r#"{"score": "1.0"}"#, "1 None"),
-            (r#"{"score": "nan"}"#, "a.py returned nan, and a score is from 0 to 1."),
-            (r#"{"score": "inf"}"#, "a.py returned inf, and a score is from 0 to 1."),
-            (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is from 0 to 1."),
-            (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is from 0 to 1."),
-            (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a number from 0 to 1 is what a score is."),
+            (r#"{"score": "nan"}"#, "a.py returned nan, and a score is a number from 0 to 1."),
+            (r#"{"score": "inf"}"#, "a.py returned inf, and a score is a number from 0 to 1."),
+            (r#"{"score": "-0.5"}"#, "a.py returned -0.5, and a score is a number from 0 to 1."),
+            (r#"{"score": "80.0"}"#, "a.py returned 80.0, and a score is a number from 0 to 1."),
+            (r#"{"other": "True (bool)"}"#, "a.py returned True (bool), and a score is a number from 0 to 1."),
             (r#"{"missing": true}"#, "a.py has no function evaluate_score(ground_truth, test_result)."),
             (r#"{"error": "KeyError: 'id'", "line": 3}"#, "a.py failed in line 3: KeyError: 'id'."),
             (r#"{"score": "0.5", "more": 1}"#, "a.py ended before it returned a score."),

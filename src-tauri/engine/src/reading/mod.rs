@@ -106,13 +106,11 @@ impl Reading {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
         let subject = Subject::of(&opened.run, asked.as_ref().and_then(task::Asked::prompt));
-        Ok((
-            row,
-            match asked {
-                Some(asked) => asked.put_to(subject),
-                None => subject,
-            },
-        ))
+        let subject = match asked {
+            Some(asked) => asked.put_to(subject, opened.run.layout, row.system.as_deref()),
+            None => subject,
+        };
+        Ok((row, subject))
     }
 
     /// What evaluators are stored to have said of a run, and a sentence when the replies of models beside it cannot be read.

@@ -7,6 +7,8 @@ use crate::results::flow::Flow;
 use crate::results::suites::Task as Known;
 use crate::rows::{Fact, Language, RunRow, Task};
 use std::sync::Arc;
+use touchstone_formats::offered;
+use touchstone_formats::run::Layout;
 use touchstone_formats::value::Value;
 use touchstone_scoring::diff::Options;
 use touchstone_scoring::judges::Subject;
@@ -52,8 +54,9 @@ impl Asked {
     }
 
     /// What judges are shown of a run, with what its task says of it.
-    pub(super) fn put_to(&self, subject: Subject) -> Subject {
-        subject.expecting(self.expected.as_deref()).offering(&self.known.suite)
+    pub(super) fn put_to(&self, subject: Subject, layout: Layout, system: Option<&str>) -> Subject {
+        let tools = offered::of_run(&self.known.tools, layout, system);
+        subject.expecting(self.expected.as_deref()).offering(&self.known.suite, &tools)
     }
 }
 

@@ -186,7 +186,8 @@ mod tests {
     fn catalog(extra: &[(&str, &str)]) -> Catalog {
         let files = [("sets/G1_instruction", G1), ("sets/G2_category", G2)];
         let suites = files.iter().chain(extra).flat_map(|(id, text)| suite::read(text, id).unwrap().tasks);
-        let task = |suite| Task { suite: Arc::new(suite), file: FileId::new(Root::Input, "x"), yardsticks: Vec::new() };
+        let file = || FileId::new(Root::Input, "x");
+        let task = |suite| Task { suite: Arc::new(suite), file: file(), yardsticks: Vec::new(), tools: Vec::new() };
         Catalog::new(&Arc::new(Tasks::of(suites.map(task).map(Arc::new))))
     }
 

@@ -162,13 +162,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let results = home.path().join("results");
         fs::create_dir(&results).unwrap();
-        let roots = Roots {
-            folder: results.clone(),
-            input_dir: None,
-            output_dir: results.clone(),
-            models: Vec::new(),
-            query_scorers: Vec::new(),
-        };
+        let roots = Roots { folder: results.clone(), input_dir: None, output_dir: results.clone(), ..Roots::default() };
         // A regular list would hide that nothing is told.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
         let flow = Flow::start(roots, &home.path().join("cache"), limits, Marks::new(), Box::new(drop)).unwrap();

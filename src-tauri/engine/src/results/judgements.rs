@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::panic::catch_unwind;
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
-use touchstone_formats::{ReadError, ReadErrorKind};
+use touchstone_formats::{ReadError, ReadErrorKind, offered};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
@@ -208,8 +208,10 @@ pub(super) fn show(
     let against = place.against(tasks);
     let of = |run: Run| {
         let subject = Subject::of(&run, query.as_deref());
-        let Some(against) = &against else { return subject };
-        subject.expecting(against.yardstick.expected.as_deref()).offering(against.task)
+        let Some(task) = place.task.and_then(|name| tasks.get(name)) else { return subject };
+        let tools = offered::of_run(&task.tools, run.layout, known.system.as_deref());
+        let expected = against.as_ref().and_then(|against| against.yardstick.expected.as_deref());
+        subject.expecting(expected).offering(&task.suite, &tools)
     };
     let subject = run.map(of);
     let is_same = |one: &Judged| one.is_same(subject.as_ref()) && one.other_model(marks).is_none();

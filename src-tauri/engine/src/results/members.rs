@@ -165,13 +165,7 @@ mod tests {
             let home = tempfile::tempdir().unwrap();
             fs::create_dir_all(home.path().join("out/a.json.d")).unwrap();
             let output_dir = home.path().join("out");
-            let roots = Roots {
-                folder: output_dir.clone(),
-                input_dir: None,
-                output_dir,
-                models: Vec::new(),
-                query_scorers: Vec::new(),
-            };
+            let roots = Roots { folder: output_dir.clone(), input_dir: None, output_dir, ..Roots::default() };
             Self { home, roots, known: Known::new(), written: 0 }
         }
 

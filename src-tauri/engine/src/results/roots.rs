@@ -2,10 +2,11 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
+use touchstone_formats::offered::Offer;
 use touchstone_formats::value::Value;
 
 /// Where suites and transcripts are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Roots {
     /// What the person opened.
     pub folder: PathBuf,
@@ -17,6 +18,8 @@ pub struct Roots {
     pub models: Vec<String>,
     /// Scorers of queries, as the workspace file names them; empty is the usual ones.
     pub query_scorers: Vec<Value>,
+    /// Tools that the workspace file declares, as far as it says what they take.
+    pub tools: Vec<Offer>,
 }
 
 /// One of the two directories.
@@ -134,13 +137,7 @@ mod tests {
     use super::*;
 
     fn roots(input: Option<&str>, output: &str) -> Roots {
-        Roots {
-            folder: "/f".into(),
-            input_dir: input.map(Into::into),
-            output_dir: output.into(),
-            models: Vec::new(),
-            query_scorers: Vec::new(),
-        }
+        Roots { folder: "/f".into(), input_dir: input.map(Into::into), output_dir: output.into(), ..Roots::default() }
     }
 
     #[test]

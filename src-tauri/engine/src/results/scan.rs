@@ -253,8 +253,7 @@ mod tests {
             folder: home.path().to_owned(),
             input_dir: None,
             output_dir: home.path().to_owned(),
-            models: Vec::new(),
-            query_scorers: Vec::new(),
+            ..Roots::default()
         };
         let limits = Limits::default();
         let folders = 20;

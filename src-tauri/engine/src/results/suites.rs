@@ -8,6 +8,7 @@ use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
 use touchstone_formats::{ReadError, ReadErrorKind, suite, template};
@@ -28,6 +29,8 @@ pub struct Task {
     pub file: FileId,
     /// What the runs of each variation are measured against.
     pub yardsticks: Vec<Yardstick>,
+    /// The tools of the workspace file that its runs have.
+    pub tools: Vec<Offer>,
 }
 
 impl Task {
@@ -347,6 +350,7 @@ fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &m
     let ids = ids(roots, file, suites, companions, &mut fitted);
     for suite in suites.iter().filter(|suite| suite.query.as_ref().is_none_or(|query| ids.admit(&query.id))) {
         let mut yardsticks = Vec::with_capacity(suite.variations.len());
+        let tools = offered::of_task(&roots.tools, suite.tools.as_deref());
         for variation in &suite.variations {
             let mut named = |path: &str| {
                 let at = beside(roots, file, path)?;
@@ -361,7 +365,7 @@ fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &m
                 Some(program) => companions.program(roots, &program),
                 None => Err("it lies outside the input directory.".to_owned()),
             };
-            yardsticks.push(Yardstick::new(suite, variation, gold, &mut program));
+            yardsticks.push(Yardstick::new(suite, variation, (&tools, gold), &mut program));
         }
         let unread = yardsticks.iter().flat_map(Yardstick::unread_programs);
         let unread = unread.map(|(path, why)| format!("The scorer {path} could not be read: {why}"));
@@ -369,7 +373,7 @@ fn fit(roots: &Roots, file: &FileId, suites: &[Arc<suite::Task>], companions: &m
         messages.dedup();
         let blank = |message| blank(ProblemKind::SuiteWarning, roots, file, message);
         fitted.problems.extend(messages.into_iter().take(MOST_PROBLEMS).map(blank));
-        fitted.tasks.push(Arc::new(Task { suite: Arc::clone(suite), file: file.clone(), yardsticks }));
+        fitted.tasks.push(Arc::new(Task { suite: Arc::clone(suite), file: file.clone(), yardsticks, tools }));
     }
     fitted
 }

@@ -249,8 +249,7 @@ mod tests {
             folder: output.to_owned(),
             input_dir: None,
             output_dir: output.to_owned(),
-            models: Vec::new(),
-            query_scorers: Vec::new(),
+            ..Roots::default()
         };
         let gone = home.path().join("gone");
         for (dir, wanted, by, words) in [

@@ -10,11 +10,13 @@ mod waiting;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use of_run::TOOLS;
 pub use of_run::of_run;
 pub(crate) use steps::Telling;
 pub use threads::read;
 pub use waiting::Waiting;
 
+use crate::offered::Offer;
 use crate::stamp;
 use crate::value::Value;
 use message::Message;
@@ -72,6 +74,11 @@ impl Row {
     pub fn value(self) -> Value {
         Value::Map(self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect())
     }
+}
+
+/// Tools that were offered, as rows have them.
+pub fn definitions(offers: &[Offer]) -> Vec<Value> {
+    tools::definitions(&Value::List(offers.iter().map(Offer::value).collect()))
 }
 
 impl Thread {

@@ -7,7 +7,8 @@ use crate::value::Value;
 use std::collections::{HashMap, HashSet};
 
 /// Facts that say which tools a run had.
-const TOOLS: [&str; 3] = ["tool_definitions", "inputs.tool_definitions", "available_tools"];
+pub(crate) const TOOLS: [&str; 4] =
+    ["tool_definitions", "inputs.tool_definitions", "available_tools", crate::offered::FACT];
 
 /// What somebody said and what tools did, in order. System errors are nobody's words and are left out; a program is a call of
 /// `program`, and what was stored is said as text.

@@ -157,9 +157,10 @@ impl Python {
     /// The result of a row, once the program was run.
     pub(super) fn result(&self, name: &str, came: &Result<f64, String>) -> Result<Outcome, Failure> {
         match came {
-            Ok(score) if score.is_finite() => Ok(graded(name, *score, *score >= self.threshold.value)),
+            Ok(score) if (0.0..=1.0).contains(score) => Ok(graded(name, *score, *score >= self.threshold.value)),
             Ok(score) => {
-                Err(Failure { by_input: false, message: format!("The program gave {score}, which is no score.") })
+                let message = format!("The program returned {score}, and a score is a number from 0 to 1.");
+                Err(Failure { by_input: false, message })
             }
             Err(why) => Err(Failure { by_input: false, message: why.clone() }),
         }

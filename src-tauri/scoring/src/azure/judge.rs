@@ -205,7 +205,7 @@ static JUDGES: [Judge; 10] = [
 ];
 
 /// The judges that `qa` asks, in the order of its result.
-pub(super) const QA: [&str; 5] = ["groundedness", "relevance", "coherence", "fluency", "similarity"];
+pub(crate) const QA: [&str; 5] = ["groundedness", "relevance", "coherence", "fluency", "similarity"];
 
 /// The ten.
 pub fn judges() -> &'static [Judge] {

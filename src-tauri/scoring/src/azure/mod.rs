@@ -41,6 +41,7 @@ pub use gathering::{Gathered, Gathering};
 pub use graders::{Check, Likeness, Measure, Python};
 pub use grading::Graded;
 pub use inputs::Inputs;
+pub(crate) use judge::QA;
 pub use judge::{Form, Judge, judge_named, judges, prompts_version};
 pub use mapping::{Mapping, lacking};
 pub use model_graders::{Label, Message, Score};

@@ -1,6 +1,7 @@
 //! **Pure.** Evaluators of azure-ai-evaluation as judges of runs: what of a run each is given, when it has nothing to judge, and what
 //! its result means as a ruling. What it asks and how it reads is its own affair.
 use super::about::Scale;
+use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
 use super::{Judge, Next, Rules, Ruling, Subject};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
@@ -71,7 +72,7 @@ pub(super) fn next(
     }
     match asked(evaluator, &inputs(evaluator, subject), rules, replies) {
         azure::Next::Ask(question) => Next::Ask(question),
-        azure::Next::Done(Ok(outcome)) => ruling(judge, &outcome).map_or(Next::Unread, Next::Ruled),
+        azure::Next::Done(Ok(outcome)) => ruling(judge, &outcome, rules).map_or(Next::Unread, Next::Ruled),
         azure::Next::Done(Err(_)) | azure::Next::Run(_) | azure::Next::Embed(_) => Next::Unread,
     }
 }
@@ -103,26 +104,38 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
     if let Some(why) = super::unasked(subject).filter(|_| needs("query")) {
         return Some(why);
     }
+    let is_qa = name == "qa";
     if needs("ground_truth") && truth.is_none() {
-        return Some(format!("Its task has no expected output, and `{name}` compares with that."));
+        let (of, compares) = if is_qa { (WITH_TRUTH, "compare") } else { (name, "compares") };
+        return Some(format!("Its task has no expected output, and `{of}` {compares} with that."));
     }
     if (needs("context") && name != "ungrounded_attributes" || name == "indirect_attack") && turns.returned.is_empty() {
-        return Some(format!("No tool returned anything, so there is nothing that `{name}` could look at."));
+        let of = if is_qa { WITH_CONTEXT } else { name };
+        return Some(format!("No tool returned anything, so there is nothing that `{of}` could look at."));
     }
     if name == "tool_call_accuracy" && !turns.has_calls() {
         return Some("No tool was called.".to_owned());
     }
     if name == "tool_call_accuracy" && turns.tool_definitions.is_empty() {
         return Some(
-            "Neither the run nor its task says what the tools take, so calls cannot be held against it.".to_owned(),
+            "Neither the run nor its task nor touchstone.yaml says what the tools take, so calls cannot be held against it."
+                .to_owned(),
         );
+    }
+    if name == "tool_call_accuracy"
+        && let Some(tool) = turns.undefined()
+    {
+        return Some(format!(
+            "`{tool}` was called, and neither the run nor its task nor touchstone.yaml says what it takes. If it is of an MCP \
+             server, make the run again: transcripts say it now."
+        ));
     }
     if judge.about().scale != Scale::Stars && answer.trim().is_empty() {
         return Some(format!("There is no final answer, so there is nothing that `{name}` could look at."));
     }
     match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Done(Err(Failure { by_input: true, message })) => Some(message),
-        azure::Next::Done(Ok(outcome)) if ruling(judge, &outcome).is_none() => {
+        azure::Next::Done(Ok(outcome)) if ruling(judge, &outcome, rules).is_none() => {
             let reason = text(&outcome, &format!("{name}_reason"));
             Some(reason.unwrap_or_else(|| format!("`{name}` cannot be applied to it.")))
         }
@@ -130,11 +143,15 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
     }
 }
 
-/// What it is shown: its first question has all of it.
+/// What it is shown: its first question has all of it, but for what the last ones of `qa` compare with.
 pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> String {
-    match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
+    let first = match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
         azure::Next::Ask(question) => question.text,
         _ => String::new(),
+    };
+    match &subject.truth {
+        Some(truth) if evaluator.takes.name == "qa" => format!("{first}\0{truth}"),
+        _ => first,
     }
 }
 
@@ -154,7 +171,10 @@ fn number(outcome: &Outcome, key: &str) -> Option<f64> {
 }
 
 /// A result as a ruling; nothing when it has no score.
-fn ruling(judge: &Judge, outcome: &Outcome) -> Option<Ruling> {
+fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
+    if judge.name == "qa" {
+        return composite::ruling(outcome, rules);
+    }
     let scale = judge.about().scale;
     let silent = || "The judge gave no reason.".to_owned();
     match scale {
@@ -195,6 +215,7 @@ fn ruling(judge: &Judge, outcome: &Outcome) -> Option<Ruling> {
 mod tests {
     use super::super::{Finish, Sitting, all, named};
     use super::*;
+    use touchstone_formats::offered::{Dialect, Offer};
     use touchstone_formats::{suite, transcript};
 
     const RUN: &str = "tool_definitions: [{ name: count, parameters: { properties: { of: {} } } }]\nconversation:\n- system_message: Be brief.\n- user_message: How many plans?\n- tool_call: { name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: There are 3.\n";
@@ -316,9 +337,12 @@ mod tests {
             assert_eq!(lacks(name, &bare), wanted, "{name}");
         }
         let (_, without) = RUN.split_once('\n').unwrap();
-        assert!(lacks("tool_call_accuracy", &run(without)).starts_with("Neither the run nor its task says"));
+        assert!(
+            lacks("tool_call_accuracy", &run(without))
+                .starts_with("Neither the run nor its task nor touchstone.yaml says")
+        );
         let unknown = run(&RUN.replace("[{ name: count", "[{ name: other"));
-        assert_eq!(lacks("tool_call_accuracy", &unknown), "Tool definitions for all tool calls must be provided.");
+        assert!(lacks("tool_call_accuracy", &unknown).starts_with("`count` was called, and neither the run"));
         assert_eq!(lacks("tool_call_accuracy", &run(RUN)), "nothing");
         let silent = Subject { answer: String::new(), finish: Finish::Missing, ..run(RUN) };
         assert!(lacks("violence", &silent).starts_with("There is no final answer"));
@@ -347,12 +371,30 @@ mod tests {
         const QUERY: &str = r#"[{"query_id": 1, "query": "How many plans?", "api_list": [{"category_name": "Data", "tool_name": "plans", "api_name": "count", "api_description": "Counts.", "required_parameters": [{"name": "of", "type": "STRING", "description": "", "default": ""}], "optional_parameters": [], "method": "GET"}], "relevant APIs": [["plans", "count"]]}]"#;
         let task = suite::read(QUERY, "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
-        let called = run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task);
+        let called = run(&without.replace("{ name: count", "{ name: count_for_plans")).offering(&task, &[]);
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&called, Rules::Ours), None);
         let text = asked("tool_call_accuracy", &called, Rules::Ours);
         assert!(text.contains("count_for_plans") && text.contains("Counts.") && !text.contains("Finish"), "{text}");
         let own = run(RUN);
-        assert_eq!(own.clone().offering(&task), own);
+        assert_eq!(own.clone().offering(&task, &[Offer::python((1, 1))]), own);
+    }
+
+    #[test]
+    fn tools_of_the_workspace_are_those_of_runs_that_do_not_say_and_only_who_is_shown_them_sees_another_run() {
+        let task = suite::read("tool_calling_prompt: How many plans?\n", "q").unwrap().tasks.remove(0);
+        let (_, without) = RUN.split_once('\n').unwrap();
+        let before = run(without);
+        let tools = [Offer::sql("count", Dialect::Sqlite, Some("Counts."))];
+        let after = before.clone().offering(&task, &tools);
+        assert_eq!(named("tool_call_accuracy").unwrap().lacks(&after, Rules::Ours), None);
+        assert!(asked("tool_call_accuracy", &after, Rules::Ours).contains("Counts. Runs one read-only SQL query"));
+        for judge in all().iter().filter(|judge| judge.name != "tool_call_accuracy") {
+            let same = judge.canon(&before, Rules::Ours) == judge.canon(&after, Rules::Ours);
+            assert_eq!(same, judge.name != "task_adherence", "{}", judge.name);
+        }
+        // A transcript that says it itself is the same run.
+        let recorded = format!("{without}run: {{ tool_definitions: [{}] }}\n", json::write(&tools[0].value(), false));
+        assert_eq!(run(&recorded), after);
     }
 
     macro_rules! words {

@@ -1,6 +1,7 @@
 //! **Pure.** LLM judges: what each is shown, what it is asked and how often, how its replies are read, and what follows. Nothing is
 //! sent from here: a [`Sitting`] says what to ask next, is told what came back, and ends with a ruling.
 mod about;
+mod composite;
 mod evaluators;
 mod fac;
 pub(crate) mod prompt;
@@ -145,6 +146,11 @@ impl Judge {
     /// Its questions after the first show everything that was done; those of others show what the first does.
     pub fn looks_further(&self) -> bool {
         matches!(self.way, Way::Words { .. })
+    }
+
+    /// Questions of one round at least: what follows from replies may make others needless.
+    pub fn least_questions(&self) -> u32 {
+        if self.looks_further() { 1 } else { self.questions }
     }
 
     /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.

@@ -1,7 +1,9 @@
 //! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
 use super::sowr::Side;
 use super::turns::Turns;
+use touchstone_formats::azure;
 use touchstone_formats::json;
+use touchstone_formats::offered::Offer;
 use touchstone_formats::run::{Layout, Run, Step, StepKind};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
@@ -107,15 +109,20 @@ impl Subject {
         Self { truth: expected.cloned().map(shown).or(self.truth), ..self }
     }
 
-    /// With the tools that its task offers, where the run itself does not say which it had.
+    /// With the tools that its task offers, where the run itself does not say which it had: the APIs of a query, else `tools`.
     #[must_use]
-    pub fn offering(mut self, task: &Task) -> Self {
-        let query = Some(task).filter(|_| self.turns.tool_definitions.is_empty()).and_then(Query::of_task);
-        if let Some(query) = query {
-            let offered = functions::of_query(&query, &Pool::default(), false);
-            let offered = offered.iter().filter(|function| function.api.is_some());
-            self.turns.tool_definitions = offered.map(functions::Function::to_value).collect();
+    pub fn offering(mut self, task: &Task, tools: &[Offer]) -> Self {
+        if !self.turns.tool_definitions.is_empty() {
+            return self;
         }
+        self.turns.tool_definitions = match Query::of_task(task) {
+            Some(query) => {
+                let offered = functions::of_query(&query, &Pool::default(), false);
+                let offered = offered.iter().filter(|function| function.api.is_some());
+                offered.map(functions::Function::to_value).collect()
+            }
+            None => azure::definitions(tools),
+        };
         self
     }
 

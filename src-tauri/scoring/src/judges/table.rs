@@ -17,7 +17,7 @@ macro_rules! evaluator {
     };
 }
 
-pub(super) static JUDGES: [Judge; 22] = [
+pub(super) static JUDGES: [Judge; 23] = [
     Judge {
         name: "sopr",
         what: "Was the request solved? Solved is 1, unsure 0.5, unsolved 0 (solvable pass rate).",
@@ -69,6 +69,12 @@ pub(super) static JUDGES: [Judge; 22] = [
     ),
     evaluator!("similarity", 1, true, "Does the answer mean the same as the expected one? 1 to 5."),
     evaluator!("response_completeness", 1, true, "How much of the expected answer does the answer tell? 1 to 5."),
+    evaluator!(
+        "qa",
+        5,
+        true,
+        "Groundedness, relevance, coherence, fluency, similarity and F1 together; the worst counts. 1 to 5."
+    ),
     evaluator!("intent_resolution", 1, true, "Is what the person wanted fulfilled in the end? 1 to 5."),
     evaluator!("task_adherence", 1, true, "Was the task kept to, within the rules of the instructions? 1 to 5."),
     evaluator!("tool_call_accuracy", 1, true, "Were the tool calls the right ones, and made rightly? 1 to 5."),

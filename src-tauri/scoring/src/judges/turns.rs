@@ -44,6 +44,17 @@ impl Turns {
         Self { query: row.query, response: row.response, tool_definitions: row.tool_definitions, returned }
     }
 
+    /// A tool that was called after the last request, and is none of those that it could use; the first such.
+    pub fn undefined(&self) -> Option<&str> {
+        fn name(of: &Value) -> Option<&str> {
+            let inner = of.get("function").or_else(|| of.get("tool_call")?.get("function")).unwrap_or(of);
+            inner.get("name").and_then(Value::text)
+        }
+        let known: Vec<&str> = self.tool_definitions.iter().filter_map(name).collect();
+        let called = self.response.iter().flat_map(parts).filter(|part| is(part, "tool_call"));
+        called.filter_map(name).find(|name| !known.contains(name))
+    }
+
     /// Whether a tool was called after the last request.
     pub fn has_calls(&self) -> bool {
         self.response.iter().flat_map(parts).any(|part| part.get("tool_call").is_some() || is(part, "tool_call"))

@@ -79,7 +79,12 @@ fn suites(texts: &[(&str, &[&str], u32)]) -> Arc<Tasks> {
             repeat: *repeat,
             ..suite::Task::default()
         };
-        Arc::new(Task { suite: Arc::new(suite), file: FileId::new(Root::Input, id.as_bytes()), yardsticks: Vec::new() })
+        Arc::new(Task {
+            suite: Arc::new(suite),
+            file: FileId::new(Root::Input, id.as_bytes()),
+            yardsticks: Vec::new(),
+            tools: Vec::new(),
+        })
     };
     Arc::new(Tasks::of(texts.iter().map(task)))
 }

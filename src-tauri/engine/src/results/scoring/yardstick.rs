@@ -4,6 +4,7 @@ use super::companions::Gold;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use touchstone_formats::json;
+use touchstone_formats::offered::Offer;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::value::Value;
@@ -42,11 +43,12 @@ pub struct Panel {
 pub(crate) type Programs = BTreeMap<String, Result<u64, String>>;
 
 impl Yardstick {
-    /// Of a variation, with what lies in files of its own: the gold answer, and the programs of scorers.
+    /// Of a variation, with its tools, which judges of calls are shown, and with what lies in files of its own: the gold answer, and
+    /// the programs of scorers.
     pub(crate) fn new(
         task: &Task,
         variation: &Variation,
-        gold: Option<Gold>,
+        (tools, gold): (&[Offer], Option<Gold>),
         program: &mut impl FnMut(&str) -> Result<u64, String>,
     ) -> Self {
         let (expected, trouble) = match (&variation.expected, gold) {
@@ -66,6 +68,9 @@ impl Yardstick {
         add(&mut hash, &asked(task, variation));
         add(&mut hash, &format!("{}{expected_text}", expected.is_some()));
         add(&mut hash, trouble.as_deref().unwrap_or_default());
+        if !tools.is_empty() {
+            add(&mut hash, &format!("{tools:?}"));
+        }
         let offered = Query::of_task(task).map(|query| Offered::of(&query));
         if let Some(offered) = &offered {
             add(&mut hash, &format!("{offered:?}"));
@@ -140,7 +145,7 @@ mod tests {
     fn yardsticks(text: &str) -> Vec<Yardstick> {
         let task = suite::read(text, "t").unwrap().tasks.remove(0);
         let variations = task.variations.iter();
-        variations.map(|one| Yardstick::new(&task, one, None, &mut |_| Ok(7))).collect()
+        variations.map(|one| Yardstick::new(&task, one, (&[], None), &mut |_| Ok(7))).collect()
     }
 
     fn fingerprint(text: &str) -> i64 {

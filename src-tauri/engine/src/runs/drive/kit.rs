@@ -5,7 +5,7 @@ use crate::runs::tools::shelf::{self, Entry, Shelf};
 use crate::runs::tools::{Called, ToolFailure, Unusable};
 use crate::runs::way::{Offering, Way};
 use touchstone_formats::json;
-use touchstone_formats::stabletoolbench::functions::Function;
+use touchstone_formats::stabletoolbench::functions::{self, Function};
 use touchstone_formats::stabletoolbench::{Pool, Query, names};
 use touchstone_formats::value::Value;
 
@@ -60,6 +60,11 @@ impl Default for Asked<'_> {
 }
 
 impl Kit {
+    /// What calls can be held against: all but what only hands over the answer.
+    pub(super) fn told(&self) -> impl Iterator<Item = &Offer> {
+        self.offers.iter().filter(|offer| offer.name != functions::FINISH)
+    }
+
     /// Offers functions of virtual APIs besides what is offered already.
     pub(super) fn offer_apis(
         &mut self,

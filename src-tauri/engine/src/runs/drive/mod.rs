@@ -202,6 +202,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     }
     let mut script = script(job, model, file, &journal);
     script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
+    script.set_offers(kit.told().map(|offer| clean::value(&crew.redactor, offer.value())).collect());
     let bounds = way.bounds();
     let talk = Talk {
         crew,

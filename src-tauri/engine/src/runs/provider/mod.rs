@@ -13,6 +13,7 @@ use super::talk::{Call, Turn};
 use crate::runs::spec::{Model, Provider};
 use serde::{Deserialize, Serialize};
 use touchstone_formats::json;
+pub use touchstone_formats::offered::Offer;
 use touchstone_formats::value::Value;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -27,17 +28,6 @@ pub struct Ask<'a> {
     pub turns: &'a [Turn],
     /// Tools it may call.
     pub tools: &'a [Offer],
-}
-
-/// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
-    /// Name, unique among the tools of a run.
-    pub name: String,
-    /// What it does.
-    pub description: String,
-    /// JSON schema of its parameters.
-    pub parameters: Value,
 }
 
 /// A request, ready to be sent but for the key.

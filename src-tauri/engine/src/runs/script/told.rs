@@ -5,7 +5,13 @@ use crate::runs::provider::Reply;
 use crate::runs::search::{Bounds, Kind, Search};
 use crate::runs::talk::{Call, Outcome};
 use crate::runs::way::Way;
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
+
+/// Under `run:`.
+const OFFERS: &str = "tool_definitions";
+/// Longer ones, in bytes, are not written: a transcript is written anew with each turn.
+const MOST_OFFERS: usize = 512 << 10;
 
 impl Script {
     /// Tells a search in place of what was told of it before. The first message stays.
@@ -34,6 +40,19 @@ impl Script {
     pub fn answer(&mut self, answer: Option<&Value>) {
         self.document.set_answer(answer.map(fit::value));
         self.forget("answer_lenient");
+    }
+
+    /// Writes the tools that the model is offered, so that its calls can be held against what they take. What was offered before, and
+    /// is not any more, stays: earlier calls are of it.
+    pub fn set_offers(&mut self, offers: Vec<Value>) {
+        let name = |offer: &Value| offer.get("name").and_then(Value::text).map(str::to_owned);
+        let now: Vec<Option<String>> = offers.iter().map(name).collect();
+        let before = self.run(OFFERS).map_or(&[][..], Value::items);
+        let mut all: Vec<Value> = before.iter().filter(|offer| !now.contains(&name(offer))).cloned().collect();
+        all.extend(offers.iter().map(fit::value));
+        if !offers.is_empty() && all.iter().map(|offer| json::length(offer, false)).sum::<usize>() <= MOST_OFFERS {
+            self.document.set_run(OFFERS, Value::List(all));
+        }
     }
 
     /// Writes how the run goes about its task.

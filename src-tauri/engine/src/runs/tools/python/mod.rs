@@ -20,6 +20,7 @@ use sandbox::{NotRun, Sandbox};
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use touchstone_formats::offered::{PROGRAM as PARAMETER, PYTHON as NAME, USUAL};
 use touchstone_formats::value::Value;
 
 /// What a program may use.
@@ -44,10 +45,10 @@ pub struct PythonLimits {
 impl Default for PythonLimits {
     fn default() -> Self {
         Self {
-            wall: Duration::from_secs(30),
+            wall: Duration::from_secs(USUAL.0),
             grace: Duration::from_secs(2),
             cpu: Duration::from_secs(20),
-            memory: 1 << 30,
+            memory: USUAL.1 << 20,
             processes: 64,
             files: 64 << 20,
             output: 1 << 20,
@@ -61,8 +62,6 @@ pub struct PythonTool {
     sandbox: Sandbox,
 }
 
-const NAME: &str = "execute_python_program";
-const PARAMETER: &str = "pythonCode";
 /// Longer programs are not written by models, and would be a burden to keep.
 const LONGEST_PROGRAM: usize = 1 << 20;
 
@@ -83,26 +82,7 @@ impl PythonTool {
     /// The tool as a model is told of it.
     pub fn offer(&self) -> Offer {
         let limits = &self.sandbox.limits;
-        let (wall, memory) = (limits.wall.as_secs(), limits.memory >> 20);
-        let text = |text: &str| Value::from(text);
-        let map = |entries: Vec<(&str, Value)>| {
-            Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
-        };
-        let code = map(vec![("type", text("string")), ("description", text("The whole Python program."))]);
-        Offer {
-            name: NAME.to_owned(),
-            description: format!(
-                "Runs a Python 3 program and returns its stdout, stderr and exit code. Print what you want to see. Each call is a \
-                 new process: nothing is kept from earlier calls. There is no network, no input and no other file than those the \
-                 program writes; it has {wall} seconds and {memory} MiB of memory."
-            ),
-            parameters: map(vec![
-                ("type", text("object")),
-                ("properties", map(vec![(PARAMETER, code)])),
-                ("required", Value::List(vec![text(PARAMETER)])),
-                ("additionalProperties", Value::Bool(false)),
-            ]),
-        }
+        Offer::python((limits.wall.as_secs(), limits.memory >> 20))
     }
 
     /// Runs a program and says how it ended. When `stop` is cancelled the outcome is `killed`: whoever cancelled it knows that this

@@ -18,6 +18,7 @@ use sqlite::Sqlite;
 use std::path::Path;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+use touchstone_formats::offered::Dialect;
 use touchstone_formats::value::Value;
 
 /// Longest statement, in bytes.
@@ -89,26 +90,10 @@ impl SqlTool {
     /// The tool as a model is told of it.
     pub fn offer(&self) -> Offer {
         let dialect = match self.database {
-            Database::Sqlite(_) => "SQLite",
-            Database::Postgres(_) => "PostgreSQL",
+            Database::Sqlite(_) => Dialect::Sqlite,
+            Database::Postgres(_) => Dialect::Postgres,
         };
-        let mut description =
-            format!("Runs one read-only SQL query ({dialect}) and gives its rows back as a list of objects.");
-        if let Some(own) = &self.description {
-            description = format!("{} {description}", own.trim());
-        }
-        let map = |entries: Vec<(&str, Value)>| {
-            Value::Map(entries.into_iter().map(|(key, value)| (Value::from(key), value)).collect())
-        };
-        let sql =
-            map(vec![("type", "string".into()), ("description", format!("One {dialect} query.").as_str().into())]);
-        let parameters = map(vec![
-            ("type", "object".into()),
-            ("properties", map(vec![("sql", sql)])),
-            ("required", Value::List(vec!["sql".into()])),
-            ("additionalProperties", Value::Bool(false)),
-        ]);
-        Offer { name: self.name.clone(), description, parameters }
+        Offer::sql(&self.name, dialect, self.description.as_deref())
     }
 
     /// Tables and columns that can be read, as SQL, for the instructions of a model. The same database gives the same text.
