@@ -1,7 +1,7 @@
 //! **Pure.** A run as the evaluators of azure-ai-evaluation take it: what was said up to the last request, and what was done after it,
 //! as lists of messages. Long pieces are shortened until all of it fits, and say so.
 use super::subject::{MOST, PIECES, cut, is_finish, length, shown};
-use touchstone_formats::azure::{Choice, of_run};
+use touchstone_formats::azure::{Choice, Row, of_run};
 use touchstone_formats::run::{Part, Run, Step, StepKind};
 use touchstone_formats::value::Value;
 
@@ -16,6 +16,8 @@ pub struct Turns {
     pub tool_definitions: Vec<Value>,
     /// What tools returned in the whole run, in order.
     pub returned: Vec<Value>,
+    /// Tools were called, and not only programs run that are told as calls.
+    calls_tools: bool,
 }
 
 impl Turns {
@@ -41,7 +43,9 @@ impl Turns {
             row.response.push(says("assistant", &shown(cut(&more.into(), PIECES[0]))));
         }
         let returned = row.query.iter().chain(&row.response).flat_map(results).collect();
-        Self { query: row.query, response: row.response, tool_definitions: row.tool_definitions, returned }
+        let calls_tools = run.steps.iter().any(|step| step.kind == StepKind::ToolCall);
+        let Row { query, response, tool_definitions } = row;
+        Self { query, response, tool_definitions, returned, calls_tools }
     }
 
     /// A tool that was called after the last request, and is none of those that it could use; the first such.
@@ -57,7 +61,8 @@ impl Turns {
 
     /// Whether a tool was called after the last request.
     pub fn has_calls(&self) -> bool {
-        self.response.iter().flat_map(parts).any(|part| part.get("tool_call").is_some() || is(part, "tool_call"))
+        let is_call = |part: &Value| part.get("tool_call").is_some() || is(part, "tool_call");
+        self.calls_tools && self.response.iter().flat_map(parts).any(is_call)
     }
 }
 
