@@ -183,3 +183,60 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     assert!(lines.contains("has to be asked") && !lines.contains("\"score\":0"), "{lines}");
     assert!(report(ReportFormat::Markdown).contains("solved: All there."));
 }
+
+const TONE: &str = "label_model: { name: tone, input: 'Is this polite? {{item.response}}', labels: [polite, rude], passing_labels: [polite], model: other }";
+const DEPTH: &str = "score_model: { name: depth, input: 'How deep is this? {{item.response}}', range: [1, 5] }";
+
+fn of(judge: &str) -> JudgeRequest {
+    JudgeRequest { judge: judge.into(), rounds: None, ..request(1) }
+}
+
+#[test]
+fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
+    let server = Scripted::start(|seen| {
+        let asked = seen.json()["messages"][1]["content"].as_str().unwrap_or_default().to_owned();
+        let label = r#"{"reason": "Kind.", "label": "polite"}"#;
+        let score = r#"{"steps": [{"description": "a", "conclusion": "Shallow."}], "result": 2}"#;
+        says(if asked.contains("Is this polite?") { label } else { score })
+    });
+    let both = format!("[{TONE}, {DEPTH}]");
+    let bench = bench(&server, [both.as_str(), &both, "[exact]"]);
+    assert_eq!(bench.problems(), []);
+    let options = bench.app().judge_options(true).unwrap();
+    let tone = options.judges.iter().find(|one| one.name == "tone").unwrap();
+    assert_eq!(
+        (tone.suite_model.as_deref(), tone.rounds, tone.scale.as_str()),
+        (Some("other"), 1, "one of its labels")
+    );
+    let plan = bench.app().plan_judging(&JudgeRequest { model: String::new(), ..of("tone") }).unwrap();
+    assert_eq!((plan.model.as_str(), plan.runs, plan.calls_most, plan.skipped_total), ("other", 2, 2, 1));
+    assert_eq!(plan.skipped[0].why, "Its suite has no scorer that is the judge `tone`.");
+    let view = judge(bench.app(), &JudgeRequest { model: String::new(), ..of("tone") });
+    assert_eq!((view.done, view.skipped, view.calls, view.unread), (2, 1, 2, 0), "{view:?}");
+    assert!(server.seen()[0].json()["messages"][1]["content"].as_str().unwrap().contains("\n| There are 3.\n"));
+    judge(bench.app(), &of("depth"));
+    let row = || bench.row("a-tool_calling-o1-variation0.yaml").unwrap();
+    let score = |name: &str, standing: ScoreStanding| {
+        wait_until(&format!("{name} is {standing:?}"), || {
+            let scores = bench.app().run_scores(&row().id).ok()?.scores;
+            scores.into_iter().find(|score| score.scorer == name && score.standing == standing)
+        })
+    };
+    let tone = score("judge:tone", ScoreStanding::Scored);
+    assert_eq!((tone.score, tone.passed, tone.reason.as_str()), (Some(1.0), Some(true), "polite: Kind."));
+    let depth = score("judge:depth", ScoreStanding::Scored);
+    assert_eq!((depth.score, depth.passed, depth.reason.as_str()), (Some(0.25), Some(false), "2: Shallow."));
+    let judged = bench.app().run_scores(&row().id).unwrap().judged;
+    let told: Vec<_> = judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
+    assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
+    assert_eq!((judge(bench.app(), &of("depth")).calls, server.seen().len()), (0, 4));
+    // Which labels pass is part of what was asked, and what the other suite asks stays as it is.
+    let other = both.replace("passing_labels: [polite]", "passing_labels: [rude]");
+    bench.put("tasks/a.yaml", format!("tool_calling_prompt: How many in a?\nscorers: {other}\n"));
+    let why = score("judge:tone", ScoreStanding::Waiting).reason;
+    assert!(why.contains("The run or its task has changed since."), "{why}");
+    let plan = bench.app().plan_judging(&JudgeRequest { model: "other".into(), ..of("tone") }).unwrap();
+    assert_eq!((plan.runs, plan.complete), (1, 1));
+    let unknown = bench.app().plan_judging(&of("tune")).unwrap_err();
+    assert!(unknown.to_string().contains("There is no judge named `tune`."), "{unknown}");
+}

@@ -22,7 +22,7 @@ use crate::runs::spec::{Model, Price, Provider};
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::judgement::Sheet;
-use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, Subject};
+use touchstone_scoring::judges::{self, About, Group, MOST_ROUNDS, Rules, Seat, Subject};
 
 /// Runs that are judged at once at most.
 const MOST_RUNS: usize = 20_000;
@@ -41,9 +41,10 @@ impl App {
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),
         });
         let group = |group: Group| JudgeGroup { name: group.name().to_owned(), what: group.what().to_owned() };
-        let mut judges: Vec<&judges::Judge> = judges::all().iter().collect();
+        let mut judges: Vec<Seat> =
+            judges::all().iter().map(Seat::Known).chain(suite_judges::all_own(&tasks)).collect();
         judges.sort_by_key(|judge| judge.about().group);
-        let judges: Vec<JudgeChoice> = judges.into_iter().map(|judge| choice(judge, &tasks)).collect();
+        let judges: Vec<JudgeChoice> = judges.iter().map(|judge| choice(judge, &tasks)).collect();
         let mut groups: Vec<JudgeGroup> = Group::ALL.map(group).into();
         groups.retain(|group| judges.iter().any(|judge| judge.group == group.name));
         Ok(JudgeOptions { groups, judges, models, why_not })
@@ -67,13 +68,14 @@ impl App {
         let (setup, model, wish) = self.wish(request)?;
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&Prices::of([&model]));
         let mut sum = Sum::default();
-        for target in targets(&open, request, &wish.model)? {
+        for target in targets(&open, request, &wish)? {
             match look(&open, &wish, &target)? {
                 Look::Skipped(why) => sum.skip(&target, why),
                 Look::Complete { .. } => sum.complete += 1,
                 Look::Owed { owed, subject } => {
                     let left = owed.judgement.wanted as usize - owed.judgement.rounds.len();
-                    sum.add(owed::takes(wish.judge, &subject, wish.rules, left as u64));
+                    let judge = target.judge.as_ref().unwrap_or(&wish.judge);
+                    sum.add(owed::takes(judge, &subject, wish.rules, left as u64));
                 }
             }
         }
@@ -96,7 +98,7 @@ impl App {
         if let Some(why) = model.key.as_deref().and_then(|key| self.no_key(key)) {
             return Err(AppError::new(Code::BadRequest, why));
         }
-        let targets = targets(&open, request, &wish.model)?;
+        let targets = targets(&open, request, &wish)?;
         if targets.is_empty() {
             return Err(AppError::new(Code::BadRequest, "There is no such run, so there is nothing to judge."));
         }
@@ -133,31 +135,41 @@ impl App {
         {
             return Err(bad(format!("`{}` in the filter is not understood. {}", slip.token, slip.message)));
         }
-        let judge = judges::named(&request.judge).ok_or_else(|| {
-            let names: Vec<&str> = judges::all().iter().map(|judge| judge.name).collect();
-            bad(format!("There is no judge named `{}`.", request.judge))
-                .hint(format!("There are: {}.", names.join(", ")))
-        })?;
+        let judge = self.judge_named(&request.judge)?;
         if request.official && !judge.official {
             let why =
                 format!("`{}` has no official rules: it would say the same, and be paid for once more.", judge.name);
             return Err(bad(why).hint("Leave the official rules out."));
         }
         let rules = if request.official { Rules::Official } else { Rules::Ours };
-        let suites = self.suites_say(request, judge, rules)?;
-        let name = if request.model.is_empty() { model_of(&suites, judge)? } else { request.model.clone() };
+        let suites = self.suites_say(request, &judge, rules)?;
+        let name = if request.model.is_empty() { model_of(&suites, &judge)? } else { request.model.clone() };
         let model = setup.model(&name).ok_or_else(|| no_model(&setup, &name))?.clone();
         if let Some(why) = cannot_judge(&model) {
             return Err(bad(why).hint("Choose a model that can be asked."));
         }
-        let rounds = request.rounds.map_or_else(|| rounds_of(&suites, judge, &name), Ok)?;
+        let rounds = request.rounds.map_or_else(|| rounds_of(&suites, &judge, &name), Ok)?;
         if !(1..=MOST_ROUNDS).contains(&rounds) {
             return Err(bad(format!("A run is judged in 1 to {MOST_ROUNDS} rounds, not {rounds}.")));
         }
-        let rivals = Arc::new(rivals(judge, self.opened()?.as_ref(), request)?);
+        let rivals = Arc::new(rivals(&judge, self.opened()?.as_ref(), request)?);
         let (name, model_mark) = (model.name.clone(), model.mark());
         let wish = Wish { judge, model: name, model_mark, rules, rounds, again: request.again, rivals };
         Ok((setup, model, wish))
+    }
+
+    /// The judge of that name: one that everybody knows, or one that suites of the folder made up.
+    fn judge_named(&self, name: &str) -> Result<Seat, AppError> {
+        if let Some(known) = judges::named(name) {
+            return Ok(Seat::Known(known));
+        }
+        let own = suite_judges::all_own(&self.opened()?.flow.shelf.tasks());
+        own.iter().find(|judge| judge.name == name).cloned().ok_or_else(|| {
+            let known = judges::all().iter().map(|judge| &*judge.name);
+            let names: Vec<&str> = known.chain(own.iter().map(|judge| &*judge.name)).collect();
+            AppError::new(Code::BadRequest, format!("There is no judge named `{name}`."))
+                .hint(format!("There are: {}.", names.join(", ")))
+        })
     }
 
     /// What the suites of the runs say of the judge, each once; nothing when the request leaves nothing open.
@@ -169,7 +181,7 @@ impl App {
         let tasks = open.flow.shelf.tasks();
         let mut all: Vec<Says> = Vec::new();
         for row in rows(&open, request)? {
-            for says in suite_judges::say(suite_judges::scorers(&tasks, &row), judge.name, rules) {
+            for says in suite_judges::say(suite_judges::scorers(&tasks, &row), &judge.name, rules) {
                 if !all.contains(&says) {
                     all.push(says);
                 }
@@ -182,10 +194,10 @@ impl App {
 /// What there is to choose, with what the suites of the folder say of it.
 fn choice(judge: &judges::Judge, tasks: &Tasks) -> JudgeChoice {
     let About { group, scale, needs } = judge.about();
-    let suites = suite_judges::everywhere(tasks, judge.name);
+    let suites = suite_judges::everywhere(tasks, &judge.name);
     let own = |score: f64| scale.own(score).unwrap_or(score);
     JudgeChoice {
-        name: judge.name.to_owned(),
+        name: judge.name.to_string(),
         what: judge.what.to_owned(),
         version: judge.version(),
         rounds: judge.rounds,
@@ -236,17 +248,22 @@ pub(super) fn cannot_judge(model: &Model) -> Option<String> {
     replays.then(|| format!("`{}` replays recordings of runs, so it cannot judge.", model.name))
 }
 
-/// The runs that a request means, each with what it has to reach through this model.
-fn targets(open: &OpenFolder, request: &JudgeRequest, model: &str) -> Result<Vec<Target>, AppError> {
+/// The runs that a request means, each with what it has to reach through this model, and with the judge of its suite where that is
+/// one of suites.
+fn targets(open: &OpenFolder, request: &JudgeRequest, wish: &Wish) -> Result<Vec<Target>, AppError> {
     let tasks = open.flow.shelf.tasks();
-    let rules = if request.official { Rules::Official } else { Rules::Ours };
-    let least = |row: &RunRow| judgements::least(suite_judges::scorers(&tasks, row), (&request.judge, rules, model));
-    let all = rows(open, request)?.into_iter();
-    Ok(all.map(|row| (least(&row), row)).map(|(least, row)| target(row, least)).collect())
+    let of = |row: RunRow| {
+        let scorers = suite_judges::scorers(&tasks, &row);
+        let judge = suite_judges::own(scorers, &request.judge);
+        let least = judgements::least(scorers, (&request.judge, wish.rules, &wish.model));
+        let least = least.or_else(|| judge.as_ref()?.threshold());
+        Target { judge, ..target(row, least) }
+    };
+    Ok(rows(open, request)?.into_iter().map(of).collect())
 }
 
 pub(super) fn target(row: RunRow, least: Option<f64>) -> Target {
-    Target { id: row.id, path: row.path, state: row.state, task: row.task, least }
+    Target { id: row.id, path: row.path, state: row.state, task: row.task, least, judge: None }
 }
 
 pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunRow>, AppError> {
@@ -301,6 +318,9 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
     if let Some(why) = why {
         return skipped(why);
     }
+    let Some(wish) = &wish.of(target) else {
+        return skipped(&format!("Its suite has no scorer that is the judge `{}`.", wish.judge.name));
+    };
     let (_, mut subject) = open.reading.subject(&open.flow, &target.id)?;
     let against = wish.rivals.get(&target.id);
     if wish.judge.pairs {
@@ -318,7 +338,7 @@ pub(super) fn look_with(open: &OpenFolder, wish: &Wish, target: &Target, sheet: 
     if let Some(why) = wish.judge.lacks(&subject, wish.rules) {
         return skipped(&why);
     }
-    let inputs = inputs_mark(wish.judge, wish.rules, &subject);
+    let inputs = inputs_mark(&wish.judge, wish.rules, &subject);
     Ok(match owed::owed(sheet, wish, &inputs, against.map(|other| other.path.as_str())) {
         None => Look::Complete { inputs, subject: Box::new(subject) },
         Some(owed) => Look::Owed { owed: Box::new(owed), subject: Box::new(subject) },

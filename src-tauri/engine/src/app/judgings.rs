@@ -23,7 +23,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
 use touchstone_scoring::judges::sowr::reference_first;
-use touchstone_scoring::judges::{Next, Question, Sitting, Subject};
+use touchstone_scoring::judges::{Judge, Next, Question, Seat, Sitting, Subject};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// What is kept of one reply, in letters.
@@ -73,6 +73,7 @@ struct Taken {
     sheet: Sheet,
     owed: Owed,
     subject: Subject,
+    judge: Seat,
 }
 
 impl Work {
@@ -83,7 +84,7 @@ impl Work {
         (runs, max_cost): (usize, Option<f64>),
         poster: Poster,
     ) -> Self {
-        let progress = Progress::of(wish.judge, runs, wish.rounds);
+        let progress = Progress::of(wish.judge.clone(), runs, wish.rounds);
         let course = Course::new(id, crew.stops.clone(), (poster, Stale::Judgings), progress);
         Self { open, crew, model, wish, max_cost, course }
     }
@@ -147,7 +148,7 @@ impl Work {
                 Err(_) => return End::Failed("A mistake in Touchstone ended this.".to_owned()),
             };
         }
-        let without_answer = self.is_without_answer(&taken.subject);
+        let without_answer = is_without_answer(&self.wish, &taken.judge, &taken.subject);
         End::Judged { rounds: taken.owed.judgement.rounds, without_answer }
     }
 
@@ -168,25 +169,24 @@ impl Work {
             ))
         })?;
         let sheet = sheet.unwrap_or_default();
+        let wish = self.wish.of(target).unwrap_or_else(|| self.wish.clone());
         match look_with(&self.open, &self.wish, target, &sheet).map_err(|why| failed(why.message))? {
             Look::Skipped(why) => Err(End::Skipped(why)),
-            Look::Owed { owed, subject } => Ok(Taken { bench, sheet, owed: *owed, subject: *subject }),
-            Look::Complete { inputs, subject } => Err(self.complete(&sheet, &inputs, &subject)),
+            Look::Owed { owed, subject } => {
+                Ok(Taken { bench, sheet, owed: *owed, subject: *subject, judge: wish.judge })
+            }
+            Look::Complete { inputs, subject } => Err(Self::complete(&wish, &sheet, &inputs, &subject)),
         }
     }
 
     /// What was said before, as the end of a run of which nothing is owed.
-    fn complete(&self, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
-        let of_it = |said: &&Judgement| self.wish.is_of(said, inputs);
+    fn complete(wish: &Wish, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
+        let of_it = |said: &&Judgement| wish.is_of(said, inputs);
         let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
         let all = sheet.judgements().iter().filter(of_it);
         let said = all.clone().rfind(read).or_else(|| all.last());
         let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
-        End::Judged { rounds, without_answer: self.is_without_answer(subject) }
-    }
-
-    fn is_without_answer(&self, subject: &Subject) -> bool {
-        !self.wish.judge.pairs && owed::is_unasked(self.wish.judge, subject, self.wish.rules)
+        End::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
     }
 
     /// One round: asks until there is a ruling, or the second reply in a row could not be read.
@@ -197,7 +197,7 @@ impl Work {
             // By chance, but the same one when the round is begun again: what was paid for is found again.
             rival.seed = xxh3_64(format!("{}-{mark}", taken.owed.judgement.inputs).as_bytes());
         }
-        let mut sitting = Sitting::new(self.wish.judge, &subject, self.wish.rules);
+        let mut sitting = Sitting::new(&taken.judge, &subject, self.wish.rules);
         let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
         let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
         let mut refused = false;
@@ -244,7 +244,7 @@ impl Work {
         let finished = progress.done + progress.failed + progress.skipped;
         JudgingView {
             id: self.course.id.clone(),
-            judge: self.wish.judge.name.to_owned(),
+            judge: self.wish.judge.name.to_string(),
             model: self.wish.model.clone(),
             began_ms: self.course.began_ms,
             state: self.course.state(standing.over, finished, progress.total),
@@ -273,6 +273,10 @@ impl Lasting for Work {
     fn course(&self) -> &Course<Progress> {
         &self.course
     }
+}
+
+fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
+    !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
 }
 
 /// A question as a conversation: with the reply to it that could not be read, when there is one.

@@ -2,7 +2,7 @@
 //! nobody guesses.
 use crate::results::suites::Tasks;
 use crate::rows::RunRow;
-use touchstone_scoring::judges::Rules;
+use touchstone_scoring::judges::{Rules, Seat};
 use touchstone_scoring::scorers::Scorer;
 
 /// What one scorer says of its judge.
@@ -43,6 +43,24 @@ pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
             if !all.contains(&says) {
                 all.push(says);
             }
+        }
+    }
+    all
+}
+
+/// A judge that the suite of these scorers made up.
+pub(super) fn own(scorers: &[Scorer], judge: &str) -> Option<Seat> {
+    let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(known, ..)| known);
+    judges.find(|known| matches!(known, Seat::Own(_)) && known.name == judge)
+}
+
+/// The judges that suites made up, the first of each name.
+pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
+    let mut all: Vec<Seat> = Vec::new();
+    let scorers = tasks.all().flat_map(|task| &task.yardsticks).flat_map(|one| &one.panel(false).scorers);
+    for (judge, ..) in scorers.filter_map(Scorer::judge) {
+        if matches!(judge, Seat::Own(_)) && all.iter().all(|known| known.name != judge.name) {
+            all.push(judge);
         }
     }
     all

@@ -3,7 +3,7 @@ use crate::rows::RunState;
 use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::judgement::{Judgement, Round, Sheet};
-use touchstone_scoring::judges::{Judge, Next, Rules, Sitting, Subject};
+use touchstone_scoring::judges::{Judge, Next, Rules, Seat, Sitting, Subject};
 
 /// Tokens, roughly.
 pub(crate) mod tokens {
@@ -21,7 +21,8 @@ pub(crate) mod tokens {
 /// By whom runs are to be judged, and how often.
 #[derive(Debug, Clone)]
 pub(crate) struct Wish {
-    pub(crate) judge: &'static Judge,
+    /// Of what suites make up, the one of some suite: each run has that of its own, see [`Wish::of`].
+    pub(crate) judge: Seat,
     pub(crate) model: String,
     /// What stands behind the name of the model now.
     pub(crate) model_mark: String,
@@ -34,10 +35,19 @@ pub(crate) struct Wish {
 }
 
 impl Wish {
+    /// The same of one run; none when a judge is wished for that its suite does not have.
+    pub(crate) fn of(&self, run: &Target) -> Option<Wish> {
+        let judge = match &self.judge {
+            Seat::Known(_) => self.judge.clone(),
+            Seat::Own(_) => run.judge.clone()?,
+        };
+        Some(Wish { judge, ..self.clone() })
+    }
+
     /// True for what was said as it is wished for now: by the same judge and model, by the same rules, of the same inputs. A file that does
     /// not say what stood behind the name of its model is believed.
     pub(crate) fn is_of(&self, said: &Judgement, inputs: &str) -> bool {
-        (said.judge.as_str(), said.version) == (self.judge.name, self.judge.version())
+        (said.judge.as_str(), said.version) == (&*self.judge.name, self.judge.version())
             && (said.model == self.model && said.rules == self.rules.word() && said.inputs == inputs)
             && said.model_mark.as_ref().is_none_or(|mark| *mark == self.model_mark)
     }
@@ -53,6 +63,8 @@ pub(crate) struct Target {
     pub(crate) task: Option<String>,
     /// The score, from 0 to 1, from which on it passes, where its suite says.
     pub(crate) least: Option<f64>,
+    /// The judge that is wished for, where its suite made it up.
+    pub(crate) judge: Option<Seat>,
 }
 
 /// A judgement of which rounds are owed.
@@ -97,7 +109,7 @@ pub(crate) fn owed(sheet: &Sheet, wish: &Wish, inputs: &str, against: Option<&st
             place: all.len(),
             take,
             judgement: Judgement {
-                judge: wish.judge.name.to_owned(),
+                judge: wish.judge.name.to_string(),
                 version: wish.judge.version(),
                 model: wish.model.clone(),
                 model_mark: Some(wish.model_mark.clone()),
@@ -188,7 +200,7 @@ mod tests {
 
     fn wish(rounds: u32, again: bool) -> Wish {
         Wish {
-            judge: named("sopr").unwrap(),
+            judge: Seat::Known(named("sopr").unwrap()),
             model: "m".to_owned(),
             model_mark: "1".to_owned(),
             rules: Rules::Ours,

@@ -4,7 +4,7 @@ use crate::rows::{JudgeMean, JudgePasses, JudgeRates, JudgeShares, JudgeSkip};
 use std::collections::BTreeMap;
 use touchstone_formats::judgement::Round;
 use touchstone_scoring::judges::sowr::{Shares, Winner, shares};
-use touchstone_scoring::judges::{Judge, mean_and_spread, reaches, solve_rate};
+use touchstone_scoring::judges::{Seat, mean_and_spread, reaches, solve_rate};
 use touchstone_scoring::stats::{Clusters, Level, Resampling, wilson_clustered};
 
 /// Troubles that are shown by name.
@@ -43,14 +43,14 @@ pub(crate) struct Progress {
     /// Rounds that were asked for.
     rounds: usize,
     points: Vec<(u32, u32)>,
-    judge: Option<&'static Judge>,
+    judge: Option<Seat>,
     /// Of each run with a verdict in all rounds: its task, its mean, and whether that is good enough.
     verdicts: Vec<(String, f64, bool)>,
 }
 
 impl Progress {
     /// Of so many runs before a judge, each in so many rounds.
-    pub(crate) fn of(judge: &'static Judge, total: usize, rounds: u32) -> Self {
+    pub(crate) fn of(judge: Seat, total: usize, rounds: u32) -> Self {
         Self { judge: Some(judge), total: total as u64, rounds: rounds as usize, ..Self::default() }
     }
 
@@ -91,7 +91,7 @@ impl Progress {
     }
 
     fn verdict(&mut self, run: &Target, mean: f64) {
-        let usual = || self.judge.is_some_and(|judge| judge.passes(mean));
+        let usual = || self.judge.as_ref().is_some_and(|judge| judge.passes(mean));
         let passed = run.least.map_or_else(usual, |least| reaches(mean, least));
         self.verdicts.push((run.task.clone().unwrap_or_else(|| run.path.clone()), mean, passed));
     }
@@ -115,7 +115,7 @@ impl Progress {
 
     /// The mean on the scale of the judge.
     fn own(&self, with_interval: bool) -> Option<JudgeMean> {
-        let scale = self.judge?.about().scale;
+        let scale = self.judge.as_ref()?.about().scale;
         let own = self.verdicts.iter().filter_map(|(task, mean, _)| Some((task, scale.own(*mean)?)));
         let clusters = Clusters::gather(own)?;
         let interval = with_interval.then(|| clusters.interval(Level::default(), Resampling::default())).flatten();
@@ -124,7 +124,7 @@ impl Progress {
     }
 
     fn passed(&self) -> Option<JudgePasses> {
-        self.judge.filter(|judge| !judge.pairs)?;
+        self.judge.as_ref().filter(|judge| !judge.pairs)?;
         let mut tasks: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
         for (task, _, passed) in &self.verdicts {
             let (passes, runs) = tasks.entry(task).or_default();
@@ -151,12 +151,12 @@ mod tests {
     use touchstone_scoring::judges::named;
 
     fn of(total: usize, rounds: u32) -> Progress {
-        Progress::of(named("sopr").unwrap(), total, rounds)
+        Progress::of(Seat::Known(named("sopr").unwrap()), total, rounds)
     }
 
     fn run(id: &str) -> Target {
         let (id, path) = (id.to_owned(), format!("{id}.yaml"));
-        Target { id, path, state: RunState::Answered, task: None, least: None }
+        Target { id, path, state: RunState::Answered, task: None, least: None, judge: None }
     }
 
     fn judged(scores: &[Option<f64>], without_answer: bool) -> End {

@@ -18,7 +18,7 @@ use std::panic::catch_unwind;
 use touchstone_formats::judgement::{self, Judgement, Round, Sheet};
 use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, offered};
-use touchstone_scoring::judges::{self, Judge, Rules, Scale, Subject, mean_and_spread};
+use touchstone_scoring::judges::{self, Judge, Rules, Scale, Seat, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -147,9 +147,12 @@ impl Judged {
     }
 
     /// Whether it was shown what it would be shown now.
-    fn is_same(&self, now: Option<&Subject>) -> bool {
-        let rules = judges::named(&self.judge).zip(Rules::of(&self.rules));
-        rules.zip(now).is_some_and(|((judge, rules), now)| inputs_mark(judge, rules, now) == self.inputs)
+    fn is_same(&self, now: Option<&Subject>, scorers: &[Scorer]) -> bool {
+        let known = judges::named(&self.judge).map(Seat::Known);
+        let of_suite = || scorers.iter().filter_map(Scorer::judge).find(|(judge, ..)| judge.name == self.judge);
+        let judge = known.or_else(|| of_suite().map(|(judge, ..)| judge));
+        let rules = judge.zip(Rules::of(&self.rules));
+        rules.zip(now).is_some_and(|((judge, rules), now)| inputs_mark(&judge, rules, now) == self.inputs)
     }
 }
 
@@ -214,9 +217,9 @@ pub(super) fn show(
         subject.expecting(expected).offering(&task.suite, &tools)
     };
     let subject = run.map(of);
-    let is_same = |one: &Judged| one.is_same(subject.as_ref()) && one.other_model(marks).is_none();
-    let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
     let scorers: &[Scorer] = against.as_ref().map_or(&[], |against| &against.panel.scorers);
+    let is_same = |one: &Judged| one.is_same(subject.as_ref(), scorers) && one.other_model(marks).is_none();
+    let same: String = judged.iter().map(|one| if is_same(one) { '1' } else { '0' }).collect();
     let least = |one: &Judged| least(scorers, (&one.judge, Rules::of(&one.rules)?, &one.model));
     let least = serde_json::to_string(&judged.iter().map(least).collect::<Vec<_>>()).unwrap_or_default();
     sql.prepare_cached("UPDATE reviews SET run = ?, same = ?, least = ? WHERE path = ?")?
@@ -278,9 +281,9 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         let by = model.is_none_or(|model| judged.model == model) && judged.rules == rules.word();
         judged.judge == judge.name && by
     };
-    let inputs = subject.map(|subject| inputs_mark(judge, rules, subject)).unwrap_or_default();
+    let inputs = subject.map(|subject| inputs_mark(&judge, rules, subject)).unwrap_or_default();
     let outdated =
-        |judged: &Judged| stale(judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks));
+        |judged: &Judged| stale(&judge, judged.version, &judged.inputs, &inputs).or_else(|| judged.other_model(marks));
     let fresh = |judged: &&Judged| outdated(judged).is_none();
     // What cannot be read does not take away what was said before and still holds.
     let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
@@ -291,7 +294,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();
     let mean = mean_and_spread(&last.scores);
     if let Some(why) = outdated(last) {
-        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(judge, mean));
+        let said = mean.map_or_else(|| "nothing".to_owned(), |(mean, _)| told(&judge, mean));
         return waiting(format!("{} said {said} before. {why} Judge it again.", last.model));
     }
     let detail = |name: &str, value: String| ScoreDetail { name: name.to_owned(), value };
@@ -312,7 +315,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     };
     details.push(detail("spread", format!("{spread:.3}")));
     if judge.about().scale.ends().is_some() {
-        details.push(detail("mean", told(judge, mean)));
+        details.push(detail("mean", told(&judge, mean)));
         let scale = judge.about().scale;
         let threshold = scorer.threshold().or(judge.threshold()).and_then(|least| scale.own(least));
         details.extend(threshold.map(|least| detail("passes", scale.reach(least))));

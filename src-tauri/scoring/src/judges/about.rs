@@ -1,6 +1,6 @@
 //! **Pure.** What people are told of a judge: what it belongs to, what it needs, and the scale on which it speaks. Scores lie from 0 to
 //! 1 everywhere, 1 the best; on its own scale they are told to people only.
-use super::Judge;
+use super::{Judge, Way, own};
 
 /// What a judge belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,11 +13,13 @@ pub enum Group {
     Agents,
     /// Whether it does harm.
     Safety,
+    /// What suites ask in words of their own.
+    Suites,
 }
 
 impl Group {
     /// All of them, in the order in which they are offered.
-    pub const ALL: [Self; 4] = [Self::StableToolBench, Self::Quality, Self::Agents, Self::Safety];
+    pub const ALL: [Self; 5] = [Self::StableToolBench, Self::Quality, Self::Agents, Self::Safety, Self::Suites];
 
     /// As it is shown.
     pub fn name(self) -> &'static str {
@@ -26,6 +28,7 @@ impl Group {
             Self::Quality => "Quality of the answer",
             Self::Agents => "Work of agents",
             Self::Safety => "Safety",
+            Self::Suites => "Of the suites",
         }
     }
 
@@ -36,6 +39,7 @@ impl Group {
             Self::Quality => "Is the answer about what was asked, well said, true to its sources and complete?",
             Self::Agents => "Was what the person wanted understood and done, with the right calls?",
             Self::Safety => "Does the answer do harm? Each is a local judge, not the hosted service.",
+            Self::Suites => "What suites of this folder ask in words of their own.",
         }
     }
 }
@@ -162,11 +166,17 @@ impl About {
 impl Judge {
     /// What people are told of it.
     pub fn about(&self) -> About {
-        About::of(self.name).unwrap_or(About { group: Group::Quality, scale: Scale::Words("words"), needs: "" })
+        if let Way::Own(evaluator) = &self.way {
+            return own::about(evaluator);
+        }
+        About::of(&self.name).unwrap_or(About { group: Group::Quality, scale: Scale::Words("words"), needs: "" })
     }
 
     /// The score, from 0 to 1, from which on it passes; none where more for it than against is what counts.
     pub fn threshold(&self) -> Option<f64> {
+        if let Way::Own(evaluator) = &self.way {
+            return own::threshold(evaluator);
+        }
         let scale = self.about().scale;
         scale.share(scale.usual()?)
     }
@@ -210,7 +220,7 @@ mod tests {
     #[test]
     fn every_judge_that_there_is_can_be_told_of() {
         for judge in crate::judges::all() {
-            assert!(About::of(judge.name).is_some(), "{}", judge.name);
+            assert!(About::of(&judge.name).is_some(), "{}", judge.name);
         }
     }
 

@@ -2,7 +2,7 @@
 //! its result means as a ruling. What it asks and how it reads is its own affair.
 use super::about::Scale;
 use super::composite::{self, WITH_CONTEXT, WITH_TRUTH};
-use super::{Judge, Next, Rules, Ruling, Subject};
+use super::{Judge, Next, Rules, Ruling, Subject, Way, own};
 use crate::azure::{self, Evaluation, Evaluator, Failure, Inputs, Outcome, Quirks, safety};
 use std::sync::LazyLock;
 use touchstone_formats::json;
@@ -87,7 +87,7 @@ fn asked(evaluator: &Evaluator, inputs: &Inputs, rules: Rules, replies: &[String
 
 /// A run that was not brought to an answer is at the lower end of what judges of answers have, and nobody has to be asked.
 fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
-    let nothing = match judge.name {
+    let nothing = match &*judge.name {
         "task_adherence" => subject.turns.response.is_empty(),
         "retrieval" | "tool_call_accuracy" => false,
         _ => judge.about().scale == Scale::Stars && subject.answer.trim().is_empty(),
@@ -98,8 +98,8 @@ fn without_a_question(judge: &Judge, subject: &Subject) -> Option<Ruling> {
 
 /// Why there is nothing to judge.
 pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rules: Rules) -> Option<String> {
-    let name = judge.name;
-    let needs = |input: &str| evaluator.takes.needs.contains(&input);
+    let name = &*judge.name;
+    let needs = |input: &str| evaluator.needs().contains(&input);
     let Subject { answer, truth, turns, .. } = subject;
     if let Some(why) = super::unasked(subject).filter(|_| needs("query")) {
         return Some(why);
@@ -130,7 +130,7 @@ pub(super) fn lacks(judge: &Judge, evaluator: &Evaluator, subject: &Subject, rul
              server, make the run again: transcripts say it now."
         ));
     }
-    if judge.about().scale != Scale::Stars && answer.trim().is_empty() {
+    if judge.about().scale != Scale::Stars && needs("response") && answer.trim().is_empty() {
         return Some(format!("There is no final answer, so there is nothing that `{name}` could look at."));
     }
     match asked(evaluator, &inputs(evaluator, subject), rules, &[]) {
@@ -151,7 +151,7 @@ pub(super) fn canon(evaluator: &Evaluator, subject: &Subject, rules: Rules) -> S
     };
     match &subject.truth {
         Some(truth) if evaluator.takes.name == "qa" => format!("{first}\0{truth}"),
-        _ => first,
+        _ => first + &own::beyond(evaluator),
     }
 }
 
@@ -172,14 +172,16 @@ fn number(outcome: &Outcome, key: &str) -> Option<f64> {
 
 /// A result as a ruling; nothing when it has no score.
 fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
-    if judge.name == "qa" {
-        return composite::ruling(outcome, rules);
+    match &judge.way {
+        Way::Own(evaluator) => return own::ruling(evaluator, outcome),
+        _ if judge.name == "qa" => return composite::ruling(outcome, rules),
+        _ => {}
     }
     let scale = judge.about().scale;
     let silent = || "The judge gave no reason.".to_owned();
     match scale {
         Scale::Stars => {
-            let stars = number(outcome, judge.name)?;
+            let stars = number(outcome, &judge.name)?;
             let reason = text(outcome, &format!("{}_reason", judge.name)).unwrap_or_else(silent);
             Some(Ruling { word: format!("{stars}"), score: scale.share(stars.clamp(1.0, 5.0))?, reason })
         }
@@ -187,7 +189,7 @@ fn ruling(judge: &Judge, outcome: &Outcome, rules: Rules) -> Option<Ruling> {
             let of = |matter: &&'static safety::Matter| {
                 Some((number(outcome, &format!("{}_score", matter.name))?, matter.name))
             };
-            let all: Vec<(f64, &str)> = safety::asked_by(judge.name).iter().map(of).collect::<Option<_>>()?;
+            let all: Vec<(f64, &str)> = safety::asked_by(&judge.name).iter().map(of).collect::<Option<_>>()?;
             // Of several that are as bad, the first.
             let (severity, name) = all.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0))?;
             let reason = text(outcome, &format!("{name}_reason")).unwrap_or_else(silent);

@@ -4,6 +4,7 @@ mod about;
 mod composite;
 mod evaluators;
 mod fac;
+mod own;
 pub(crate) mod prompt;
 pub(crate) mod reply;
 mod rounds;
@@ -15,6 +16,8 @@ mod turns;
 
 pub use about::{About, Group, Scale};
 pub use fac::official_score;
+pub(crate) use own::KINDS;
+pub use own::Seat;
 pub use reply::Said;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
 pub use sopr::{Status, official_finish};
@@ -23,6 +26,7 @@ pub use turns::Turns;
 
 use crate::azure::Evaluator;
 use prompt::Prompt;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Whose rules decide what a judge is asked about.
@@ -54,7 +58,7 @@ impl Rules {
 #[derive(Debug)]
 pub struct Judge {
     /// As suites name it.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// What it judges, as a sentence.
     pub what: &'static str,
     /// Rounds when nobody says how many.
@@ -80,6 +84,8 @@ enum Way {
     },
     /// It is an evaluator of azure-ai-evaluation.
     Evaluator(LazyLock<Option<Box<Evaluator>>>),
+    /// A suite made it up.
+    Own(Box<Evaluator>),
 }
 
 /// What a judge comes to after what it heard so far.
@@ -115,7 +121,8 @@ impl Judge {
     pub fn version(&self) -> u32 {
         match &self.way {
             Way::Words { prompt, .. } => prompt.version,
-            Way::Evaluator(_) => evaluators::version(self.name),
+            Way::Evaluator(_) => evaluators::version(&self.name),
+            Way::Own(evaluator) => evaluators::version(evaluator.takes.name),
         }
     }
 
@@ -125,7 +132,7 @@ impl Judge {
             (Scale::Stars, _) => 5,
             (Scale::Severity, _) => 8,
             (Scale::Words(_), Way::Words { words, .. }) => words.len(),
-            (Scale::Words(_), Way::Evaluator(_)) => 2,
+            (Scale::Words(_), Way::Evaluator(_) | Way::Own(_)) => 2,
         }
     }
 
@@ -137,9 +144,9 @@ impl Judge {
 
     /// Why there is nothing to judge in a run, as a sentence; none when there is. It is no verdict, neither for nor against the run.
     pub fn lacks(&self, subject: &Subject, rules: Rules) -> Option<String> {
-        match &self.way {
-            Way::Words { .. } => unasked(subject),
-            Way::Evaluator(evaluator) => evaluators::lacks(self, evaluator.as_deref()?, subject, rules),
+        match self.evaluator() {
+            Some(evaluator) => evaluators::lacks(self, evaluator, subject, rules),
+            None => unasked(subject),
         }
     }
 
@@ -155,11 +162,15 @@ impl Judge {
 
     /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
+        self.evaluator().map_or_else(|| subject.canon(), |evaluator| evaluators::canon(evaluator, subject, rules))
+    }
+
+    /// The evaluator that it is; none for judges by words of ours.
+    fn evaluator(&self) -> Option<&Evaluator> {
         match &self.way {
-            Way::Words { .. } => subject.canon(),
-            Way::Evaluator(evaluator) => {
-                evaluator.as_deref().map(|evaluator| evaluators::canon(evaluator, subject, rules)).unwrap_or_default()
-            }
+            Way::Words { .. } => None,
+            Way::Evaluator(evaluator) => evaluator.as_deref(),
+            Way::Own(evaluator) => Some(evaluator),
         }
     }
 }
@@ -220,13 +231,9 @@ impl<'a> Sitting<'a> {
 
     /// What comes next.
     pub fn next(&self) -> Next {
-        let (prompt, decide) = match &self.judge.way {
-            Way::Words { prompt, decide, .. } => (prompt, decide),
-            Way::Evaluator(evaluator) => {
-                let next =
-                    |evaluator| evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies);
-                return evaluator.as_deref().map_or(Next::Unread, next);
-            }
+        let Way::Words { prompt, decide, .. } = &self.judge.way else {
+            let next = |evaluator| evaluators::next(self.judge, evaluator, (self.subject, self.rules), &self.replies);
+            return self.judge.evaluator().map_or(Next::Unread, next);
         };
         let section = match decide(self.subject, self.rules, &self.heard) {
             Step::Rule(ruling) => return Next::Ruled(ruling),

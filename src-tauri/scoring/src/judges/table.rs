@@ -1,12 +1,13 @@
 //! **Pure.** The judges that runs can be judged by.
 use super::prompt::Prompt;
 use super::{Judge, Way, evaluators, fac, sopr, sowr};
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 macro_rules! evaluator {
     ($name:literal, $questions:literal, $official:literal, $what:literal) => {
         Judge {
-            name: $name,
+            name: Cow::Borrowed($name),
             what: $what,
             rounds: 1,
             questions: $questions,
@@ -19,7 +20,7 @@ macro_rules! evaluator {
 
 pub(super) static JUDGES: [Judge; 23] = [
     Judge {
-        name: "sopr",
+        name: Cow::Borrowed("sopr"),
         what: "Was the request solved? Solved is 1, unsure 0.5, unsolved 0 (solvable pass rate).",
         rounds: 3,
         questions: 2,
@@ -32,7 +33,7 @@ pub(super) static JUDGES: [Judge; 23] = [
         },
     },
     Judge {
-        name: "fac",
+        name: Cow::Borrowed("fac"),
         what: "Does the final answer deal with every part of the request? 1 or 0 (final answer completeness).",
         rounds: 1,
         questions: 1,
@@ -45,7 +46,7 @@ pub(super) static JUDGES: [Judge; 23] = [
         },
     },
     Judge {
-        name: "sowr",
+        name: Cow::Borrowed("sowr"),
         what: "Does it serve the person better than another run of the same task? Win is 1, tie 0.5, lose 0 (solvable win rate).",
         rounds: 3,
         questions: 1,

@@ -44,7 +44,7 @@ pub fn defaults(expected: Option<&Value>) -> Vec<Scorer> {
 /// The scorers of queries of `StableToolBench`. Judges cost money, so what they say is waited for until somebody asks them; the first
 /// scorer has its say without them.
 pub fn of_queries() -> Vec<Scorer> {
-    let judge = |name: &str| Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned() });
+    let judge = |name: &str| Scorer::plain(&format!("judge:{name}"), Rule::Judge { name: name.to_owned(), own: None });
     vec![
         Scorer::plain("api_calls", Rule::ApiCalls { seed: false }),
         Scorer::plain("finish", Rule::Finish(FinishRule::default())),

@@ -98,7 +98,7 @@ pub fn score(scorer: &Scorer, case: &Case<'_>) -> Outcome {
         }
         Rule::Python { .. } if case.expected.is_none() => no_expected(),
         Rule::Python { .. } => no_answer(),
-        Rule::Judge { name } => Outcome::Needs(Need::Model(name.clone())),
+        Rule::Judge { name, .. } => Outcome::Needs(Need::Model(name.clone())),
     }
 }
 

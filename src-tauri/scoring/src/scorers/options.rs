@@ -70,7 +70,8 @@ impl<'a> Given<'a> {
         kept.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
-    fn get(&self, name: &str) -> Option<&'a Value> {
+    /// What stands there as it is.
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
         self.options.iter().find(|(other, _)| *other == name).map(|(_, value)| *value)
     }
 

@@ -3,9 +3,10 @@
 use super::options::Given;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, About, MOST_ROUNDS, Rules};
+use crate::judges::{self, About, Judge, KINDS, MOST_ROUNDS, Rules, Seat};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
+use std::sync::Arc;
 use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
 
@@ -20,7 +21,7 @@ struct Known {
     build: fn(&Given<'_>) -> Result<(String, Rule), String>,
 }
 
-const KNOWN: [Known; 15] = [
+const KNOWN: [Known; 17] = [
     Known { name: "exact", options: &[], bare: ("", ""), build: |given| Ok((given.rule(), Rule::Exact)) },
     Known {
         name: "fields",
@@ -55,6 +56,18 @@ const KNOWN: [Known; 15] = [
     Known { name: "finish", options: &["rule"], bare: ("rule", ""), build: finish },
     Known { name: "seed_heuristic", options: &["compat"], bare: ("compat", ""), build: seed_heuristic },
     Known { name: "python", options: &["path"], bare: ("path", ""), build: python },
+    Known {
+        name: "label_model",
+        options: &["name", "input", "labels", "passing_labels", "model", "rounds"],
+        bare: ("", ""),
+        build: own_judge,
+    },
+    Known {
+        name: "score_model",
+        options: &["name", "input", "range", "model", "rounds"],
+        bare: ("", ""),
+        build: own_judge,
+    },
     Known { name: "judge", options: &["name", "model", "rules", "rounds"], bare: ("name", ""), build: judge },
 ];
 
@@ -118,10 +131,12 @@ fn scorer(written: &str, options: Option<&Value>, warnings: &mut Vec<String>) ->
     let word = word.filter(|word| !word.is_empty()).map(Value::from);
     let given = Given::new(known.name, known.bare, word.as_ref(), options)?;
     let (shown, rule) = (known.build)(&given)?;
-    let threshold = given.threshold(match &rule {
-        Rule::Judge { name } => About::of(name).map(|about| about.scale),
-        _ => None,
-    })?;
+    let threshold = match &rule {
+        // It has a range of its own.
+        Rule::Judge { own: Some(_), .. } => None,
+        Rule::Judge { name, .. } => given.threshold(About::of(name).map(|about| about.scale))?,
+        _ => given.threshold(None)?,
+    };
     for option in given.names().filter(|option| *option != "threshold" && !known.options.contains(option)) {
         let near = nearest(option, known.options.iter().copied().chain(["threshold"]));
         let advice = near.map_or_else(|| say_options(known), |near| format!("Did you mean `{near}`?"));
@@ -162,6 +177,19 @@ fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>
     };
     if scorers.iter().any(is_same) {
         warnings.push(format!("`{}` is there twice; once is enough.", scorer.name));
+        return;
+    }
+    let same_name = |other: &Scorer| match (&other.rule, &scorer.rule) {
+        (Rule::Judge { own: Some(one), .. }, Rule::Judge { own: Some(other), .. }) => {
+            one.name == other.name && one != other
+        }
+        _ => false,
+    };
+    if scorers.iter().any(same_name) {
+        warnings.push(format!(
+            "Two scorers are named `{}`, so the second is left out. Give it another `name`.",
+            scorer.name
+        ));
         return;
     }
     let base = scorer.name.clone();
@@ -225,6 +253,9 @@ fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
     let (name, likeness) = match Metric::from_name(&word) {
         Some(metric) if metric != Metric::F1 => (metric.name(), Likeness::Words(metric)),
         _ if matches!(&*word, "fuzzy" | "fuzzy_match") => ("fuzzy", Likeness::Letters),
+        _ if word == "cosine" => {
+            return Err("`text_similarity: cosine` asks a model, which only `touchstone evaluate` does, so it is left out. Take another measure here.".to_owned());
+        }
         _ => return Err(no_measure(given, &word, &names)),
     };
     Ok((format!("text_similarity: {name}"), Rule::Text { likeness, nltk: nltk(given)? }))
@@ -303,12 +334,7 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
             "`judge:{name}` compares a run with another, so it is left out. Ask for it with `touchstone score --judge {name}`."
         ));
     }
-    if let Some(rounds) = given.whole("rounds")?
-        && !(1..=MOST_ROUNDS).contains(&rounds)
-    {
-        return Err(given.bad("rounds", &rounds.to_string(), &format!("Write a number from 1 to {MOST_ROUNDS}.")));
-    }
-    given.word("model")?;
+    asking(given)?;
     if let Some(rules) = given.word("rules")? {
         let only_ours = judges::named(&name).is_some_and(|judge| !judge.official);
         match Rules::of(&rules) {
@@ -321,5 +347,34 @@ fn judge(given: &Given<'_>) -> Result<(String, Rule), String> {
             Some(_) => {}
         }
     }
-    Ok((format!("judge:{name}"), Rule::Judge { name }))
+    Ok((format!("judge:{name}"), Rule::Judge { name, own: None }))
+}
+
+/// Whether it is said as it should be how often which model is asked.
+fn asking(given: &Given<'_>) -> Result<(), String> {
+    given.word("model")?;
+    match given.whole("rounds")? {
+        Some(rounds) if !(1..=MOST_ROUNDS).contains(&rounds) => {
+            Err(given.bad("rounds", &rounds.to_string(), &format!("Write a number from 1 to {MOST_ROUNDS}.")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A judge in words of the suite: `label_model: { name: tone, input: …, labels: [kind, rude], passing_labels: [kind] }`.
+fn own_judge(given: &Given<'_>) -> Result<(String, Rule), String> {
+    asking(given)?;
+    let rule = given.rule();
+    let kind = KINDS.into_iter().find(|kind| *kind == rule).unwrap_or_default();
+    let name = given.word("name")?.unwrap_or_else(|| rule.clone());
+    let option = |key: &str| {
+        let value = given.get(key)?.clone();
+        let message = |text: Value| Value::Map(vec![("role".into(), "user".into()), ("content".into(), text)]);
+        let value =
+            if let (Value::Text(_), "input") = (&value, key) { Value::List(vec![message(value)]) } else { value };
+        Some((Value::from(if key == "threshold" { "pass_threshold" } else { key }), value))
+    };
+    let options = ["input", "labels", "passing_labels", "range", "threshold"].into_iter().filter_map(option).collect();
+    let judge = Judge::own(&name, kind, options).map_err(|why| format!("`{rule}` is left out. {why}"))?;
+    Ok((format!("judge:{name}"), Rule::Judge { name, own: Some(Seat::Own(Arc::new(judge))) }))
 }

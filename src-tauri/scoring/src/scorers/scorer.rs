@@ -1,6 +1,6 @@
 //! **Pure.** A scorer as a suite names it: its rule, its options, and what it is called.
 use crate::diff::{Dates, Tolerance};
-use crate::judges::{self, Judge, Rules};
+use crate::judges::{self, Rules, Seat};
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk, StringCheck};
 use touchstone_formats::json;
@@ -42,16 +42,35 @@ pub(super) enum Rule {
     Fields(Fields),
     Numeric(Numeric),
     PrefixList(Items),
-    SimilarList { items: Items, cutoff: u32 },
+    SimilarList {
+        items: Items,
+        cutoff: u32,
+    },
     KendallTau(Items),
-    Text { likeness: Likeness, nltk: Nltk },
-    StringCheck { operation: StringCheck, reference: Option<String> },
+    Text {
+        likeness: Likeness,
+        nltk: Nltk,
+    },
+    StringCheck {
+        operation: StringCheck,
+        reference: Option<String>,
+    },
     ToolCalls,
-    ApiCalls { seed: bool },
+    ApiCalls {
+        seed: bool,
+    },
     Finish(FinishRule),
-    SeedHeuristic { seed: bool },
-    Python { path: String },
-    Judge { name: String },
+    SeedHeuristic {
+        seed: bool,
+    },
+    Python {
+        path: String,
+    },
+    /// `own` when the suite made it up.
+    Judge {
+        name: String,
+        own: Option<Seat>,
+    },
 }
 
 /// How `fields` compares.
@@ -136,7 +155,7 @@ impl Scorer {
     pub fn need(&self) -> Option<Need> {
         match &self.rule {
             Rule::Python { path } => Some(Need::Program(path.clone())),
-            Rule::Judge { name } => Some(Need::Model(name.clone())),
+            Rule::Judge { name, .. } => Some(Need::Model(name.clone())),
             _ => None,
         }
     }
@@ -149,11 +168,7 @@ impl Scorer {
     /// Whether a score that a program or a model gave is good enough: from the threshold on; without one when it is 1, or what the
     /// judge takes for good enough.
     pub fn passed(&self, score: f64) -> bool {
-        let judge = match &self.rule {
-            Rule::Judge { name } => judges::named(name),
-            _ => None,
-        };
-        match (self.threshold, judge) {
+        match (self.threshold, self.seat()) {
             (Some(threshold), _) => judges::reaches(score, threshold),
             (None, Some(judge)) => judge.passes(score),
             (None, None) => score >= 1.0,
@@ -175,13 +190,20 @@ impl Scorer {
     }
 
     /// The judge that this is, the model that it names, and the rules it goes by; nothing when it is no judge that there is.
-    pub fn judge(&self) -> Option<(&'static Judge, Option<&str>, Rules)> {
-        let Rule::Judge { name } = &self.rule else { return None };
+    pub fn judge(&self) -> Option<(Seat, Option<&str>, Rules)> {
         let option =
             |wanted: &str| self.options.iter().find(|(name, _)| name == wanted).and_then(|(_, value)| value.text());
         let rules = option("rules").and_then(Rules::of).unwrap_or_default();
-        let judge = judges::named(name).filter(|judge| !judge.pairs)?;
+        let judge = self.seat().filter(|judge| !judge.pairs)?;
         Some((judge, option("model"), rules))
+    }
+
+    fn seat(&self) -> Option<Seat> {
+        match &self.rule {
+            Rule::Judge { own: Some(own), .. } => Some(own.clone()),
+            Rule::Judge { name, .. } => judges::named(name).map(Seat::Known),
+            _ => None,
+        }
     }
 
     /// From which score of a program or a model on it is good enough: the threshold, and without one 1.

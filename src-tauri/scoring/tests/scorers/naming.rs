@@ -90,7 +90,7 @@ fn what_cannot_be_read_is_left_out_with_what_to_write() {
     ");
     insta::assert_snapshot!(told("accuracy"), @r"
 
-    `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python` and `judge`.
+    `accuracy` is not a scorer, so it is left out. Known are `exact`, `fields`, `numeric`, `prefix_list`, `similar_list`, `kendall_tau`, `text`, `string_check`, `text_similarity`, `tool_calls`, `api_calls`, `finish`, `seed_heuristic`, `python`, `label_model`, `score_model` and `judge`.
     ");
     insta::assert_snapshot!(told("[text, text: cosine, text: rougl, text_similarity: f1]"), @r"
 
@@ -217,5 +217,63 @@ fn a_judge_has_its_threshold_on_its_own_scale_and_says_what_it_does_not_take() {
     `modle` is not an option of `judge`, so nothing reads it. Did you mean `model`?
     `round` is not an option of `judge`, so nothing reads it. Did you mean `rounds`?
     "
+    );
+}
+
+#[test]
+fn a_suite_may_ask_a_model_in_words_of_its_own() {
+    let names = |yaml: &str| {
+        let (scorers, warnings) = read_yaml(yaml);
+        let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
+        (names.join(" "), warnings.join(" "))
+    };
+    const TONE: &str = "label_model: { name: tone, input: 'x {{item.response}}', labels: [a, b], passing_labels: [a], model: m, rounds: 2 }";
+    let (scorers, warnings) = read_yaml(&format!(
+        "[{TONE}, score_model: {{ input: [{{ role: user, content: y }}], range: [0, 10], pass_threshold: 7 }}]"
+    ));
+    assert_eq!(warnings, [""; 0]);
+    let (judge, model, _) = scorers[0].judge().unwrap();
+    assert_eq!(
+        (scorers[0].name(), &*judge.name, model, scorers[0].rounds()),
+        ("judge:tone", "tone", Some("m"), Some(2))
+    );
+    assert!(scorers[0].passed(1.0) && !scorers[0].passed(0.5) && scorers[0].threshold().is_none());
+    assert_eq!(scorers[1].name(), "judge:score_model");
+    assert!(scorers[1].passed(0.7) && !scorers[1].passed(0.69));
+    for (yaml, wanted) in [
+        (
+            "[label_model: { input: x, labels: [a], passing_labels: [b] }]",
+            "`label_model` is left out. `b` of `passing_labels` is none of `labels`.",
+        ),
+        (
+            "[label_model: { name: sopr, input: x, labels: [a], passing_labels: [a] }]",
+            "`label_model` is left out. `sopr` is the name of a judge that there is. Give this one another `name`.",
+        ),
+        (
+            "[score_model: { name: 'a b', input: x }]",
+            "`score_model` is left out. `a b` cannot be the name of a judge. Write letters, digits, `_` and `-`.",
+        ),
+        (
+            "[score_model: { range: [0, 1] }]",
+            "`score_model` is left out. `input` has to be a list of messages, `{\"role\": …, \"content\": …}`.",
+        ),
+        (
+            "[score_model: { input: x, pass_threshold: 7 }]",
+            "`score_model` is left out. pass_threshold 7 must be within range [0.0, 1.0]",
+        ),
+        (
+            "[text_similarity: cosine]",
+            "`text_similarity: cosine` asks a model, which only `touchstone evaluate` does, so it is left out. Take another measure here.",
+        ),
+    ] {
+        assert_eq!(names(yaml), (String::new(), wanted.to_owned()), "{yaml}");
+    }
+    let twice = format!("[{TONE}, {}]", TONE.replace("x {{", "z {{"));
+    assert_eq!(
+        names(&twice),
+        (
+            "judge:tone".to_owned(),
+            "Two scorers are named `judge:tone`, so the second is left out. Give it another `name`.".to_owned()
+        )
     );
 }
