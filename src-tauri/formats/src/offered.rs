@@ -136,6 +136,9 @@ mod tests {
 
     const FILE: &str = "tools:\n  a: { kind: sql, database: 'sqlite:a.db', description: ' Tickets. ' }\n  b: { kind: sql, database: 'postgres://x/y' }\n  c: { kind: mcp, command: [x] }\n  d: { kind: sql, database: '${WHERE}' }\n  e: { kind: virtual, database: 'sqlite:a.db' }\n";
 
+    /// The first of them.
+    const FIRST: &str = r#"{"name":"a","description":"Tickets. Runs one read-only SQL query (SQLite) and gives its rows back as a list of objects.","parameters":{"type":"object","properties":{"sql":{"type":"string","description":"One SQLite query."}},"required":["sql"],"additionalProperties":false}}"#;
+
     fn tools() -> Vec<Offer> {
         declared(&workspace::read(FILE).unwrap().tools)
     }
@@ -147,7 +150,6 @@ mod tests {
     #[test]
     fn what_a_workspace_says_of_its_databases_is_what_models_are_told() {
         assert_eq!(names(&tools()), "a b");
-        const FIRST: &str = r#"{"name":"a","description":"Tickets. Runs one read-only SQL query (SQLite) and gives its rows back as a list of objects.","parameters":{"type":"object","properties":{"sql":{"type":"string","description":"One SQLite query."}},"required":["sql"],"additionalProperties":false}}"#;
         assert_eq!(json::write(&tools()[0].value(), false), FIRST);
         assert!(tools()[1].description.starts_with("Runs one read-only SQL query (PostgreSQL)"));
     }

@@ -220,6 +220,8 @@ fn a_judge_has_its_threshold_on_its_own_scale_and_says_what_it_does_not_take() {
     );
 }
 
+const TONE: &str = "label_model: { name: tone, input: 'x {{item.response}}', labels: [a, b], passing_labels: [a], model: m, rounds: 2 }";
+
 #[test]
 fn a_suite_may_ask_a_model_in_words_of_its_own() {
     let names = |yaml: &str| {
@@ -227,7 +229,6 @@ fn a_suite_may_ask_a_model_in_words_of_its_own() {
         let names: Vec<&str> = scorers.iter().map(Scorer::name).collect();
         (names.join(" "), warnings.join(" "))
     };
-    const TONE: &str = "label_model: { name: tone, input: 'x {{item.response}}', labels: [a, b], passing_labels: [a], model: m, rounds: 2 }";
     let (scorers, warnings) = read_yaml(&format!(
         "[{TONE}, score_model: {{ input: [{{ role: user, content: y }}], range: [0, 10], pass_threshold: 7 }}]"
     ));
