@@ -30,6 +30,7 @@ fn a_page_that_may_only_look_begins_nothing_and_asks_for_no_key() {
         "start_evaluating",
         "stop_evaluating",
         "reveal_file",
+        "make_rows",
     ];
     assert_eq!(commands::COMMANDS[crate::calls::LOOKS..], acts);
 }

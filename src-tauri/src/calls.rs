@@ -281,6 +281,7 @@ fn of_judges(app: &App, may_run: bool, name: &str, json: &[u8]) -> Result<Vec<u8
         "evaluations" => reply(json, |Nothing {}| Ok(app.evaluations())),
         "unfinished_evaluations" => reply(json, |Nothing {}| app.unfinished_evaluations()),
         "pick_file" => reply(json, |Nothing {}| pick_file()),
+        "make_rows" => reply(json, |Filter { filter }| app.make_rows(&filter)),
         "plan_evaluating" => reply(json, |Evaluate { request }| app.plan_evaluating(&request)),
         "start_evaluating" => reply(json, |Evaluate { request }| app.start_evaluating(&request)),
         "stop_evaluating" => reply(json, |StopLaunch { id, now }| app.stop_evaluating(&id, now)),

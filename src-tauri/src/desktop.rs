@@ -269,7 +269,7 @@ fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
         judging::judge_options, judging::judgings, judging::plan_judging, judging::start_judging,
         judging::stop_judging, judging::trust, judging::agreement, judging::evaluate_options, judging::look_at_data,
         judging::evaluations, judging::unfinished_evaluations, judging::pick_file, judging::plan_evaluating,
-        judging::start_evaluating, judging::stop_evaluating, reveal::reveal_file
+        judging::start_evaluating, judging::stop_evaluating, judging::make_rows, reveal::reveal_file
     ]
 }
 

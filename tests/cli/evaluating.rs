@@ -207,7 +207,8 @@ fn a_plan_with_a_target_says_what_each_row_takes_and_that_the_rest_is_not_known(
     let plan = run(&["--plan"]);
     assert_eq!((plan.status, server.seen().len()), (0, 0), "{plan:?}");
     for words in [
-        "2 rows\nthe target is asked about 2 of them first\nrelevance: 1 to 2 requests for each row, in each of 3 rounds.",
+        "2 rows\nthe target is started 2 times first, once for each row that it has not answered yet: sh -c 'cat",
+        "}'\nrelevance: 1 to 2 requests for each row, in each of 3 rounds.",
         "6 to 12 requests, tokens are not known before the target answers",
     ] {
         assert!(plan.out.contains(words), "{words}: {}", plan.out);

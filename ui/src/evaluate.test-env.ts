@@ -14,6 +14,7 @@ export const CHOICES: EvaluateOptions = {
     evaluator("rouge_score", ["response", "ground_truth"], { threshold: 0.5 }),
     evaluator("document_retrieval", ["retrieval_ground_truth", "retrieved_documents"]),
     evaluator("string_check", []),
+    evaluator("text_similarity", [], { threshold: 0.5 }),
     evaluator("label_model", [], { model: true }),
     evaluator("score_model", [], { model: true, threshold: 0.5 }),
     evaluator("python", [], { program: true, threshold: 0.5 }),
@@ -29,7 +30,7 @@ export const CHOICES: EvaluateOptions = {
 
 export const look = (id: string, change: Partial<DataLook> = {}): DataLook => ({ file: { id, path: "data/answers.jsonl", size: 2_048 }, rows: 8, columns: ["question", "response", "ground_truth"], sample: [["How many?", "Three.", "3"], ["Where?", null, "Oslo"]], wrong: [], ...change });
 
-export const evaluatePlan = (change: Partial<EvaluatePlan> = {}): EvaluatePlan => ({ rows: 8, calls_least: 0, calls_most: 0, kept: 0, unread: 0, target: 0, each: [], tokens_least: 0, tokens_most: 0, cost_least: 0, cost_most: 0, out: "results/answers.json", exists: false, lacks: [], why_not: null, ...change });
+export const evaluatePlan = (change: Partial<EvaluatePlan> = {}): EvaluatePlan => ({ rows: 8, calls_least: 0, calls_most: 0, kept: 0, unread: 0, target: 0, each: [], tokens_least: 0, tokens_most: 0, cost_least: 0, cost_most: 0, out: "results/answers.json", exists: false, lacks: [], unbound: null, why_not: null, ...change });
 
 export const evaluation = (id: string, change: Partial<EvaluationView> = {}): EvaluationView => ({
   id,

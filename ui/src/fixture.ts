@@ -151,7 +151,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
   };
 }
 
-type Evaluating = "evaluate_options" | "look_at_data" | "evaluations" | "unfinished_evaluations" | "pick_file" | "plan_evaluating" | "start_evaluating" | "stop_evaluating";
+type Evaluating = "evaluate_options" | "look_at_data" | "evaluations" | "unfinished_evaluations" | "pick_file" | "plan_evaluating" | "start_evaluating" | "stop_evaluating" | "make_rows";
 function evaluating(fixture: Fixture): Pick<Replies, Evaluating> {
   return {
     evaluate_options: () => CHOICES,
@@ -162,6 +162,7 @@ function evaluating(fixture: Fixture): Pick<Replies, Evaluating> {
     plan_evaluating: () => evaluatePlan(),
     start_evaluating: () => ({ evaluation: "e1" }),
     stop_evaluating: () => null,
+    make_rows: () => ({ file: { id: "d1", path: "results/evaluations/runs.jsonl", size: 2_000 }, rows: 8, notes: [] }),
   };
 }
 

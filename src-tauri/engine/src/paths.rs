@@ -7,6 +7,7 @@ use crate::results::suites;
 use crate::rows::{Problem, ProblemKind};
 use etcetera::BaseStrategy as _;
 use fs_err as fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::value::Value;
@@ -148,9 +149,28 @@ fn by_names(folder: PathBuf) -> Resolved {
     let find = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(is_dir);
     let roots = match (find(&INPUTS), find(&OUTPUTS)) {
         (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, ..alone(folder) },
+        (None, Some(output)) if keeps_for(&folder, &output) => Roots { output_dir: output, ..alone(folder) },
         _ => alone(folder),
     };
     Resolved { roots, problem: None }
+}
+
+/// Whether what is said of the runs of a folder lies in the one folder of it that has a name of results, because somebody named a run
+/// there: whoever names the folder above means the same runs, as long as it has no others.
+fn keeps_for(folder: &Path, output: &Path) -> bool {
+    let has_ours = |dir: &Path| fs::symlink_metadata(dir.join(".touchstone")).is_ok_and(|meta| meta.is_dir());
+    let is_other = |entry: fs::DirEntry| {
+        let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let hidden = entry.file_name().as_bytes().starts_with(b".");
+        !hidden && entry.path() != output && (is_dir || may_be_run(&entry.path()))
+    };
+    has_ours(output) && !has_ours(folder) && fs::read_dir(folder).is_ok_and(|all| !all.flatten().any(is_other))
+}
+
+/// Whether a file has a name that runs have.
+fn may_be_run(path: &Path) -> bool {
+    let ends = ["yaml", "yml", "json", "jsonl", "csv", "tsv", "history", "gz"];
+    path.extension().is_some_and(|end| ends.iter().any(|known| end.eq_ignore_ascii_case(known)))
 }
 
 fn alone(folder: PathBuf) -> Roots {

@@ -113,13 +113,16 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
         return list(asked.json, here);
     }
     let request = understood(asked)?;
+    let named = |asked: &EvaluatorRequest| if asked.name.is_empty() { asked.kind.clone() } else { asked.name.clone() };
+    let names: Vec<String> = request.request.evaluators.iter().map(named).collect();
+    reachable(&asked.fail_under, &names)?;
     let app = here.engine();
-    if asked.judge_model.is_some() || asked.folder.is_some() {
+    if asked.judge_model.is_some() || asked.folder.is_some() || App::evaluating_pays(&request)? {
         let place = asked.folder.clone().unwrap_or_else(|| PathBuf::from("."));
         folder::open(&app, &place.into())?;
     }
     if asked.plan {
-        return plan(&app.plan_evaluating_file(&request)?, asked.json);
+        return plan(&app.plan_evaluating_file(&request)?, asked.target.as_deref(), asked.json);
     }
     let interrupts = Interrupts::listen()?;
     let id = app.start_evaluating_file(&request)?.evaluation;
@@ -128,8 +131,6 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     let results = app.evaluation_results(&id)?;
     let lines = summary(&view, app.evaluation_asked(&id)?, asked.again);
     tell(asked, &view, (results.as_deref(), &lines), here)?;
-    let name = |asked: &EvaluatorRequest| if asked.name.is_empty() { asked.kind.clone() } else { asked.name.clone() };
-    let names: Vec<String> = request.request.evaluators.iter().map(name).collect();
     let below = below(&asked.fail_under, &names, &view.metrics);
     for line in &below {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
@@ -165,10 +166,12 @@ fn understood(asked: &Evaluate) -> Result<FileRequest, AppError> {
     Ok(FileRequest { data, config, out, target, usual, request })
 }
 
-/// The words of a command, as a shell takes them apart: quotes hold blanks. Nothing else has a meaning, and no shell is started.
+/// The words of a command, as a shell takes them apart: quotes hold blanks, and behind a backslash a sign stands for itself, also in
+/// double quotes where it would have a meaning there. Nothing else has one, and no shell is started.
 fn words(command: &str) -> Result<Vec<String>, AppError> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in command.chars() {
+    let (mut signs, mut is_cut) = (command.chars().peekable(), false);
+    while let Some(c) = signs.next() {
         match (quote, c) {
             (Some(open), c) if c == open => quote = None,
             (None, '\'' | '"') => {
@@ -176,12 +179,22 @@ fn words(command: &str) -> Result<Vec<String>, AppError> {
                 word.get_or_insert_default();
             }
             (None, c) if c.is_whitespace() => words.extend(word.take()),
+            (None, '\\') => match signs.next() {
+                Some(next) => word.get_or_insert_default().push(next),
+                None => is_cut = true,
+            },
+            (Some('"'), '\\') => {
+                let next = signs.next_if(|next| matches!(next, '"' | '\\' | '$' | '`'));
+                word.get_or_insert_default().push(next.unwrap_or(c));
+            }
             (_, c) => word.get_or_insert_default().push(c),
         }
     }
     words.extend(word);
-    if quote.is_some() || words.is_empty() {
-        let message = format!("The target `{command}` is no command: a quote is not closed, or nothing is there.");
+    if quote.is_some() || words.is_empty() || is_cut {
+        let message = format!(
+            "The target `{command}` is no command: a quote is not closed, a backslash is the last of it, or nothing is there."
+        );
         return Err(AppError::new(Code::BadRequest, message));
     }
     Ok(words)
@@ -234,6 +247,28 @@ fn tell(
     says.flush()
 }
 
+/// Refuses what nothing can reach, before anybody is paid: which numbers an evaluator gives is known in the end only, but they all begin
+/// with its name.
+fn reachable(wanted: &[Least], evaluators: &[String]) -> Result<(), AppError> {
+    let first = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    for least in wanted {
+        let Least::Metric(metric, _) = least else { continue };
+        // The package knows an evaluator in its sums by what stands before the first dot.
+        let is_of = |name: &String| metric.contains('.') && first(name) == first(metric);
+        if !evaluators.iter().any(is_of) {
+            let message = format!("--fail-under {metric}: no evaluator that was asked for gives such a number.");
+            let hint = format!("Name the evaluator and the number, such as {}.", examples(evaluators));
+            return Err(AppError::new(Code::BadRequest, message).hint(hint));
+        }
+    }
+    Ok(())
+}
+
+fn examples(evaluators: &[String]) -> String {
+    let named: Vec<String> = evaluators.iter().take(5).map(|name| format!("{name}.{name}=0.5")).collect();
+    named.join(" or ")
+}
+
 /// What is not reached, as sentences. A metric that is not there is not reached, and neither is the share of an evaluator that says of no
 /// row whether it passes.
 fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) -> Vec<String> {
@@ -241,7 +276,7 @@ fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) ->
     for least in wanted {
         match least {
             Least::Metric(name, least) => match metrics.iter().find(|metric| metric.name == *name) {
-                None => lines.push(format!("There is no metric {name}.")),
+                None => lines.push(format!("There is no metric {name}.{}", there_are(name, metrics))),
                 Some(metric) => lines.extend(missed(metric, *least)),
             },
             Least::Passed(share) => {
@@ -250,6 +285,14 @@ fn below(wanted: &[Least], evaluators: &[String], metrics: &[EvaluateMetric]) ->
         }
     }
     lines
+}
+
+/// The numbers of the evaluator that a metric names, else of all.
+fn there_are(name: &str, metrics: &[EvaluateMetric]) -> String {
+    let of = name.split('.').next().unwrap_or_default();
+    let alike = |metric: &&EvaluateMetric| metric.name.split('.').next() == Some(of);
+    let names: Vec<&str> = metrics.iter().filter(alike).map(|metric| metric.name.as_str()).collect();
+    if names.is_empty() { String::new() } else { format!(" There are {}.", names.join(", ")) }
 }
 
 /// Shares of an evaluator that are not reached: of rows that pass, or of rows without what it looks for.
@@ -295,7 +338,24 @@ mod tests {
         let told = |command: &str| words(command).map_or_else(|why| why.message, |words| words.join("|"));
         assert_eq!(told("python3  answer.py"), "python3|answer.py");
         assert_eq!(told("sh -c 'a b; \"c\"' \"\""), "sh|-c|a b; \"c\"|");
+        assert_eq!(told(r#"a "b \"c\" \\ \d" e\ f\' '\g'"#), r#"a|b "c" \ \d|e f'|\g"#);
+        assert!(told("a \\").contains("a backslash is the last of it"));
         assert!(told("a 'b").contains("a quote is not closed") && told("  ").contains("nothing is there"));
+    }
+
+    #[test]
+    fn what_no_evaluator_gives_is_refused_before_anything_begins() {
+        let told = |word: &str| {
+            let names = ["my.rel".to_owned(), "f1_score".to_owned()];
+            reachable(&[least(word).unwrap()], &names).map_or_else(|why| why.message, |()| String::new())
+        };
+        for fine in ["f1_score.f1_score=1", "my.rel.relevance=1", "my.binary_aggregate=1", "80%"] {
+            assert_eq!(told(fine), "");
+        }
+        for wrong in ["nope.x=1", "f1_score=1", "f1.f1_score=1"] {
+            let metric = wrong.split('=').next().unwrap();
+            assert_eq!(told(wrong), format!("--fail-under {metric}: no evaluator that was asked for gives such a number."));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 use touchstone_engine::{
+    app::App,
     error::{AppError, Code},
     rows::{self, Verdict},
 };
@@ -48,13 +49,22 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
     let file = &asked.file;
     let (full, member) = folder::located(file)
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
-    let app = folder::ready(Where { folder: Some(folder_of(&full)), dirs: asked.dirs.clone() }, here)?;
+    let folder = folder_of(&full);
+    // Where nothing says which folder is meant, and nothing was kept yet, a person has to be told.
+    let is_alone = asked.dirs.output_dir.is_none() && !folder.join("touchstone.yaml").exists();
+    let is_new = is_alone && App::folder_above(&full).is_none() && !folder.join(".touchstone").is_dir();
+    let kept_alone = is_new.then(|| folder.clone());
+    let app = folder::ready(Where { folder: Some(folder), dirs: asked.dirs.clone() }, here)?;
     let id = app.run_with(&full, member.as_deref())?;
     if asked.clear {
         app.review_run(&id, None)?;
     } else if asked.verdict.is_some() || asked.score.is_some() || asked.note.is_some() {
         let said = app.review_of(&id)?.0;
         app.review_run(&id, Some(&changed(said, asked)))?;
+        if let Some(folder) = kept_alone {
+            let message = format!("Kept for the folder {}: other commands count it when they are given that.", folder.display());
+            let _ = writeln!(io::stderr(), "{}", one_line(&message));
+        }
     }
     let (said, damaged) = app.review_of(&id)?;
     if asked.json {

@@ -5,7 +5,7 @@ use tauri_plugin_dialog::DialogExt as _;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
     Agreement, DataFile, DataLook, EvaluateOptions, EvaluatePlan, EvaluateRequest, EvaluateUnfinished, Evaluating,
-    EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, Trust,
+    EvaluationView, JudgeOptions, JudgePlan, JudgeRequest, Judging, JudgingView, RowsMade, Trust,
 };
 
 #[tauri::command]
@@ -56,13 +56,17 @@ pub(super) async fn unfinished_evaluations(app: Engine<'_>) -> Reply<Vec<Evaluat
 pub(super) async fn pick_file(window: AppHandle, app: Engine<'_>) -> Reply<Option<DataFile>> {
     let asked = move || {
         let dialog = window.dialog().file().set_title("Choose a data file");
-        dialog.add_filter("Rows", &["jsonl", "json", "csv"]).add_filter("All files", &["*"]).blocking_pick_file()
+        dialog.add_filter("Rows", &["jsonl", "json", "csv", "tsv"]).add_filter("All files", &["*"]).blocking_pick_file()
     };
     run(app, move |app| match asked().map(tauri_plugin_dialog::FilePath::into_path) {
         None => Ok(None),
         Some(path) => app.register_data(&path.map_err(not_a_path)?).map(Some),
     })
     .await
+}
+#[tauri::command]
+pub(super) async fn make_rows(app: Engine<'_>, filter: String) -> Reply<RowsMade> {
+    run(app, move |app| app.make_rows(&filter)).await
 }
 #[tauri::command]
 pub(super) async fn plan_evaluating(app: Engine<'_>, request: EvaluateRequest) -> Reply<EvaluatePlan> {

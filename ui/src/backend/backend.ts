@@ -43,6 +43,7 @@ import type { ReportRequest } from "../generated/ReportRequest";
 import type { Review } from "../generated/Review";
 import type { RowPiece } from "../generated/RowPiece";
 import type { RowRequest } from "../generated/RowRequest";
+import type { RowsMade } from "../generated/RowsMade";
 import type { RunPage } from "../generated/RunPage";
 import type { RunScores } from "../generated/RunScores";
 import type { RunView } from "../generated/RunView";
@@ -151,6 +152,8 @@ export interface Commands {
   stop_evaluating: [{ id: string; now: boolean }, null];
   /** The window shows a file of a run in the file manager. The served page may not. */
   reveal_file: [{ id: string; file: number }, null];
+  /** Writes the rows of the runs that pass a filter as a data file among the results. */
+  make_rows: [{ filter: string }, RowsMade];
 }
 
 export type CommandName = keyof Commands;

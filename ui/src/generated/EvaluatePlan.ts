@@ -62,6 +62,10 @@ exists: boolean,
  */
 lacks: Array<string>, 
 /**
+ * That the workspace file has a budget that binds nothing, because nobody knows a price, as a sentence.
+ */
+unbound: string | null, 
+/**
  * Why it would not be begun, though everything is chosen; none when it would.
  */
 why_not: Trouble | null, };

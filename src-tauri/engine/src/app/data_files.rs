@@ -18,9 +18,11 @@ use touchstone_scoring::azure::{Quirks, Row, Table};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Larger files are not read.
-const LARGEST: u64 = 256 << 20;
+pub(super) const LARGEST: u64 = 256 << 20;
 /// How much of a folder is looked through.
-const USUAL: Bounds = Bounds { names: 400_000, names_of_one: 100_000, files: 500, deepest: 8 };
+const USUAL: Bounds = Bounds { names: 400_000, names_of_one: 100_000, files: 500, deepest: 8, looked_into: 500 };
+/// How much of a file is looked at to see whether it is a list of rows, and how many are.
+const HEAD: u64 = 64;
 /// What somebody should know who misses a file.
 const NOT_ALL: &str = "The folder holds more than is looked through, so not every data file of it is listed. Move the one that is \
     missing to the top of the folder, or name it on the command line: touchstone evaluate --data FILE";
@@ -45,13 +47,16 @@ struct Listed {
     files: HashMap<String, Found>,
 }
 
-/// How many names are looked at, in all and in one folder, how many files are listed, and how many folders are gone down, at most.
+/// How many names are looked at, in all and in one folder, how many files are listed and looked into, and how many folders are gone down,
+/// at most.
 #[derive(Clone, Copy)]
 struct Bounds {
     names: usize,
     names_of_one: usize,
     files: usize,
     deepest: usize,
+    /// Files of which the beginning says whether they are any.
+    looked_into: usize,
 }
 
 /// A data file, and where it is.
@@ -127,6 +132,17 @@ impl App {
         Ok(found)
     }
 
+    /// A data file that was made in the open folder, by the id that it has in its list.
+    pub(super) fn data_file_at(&self, open: &Arc<OpenFolder>, path: &Path) -> Result<DataFile, AppError> {
+        self.look_through(open);
+        let listed = lock(&self.inner.handed.listed);
+        let is_it = |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
+        let file = listed.files.values().find(is_it).map(|found| found.file.clone());
+        drop(listed);
+        // Where there is too much to be listed it is one that was named.
+        file.map_or_else(|| self.register_data(path), Ok)
+    }
+
     fn handed(&self) -> impl Iterator<Item = Found> + use<> {
         let paths = lock(&self.inner.handed.paths).clone();
         paths.into_iter().rev().filter_map(|path| named(&path).ok())
@@ -157,7 +173,8 @@ pub(super) fn table(found: &Found, quirks: &Quirks) -> Result<Arc<Table>, AppErr
         At::Named(path) => read(path).map_err(failed)?,
     };
     let text = String::from_utf8(bytes).map_err(|_| failed("it holds bytes that are no UTF-8 text.".to_owned()))?;
-    let csv = Path::new(shown).extension().is_some_and(|end| end.eq_ignore_ascii_case("csv"));
+    let end = Path::new(shown).extension().map(OsStr::to_ascii_lowercase);
+    let csv = end.is_some_and(|end| end == "csv" || end == "tsv");
     Table::read(&text, csv, quirks).map(Arc::new).map_err(failed)
 }
 
@@ -166,7 +183,7 @@ pub(super) fn named(path: &Path) -> Result<Found, AppError> {
     let shown = path.to_string_lossy().into_owned();
     let failed = |why: String| {
         AppError::new(Code::BadRequest, format!("{shown} cannot be read: {why}"))
-            .hint("Data files are JSON Lines or CSV: one row a line.")
+            .hint("Data files are JSON Lines, a JSON list, or CSV.")
     };
     let meta = fs::metadata(path).map_err(|why| failed(format!("{}.", open::reason(&why))))?;
     if !meta.is_file() {
@@ -196,7 +213,7 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
         roots.each().into_iter().map(|root| (&roots, FileId::new(root, Vec::new()))).collect();
     folders.push_back((&top, FileId::new(Root::Output, Vec::new())));
     let mut seen: HashSet<PathBuf> = folders.iter().filter_map(|(of, root)| of.path(root)).collect();
-    let (mut found, mut names, mut all) = (Vec::new(), 0, true);
+    let (mut found, mut names, mut all, mut looked) = (Vec::new(), 0, true, 0);
     while let Some((of, folder)) = folders.pop_front() {
         let Some(path) = of.path(&folder) else { continue };
         let (entries, read, whole) = entries(&path, bounds.names_of_one.min(bounds.names - names));
@@ -213,6 +230,11 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
                 let deep = file.depth() >= bounds.deepest;
                 all &= !deep;
                 folders.extend((!deep).then_some((of, file)));
+            } else if is_json(&name) && looked == bounds.looked_into {
+                all = false;
+            } else if is_json(&name) && !is_list(of, &file, &mut looked) {
+                // Something else, as most files of that name are.
+                continue;
             } else if found.len() == bounds.files {
                 return (found, false);
             } else {
@@ -262,7 +284,21 @@ fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn is_one(name: &OsStr) -> bool {
     let end = Path::new(name).extension().map(OsStr::to_ascii_lowercase);
-    end.is_some_and(|end| end == "jsonl" || end == "csv")
+    end.is_some_and(|end| end == "jsonl" || end == "csv" || end == "tsv" || end == "json")
+}
+
+fn is_json(name: &OsStr) -> bool {
+    Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("json"))
+}
+
+/// Whether a JSON file begins as a list: most files of that name are something else.
+fn is_list(roots: &Roots, file: &FileId, looked: &mut usize) -> bool {
+    *looked += 1;
+    let mut head = Vec::new();
+    let Ok((opened, _)) = open::open(roots, file) else { return false };
+    let read = opened.take(HEAD).read_to_end(&mut head);
+    let head = head.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&head);
+    read.is_ok() && head.trim_ascii_start().first() == Some(&b'[')
 }
 
 fn look(file: DataFile, table: &Table) -> DataLook {
@@ -322,6 +358,13 @@ mod tests {
         assert_eq!(of(Bounds { files: 4, ..USUAL }), (first(4), false));
         assert_eq!(of(Bounds { deepest: 2, ..USUAL }), (first(4), false));
         assert_eq!(of(Bounds { names: 9, ..USUAL }), (first(3), false));
+        // JSON is a data file where it begins as a list, as far as files are looked into for that.
+        fs::write(home.path().join("tasks/0.json"), "{}").unwrap();
+        assert_eq!((of(USUAL), of(Bounds { looked_into: 1, ..USUAL })), ((first(5), true), (first(5), true)));
+        fs::write(home.path().join("top.json"), " \n[{}]").unwrap();
+        let with_list = all[..3].iter().chain(&["top.json"]).chain(&all[3..]).copied().collect::<Vec<_>>().join(" ");
+        assert_eq!(of(USUAL), (with_list, true));
+        assert_eq!(of(Bounds { looked_into: 1, ..USUAL }), (first(5), false));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Evaluating data files: what there is to choose from, and beginning it. What it will take is in `plan`, what was begun in `evaluations`.
 mod plan;
+mod rows;
 mod unfinished;
 
 use super::budget::{Budget, Prices};
@@ -13,6 +14,7 @@ use crate::evaluating::known::{evaluators, switches};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::typed;
 use crate::evaluating::wish::Wish;
+use crate::judging::python;
 use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
@@ -22,9 +24,11 @@ use crate::runs::http::redact::Redactor;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
+use crate::runs::target;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
 use touchstone_formats::workspace::Workspace;
 use touchstone_scoring::azure::{QUIRKS, Table};
 
@@ -119,6 +123,11 @@ impl App {
         self.begin_evaluating(of_file(asked)?, &asked.request, self.current())
     }
 
+    /// Whether models have to be asked, and so the folder be known that names them.
+    pub fn evaluating_pays(asked: &FileRequest) -> Result<bool, AppError> {
+        Wish::read(&asked.request, &asked.usual).map(|wish| wish.pays()).map_err(bad)
+    }
+
     /// The places that a request of the page means.
     fn of_page(&self, request: &EvaluateRequest) -> Result<Asked, AppError> {
         let open = self.opened()?;
@@ -149,8 +158,9 @@ impl App {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
-        let (models, setup) = self.models(&wish, request)?;
+        let Hired { models, setup, .. } = self.models(&wish, request)?;
         self.keyed(&models)?;
+        startable(&asked)?;
         free(&asked, request.replace)?;
         let place = asked.place.as_ref();
         if wish.pays() && place.is_none() {
@@ -158,7 +168,7 @@ impl App {
                 .hint("Say where: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
-        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
+        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox(&wish))?) } else { None };
         let bench = bench(&asked, &wish, request.replace)?;
         bench.iter().try_for_each(|bench| unfinished::keep(bench, &asked, request))?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
@@ -199,12 +209,12 @@ impl App {
     }
 
     /// The models that are asked, with what requests are made with; none where nobody has to be.
-    fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<(Models, Option<Setup>), AppError> {
+    fn models(&self, wish: &Wish, request: &EvaluateRequest) -> Result<Hired, AppError> {
         let setup = if self.current().is_some() { Some(self.setup()?) } else { None };
         let budget = Budget::of(request.max_cost, &setup.as_ref().map_or_else(Rules::default, |setup| setup.rules))?;
         let setup = setup.map(|setup| Setup { rules: Rules { max_cost: budget.most(), ..setup.rules }, ..setup });
         if !wish.pays() {
-            return Ok((Models::default(), setup));
+            return Ok(Hired { models: Models::default(), setup, unbound: None });
         }
         let Some(setup) = setup else {
             let named = if wish.asks() {
@@ -217,8 +227,9 @@ impl App {
         };
         let judge = wish.asks().then(|| judge(&setup, wish, request)).transpose()?;
         let embedder = wish.embeds().then(|| embedder(&setup)).transpose()?;
-        budget.check(&Prices::of(judge.iter().chain(&embedder)))?;
-        Ok((Models { judge, embedder }, Some(setup)))
+        let prices = Prices::of(judge.iter().chain(&embedder));
+        budget.check(&prices)?;
+        Ok(Hired { models: Models { judge, embedder }, setup: Some(setup), unbound: budget.unbound(&prices) })
     }
 
     /// Refuses models whose key is not there.
@@ -237,14 +248,31 @@ impl App {
         self.known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
-    async fn sandbox(&self) -> Result<PythonTool, AppError> {
-        let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
-        opened.map_err(|why| {
+    /// The sandbox that programs run in, once each of them was read in it: one that cannot be would fail at every row.
+    async fn sandbox(&self, wish: &Wish) -> Result<PythonTool, AppError> {
+        let limits = PythonLimits::default();
+        let opened = PythonTool::open(&self.inner.config.cache_dir, limits.clone()).await;
+        let tool = opened.map_err(|why| {
             let message =
                 format!("A `python` evaluator is a program, and programs only run in a sandbox. {}", why.message);
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
-        })
+        })?;
+        for (name, source) in wish.programs() {
+            let program = python::reading(name, source).map_err(bad)?;
+            let ended = tool.run(&program, &CancellationToken::new()).await;
+            let read = ended.map_err(|why| why.message).and_then(|ended| python::read(name, &ended, limits.wall));
+            read.map_err(|why| bad(why).hint("Mend the program: it is asked about each row by grade(sample, item)."))?;
+        }
+        Ok(tool)
     }
+}
+
+/// Who is asked, and by what rules.
+struct Hired {
+    models: Models,
+    setup: Option<Setup>,
+    /// That the budget of the workspace file binds nothing.
+    unbound: Option<String>,
 }
 
 /// The model that judges.
@@ -298,6 +326,14 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
     let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
     Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.request.again, config })
+}
+
+/// Refuses a target that cannot be started: every row would fail alike.
+fn startable(asked: &Asked) -> Result<(), AppError> {
+    if asked.target.is_empty() {
+        return Ok(());
+    }
+    target::check(&asked.target).map_err(|why| bad(why).hint("Give --target a command that can be run here."))
 }
 
 /// The name of a file of results; that of the data when none was given.

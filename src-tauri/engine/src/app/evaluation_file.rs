@@ -61,7 +61,10 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
     for (thread, own) in threads.map_err(|why| refused(&why))? {
         let of_thread =
             thread.rows(choice).map_err(|why| AppError::new(Code::BadRequest, format!("{}: {why}", file.name)))?;
-        let line = |row: azure::Row| line(evaluation_file::with_own(row.columns(), &own));
+        let line = |row: azure::Row| {
+            let text = row.response_text();
+            line(evaluation_file::with_own(with_text(row.columns(), text), &own))
+        };
         rows.lines.extend(of_thread.into_iter().map(line));
     }
     Ok(rows)
@@ -76,9 +79,12 @@ impl App {
         self.each_run(&runs, |run, asked, told| {
             match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {
                 Ok((of_run, told)) => {
-                    let all =
-                        |row| evaluation_file::with_own(evaluation_file::columns(run, asked, &told, row), &told.row);
-                    rows.lines.extend(of_run.into_iter().map(|row| line(all(row))));
+                    let line = |row: azure::Row| {
+                        let text = row.response_text();
+                        let all = evaluation_file::columns(run, asked, &told, row);
+                        line(evaluation_file::with_own(with_text(all, text), &told.row))
+                    };
+                    rows.lines.extend(of_run.into_iter().map(line));
                 }
                 Err(why) => rows.notes.push(left_out(run, &why)),
             }
@@ -255,6 +261,15 @@ fn inputs(run: &ScoredRun, asked: &Asked, told: &Run) -> Result<Columns, String>
 
 fn line(columns: Columns) -> String {
     json::write(&Value::Map(columns.into_iter().map(|(name, value)| (Value::Text(name), value)).collect()), false)
+}
+
+/// With a column for evaluators that take a text, beside the messages that others take.
+fn with_text(mut columns: Columns, text: Option<String>) -> Columns {
+    let at = columns.iter().position(|(name, _)| name == "response");
+    if let (Some(at), Some(text)) = (at, text) {
+        columns.insert(at + 1, ("response_text".to_owned(), Value::Text(text)));
+    }
+    columns
 }
 
 fn left_out(run: &ScoredRun, why: &str) -> String {

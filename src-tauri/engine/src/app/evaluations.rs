@@ -230,7 +230,7 @@ impl Work {
         let evaluator = &self.job.wish.evaluators[at].evaluator;
         let name = &evaluator.name;
         let Some(rounds) = ended else {
-            self.course.lock().progress.end(row as u64 + 1, name, End::Stopped);
+            self.course.lock().progress.end(row as u64 + 1, (at, name), End::Stopped);
             return;
         };
         for (number, round) in rounds.iter().enumerate() {
@@ -244,7 +244,7 @@ impl Work {
             Err(why) if is_missing => End::Missing(why.message.clone()),
             Err(why) => End::Failed(why.message.clone()),
         };
-        self.course.lock().progress.end(row as u64 + 1, name, end);
+        self.course.lock().progress.end(row as u64 + 1, (at, name), end);
         made.take(row, at, &result);
         self.course.post();
     }
@@ -313,7 +313,7 @@ impl Work {
             cost: bill.cost,
             unpriced: bill.unpriced,
             max_cost: self.job.max_cost,
-            troubles: progress.troubles.clone(),
+            troubles: progress.troubles(),
             file: self.job.shown.clone().filter(|_| progress.written),
             filter: self.job.filter.clone().filter(|_| progress.written),
             metrics: progress.metrics.clone(),

@@ -1,5 +1,6 @@
 //! **Pure.** How an evaluation stands: what is done, what failed and why.
 use crate::rows::{EvaluateMetric, EvaluateTrouble};
+use std::collections::BTreeMap;
 
 /// Troubles that are shown.
 const SHOWN: usize = 50;
@@ -30,7 +31,8 @@ pub(crate) struct Progress {
     pub(crate) missing: u64,
     pub(crate) stopped: u64,
     pub(crate) unread: u64,
-    pub(crate) troubles: Vec<EvaluateTrouble>,
+    /// What failed, by row and the place of the evaluator; the first few of these.
+    troubles: BTreeMap<(u64, usize), EvaluateTrouble>,
     pub(crate) metrics: Vec<EvaluateMetric>,
     pub(crate) written: bool,
 }
@@ -41,16 +43,23 @@ impl Progress {
         Self { total: total as u64, ..Self::default() }
     }
 
-    /// One evaluator is over with one row, counted from 1.
-    pub(crate) fn end(&mut self, row: u64, evaluator: &str, end: End) {
+    /// What failed, in the order of the rows; the first few.
+    pub(crate) fn troubles(&self) -> Vec<EvaluateTrouble> {
+        self.troubles.values().cloned().collect()
+    }
+
+    /// One evaluator, the how manieth is told with its name, is over with one row, counted from 1.
+    pub(crate) fn end(&mut self, row: u64, (at, evaluator): (usize, &str), end: End) {
         self.missing += u64::from(matches!(end, End::Missing(_)));
         match end {
             End::Done => self.done += 1,
             End::Stopped => self.stopped += 1,
             End::Failed(why) | End::Missing(why) => {
                 self.failed += 1;
-                if self.troubles.len() < SHOWN {
-                    self.troubles.push(EvaluateTrouble { row, evaluator: evaluator.to_owned(), why });
+                // Rows are over in whatever order, and the first that are shown are the first of the file.
+                self.troubles.insert((row, at), EvaluateTrouble { row, evaluator: evaluator.to_owned(), why });
+                if self.troubles.len() > SHOWN {
+                    self.troubles.pop_last();
                 }
             }
         }
@@ -62,15 +71,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_failed_is_counted_apart_and_the_first_few_are_named() {
+    fn what_failed_is_counted_apart_and_the_first_few_rows_are_named_in_their_order() {
         let mut progress = Progress::of(70);
-        progress.end(1, "a", End::Done);
-        progress.end(1, "b", End::Stopped);
-        progress.end(1, "c", End::Missing("Nobody.".to_owned()));
-        for row in 1..60 {
-            progress.end(row, "a", End::Failed("No.".to_owned()));
+        progress.end(1, (0, "a"), End::Done);
+        progress.end(1, (1, "b"), End::Stopped);
+        for row in (1..60).rev() {
+            progress.end(row, (0, "a"), End::Failed("No.".to_owned()));
         }
-        assert_eq!((progress.done, progress.stopped, progress.failed, progress.troubles.len()), (1, 1, 60, SHOWN));
-        assert_eq!((progress.missing, progress.troubles[0].why.as_str()), (1, "Nobody."));
+        progress.end(1, (2, "c"), End::Missing("Nobody.".to_owned()));
+        let told = progress.troubles();
+        assert_eq!((progress.done, progress.stopped, progress.failed, told.len()), (1, 1, 60, SHOWN));
+        let first: Vec<(u64, &str)> = told.iter().take(3).map(|one| (one.row, one.evaluator.as_str())).collect();
+        assert_eq!((progress.missing, first), (1, vec![(1, "a"), (1, "c"), (2, "a")]));
+        assert!(told.is_sorted_by_key(|one| one.row));
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, lacking};
+use touchstone_scoring::azure::{Evaluation, Inputs, Mapping, Table, lacking, misshapen};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// A target is asked once about each row.
@@ -95,17 +95,31 @@ impl Sheet {
         Ok(wish.evaluators[at].evaluator.filtered(&all))
     }
 
-    /// What rows lack for their evaluators, and references that lead nowhere, as sentences.
+    /// What rows lack for their evaluators, what of them has another shape, and references that lead nowhere, as sentences.
     pub(crate) fn lacks(&self, wish: &Wish) -> Vec<String> {
         let rows = self.table.rows.len();
         let mut lacks = self.lost(wish, false);
         for (at, one) in wish.evaluators.iter().enumerate() {
-            let inputs = (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
+            let inputs = || (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
             let name = &one.evaluator.name;
-            let say = |(need, count): (String, u64)| format!("{name}: {count} of {rows} rows have no {need}.");
-            lacks.extend(lacking(&one.evaluator, inputs).into_iter().map(say));
+            let have = |count: u64| if count == 1 { "has" } else { "have" };
+            let say = |(need, count): (String, u64)| format!("{name}: {count} of {rows} rows {} no {need}.", have(count));
+            lacks.extend(lacking(&one.evaluator, inputs()).into_iter().map(say));
+            let say = |(why, count): (String, u64)| {
+                let result = format!("{name}: {count} of {rows} rows {} no result: {why}", have(count));
+                self.text_instead(&why).map_or_else(|| result.clone(), |hint| format!("{result} {hint}"))
+            };
+            lacks.extend(misshapen(&one.evaluator, inputs(), &wish.quirks).into_iter().map(say));
         }
         lacks
+    }
+
+    /// The column to take where one with messages is no text, as rows of runs have it.
+    fn text_instead(&self, why: &str) -> Option<String> {
+        let name = why.strip_prefix('`')?.strip_suffix("` is no text.")?;
+        let column = format!("{name}_text");
+        let is_there = self.table.columns.iter().chain(&self.columns).any(|known| *known == column);
+        is_there.then(|| format!("Map `{name}` to `{column}`."))
     }
 
     /// References that lead nowhere, as sentences; those to what the target says only when it was asked already.

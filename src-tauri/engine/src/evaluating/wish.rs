@@ -1,8 +1,9 @@
 //! **Pure.** What was asked for, understood: evaluators with their options and where their inputs come from. What is wrong is a sentence.
 use crate::rows::{EvaluateRequest, EvaluatorRequest};
 use touchstone_formats::json;
+use touchstone_formats::nearest::nearest;
 use touchstone_formats::value::Value;
-use touchstone_scoring::azure::{Evaluator, Mapping, Quirks};
+use touchstone_scoring::azure::{Evaluator, Kind, Mapping, Quirks, all};
 use touchstone_scoring::judges::MOST_ROUNDS;
 
 /// Evaluators at a time; more are a slip of the finger.
@@ -44,14 +45,18 @@ impl Wish {
             let many = request.evaluators.len();
             return Err(format!("Choose 1 to {MOST_EVALUATORS} evaluators; there are {many}."));
         }
-        let usual = mapping(usual)?;
+        let of_all = mapping(usual)?;
         let mut evaluators: Vec<Configured> = Vec::new();
         for asked in &request.evaluators {
-            let one = configured(asked, &usual, &quirks)?;
+            let one = configured(asked, &of_all, &quirks)?;
             if evaluators.iter().any(|other| other.evaluator.name == one.evaluator.name) {
                 return Err(format!("Two evaluators are named `{}`: give each a name.", one.evaluator.name));
             }
             evaluators.push(one);
+        }
+        let stray = usual.iter().find(|(input, _)| !is_known(&evaluators, input));
+        if let Some((input, _)) = stray {
+            return Err(unread(input, &evaluators.iter().map(|one| &one.evaluator).collect::<Vec<_>>()));
         }
         Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds })
     }
@@ -76,6 +81,14 @@ impl Wish {
         self.evaluators.iter().any(|one| one.evaluator.takes.program)
     }
 
+    /// Programs of a person by the names of their evaluators.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.evaluators.iter().filter_map(|one| match &one.evaluator.kind {
+            Kind::Python(python) => Some((one.evaluator.name.as_str(), python.source.as_str())),
+            _ => None,
+        })
+    }
+
     /// How often an evaluator is asked about a row.
     pub(crate) fn rounds_of(&self, at: usize) -> u32 {
         self.evaluators.get(at).map_or(1, |one| if one.evaluator.takes.model { self.rounds } else { 1 })
@@ -86,6 +99,28 @@ impl Wish {
 /// it is, from 1: rows that are put in or taken out elsewhere change nothing.
 pub(crate) fn mark(nth: u32, evaluator: &str, round: u32) -> String {
     format!("{nth}/{evaluator}/{}", round + 1)
+}
+
+/// Whether an input that is mapped for all is one that any evaluator takes: one mapping may serve many evaluations.
+fn is_known(evaluators: &[Configured], input: &str) -> bool {
+    let is_usual = || all().iter().any(|takes| takes.needs.iter().chain(takes.may_have).any(|name| *name == input));
+    evaluators.iter().any(|one| one.evaluator.reads(input)) || is_usual()
+}
+
+/// An input is mapped that none of these reads: a slip of the finger, which would otherwise be found out when all is paid.
+fn unread(input: &str, evaluators: &[&Evaluator]) -> String {
+    let mut known: Vec<&str> = Vec::new();
+    for name in evaluators.iter().flat_map(|one| one.inputs()) {
+        if !known.contains(&name) {
+            known.push(name);
+        }
+    }
+    let near = nearest(input, known.iter().copied()).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+    let listed = |names: Vec<&str>| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let named = listed(evaluators.iter().map(|one| one.name.as_str()).collect());
+    let (take, it) = if evaluators.len() == 1 { ("takes", "It takes") } else { ("take", "They take") };
+    let takes = if known.is_empty() { "nothing but its own texts".to_owned() } else { listed(known) };
+    format!("`{input}` is mapped, and {named} {take} no such input. {it} {takes}.{near}")
 }
 
 fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
@@ -110,6 +145,9 @@ fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Res
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
     let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
+    if let Some((input, _)) = asked.mapping.iter().find(|(input, _)| !evaluator.reads(input)) {
+        return Err(about(unread(input, &[&evaluator])));
+    }
     let mapping = mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
     Ok(Configured { evaluator, mapping })
 }
@@ -126,4 +164,48 @@ pub(crate) fn threshold_key(kind: &str) -> &'static str {
 /// A whole number stays whole: thresholds stand in results as they were written.
 fn written(number: f64) -> String {
     format!("{number}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(kinds: &[(&str, &str)], own: &[(&str, &str)], usual: &[(&str, &str)]) -> String {
+        let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
+            pairs.iter().map(|(input, column)| ((*input).to_owned(), format!("${{data.{column}}}"))).collect()
+        };
+        let one = |(kind, options): &(&str, &str)| EvaluatorRequest {
+            kind: (*kind).to_owned(),
+            options: (*options).to_owned(),
+            ..EvaluatorRequest::default()
+        };
+        let mut evaluators: Vec<EvaluatorRequest> = kinds.iter().map(one).collect();
+        evaluators[0].mapping = pairs(own);
+        let request = EvaluateRequest { evaluators, ..EvaluateRequest::default() };
+        Wish::read(&request, &pairs(usual)).map_or_else(|why| why, |_| "well".to_owned())
+    }
+
+    #[test]
+    fn what_is_mapped_and_nobody_reads_is_refused_with_what_is_taken() {
+        let texts = [("f1_score", "")];
+        assert_eq!(told(&texts, &[("response", "a")], &[("ground_truth", "b")]), "well");
+        assert_eq!(
+            told(&texts, &[("respons", "a")], &[]),
+            "f1_score: `respons` is mapped, and `f1_score` takes no such input. It takes `response`, `ground_truth`, `conversation`. Did you mean `response`?"
+        );
+        // A grader takes what its texts name.
+        let check = [("string_check", r#"{"reference": "{{item.truth.text}}"}"#)];
+        assert_eq!(told(&check, &[("response", "a"), ("truth", "b"), ("truth.text", "c")], &[]), "well");
+        assert_eq!(
+            told(&check, &[("reference", "a")], &[]),
+            "string_check: `reference` is mapped, and `string_check` takes no such input. It takes `response`, `truth`."
+        );
+        assert_eq!(told(&[("python", r#"{"source": "x"}"#)], &[("anything", "a")], &[("more", "b")]), "well");
+        // One mapping serves many evaluations, so what another evaluator would take is no mistake.
+        assert_eq!(told(&texts, &[], &[("context", "a")]), "well");
+        assert_eq!(
+            told(&[texts[0], ("fluency", "")], &[], &[("contxt", "a")]),
+            "`contxt` is mapped, and `f1_score`, `fluency` take no such input. They take `response`, `ground_truth`, `conversation`."
+        );
+    }
 }

@@ -35,6 +35,9 @@ try:
     rate = getattr(module, FUNCTION, None)
     if not callable(rate):
         say(missing=True)
+    if GIVEN is None:
+        # Only whether it can be asked is wanted.
+        say(score="0")
     # A text that is handed over inside a list is JSON.
     score = rate(*(json.loads(given[0]) if isinstance(given, list) else given for given in GIVEN))
     if isinstance(score, bool) or not isinstance(score, numbers.Real):

@@ -36,14 +36,22 @@ pub(crate) fn grade(name: &str, source: &str, sample: &Value, item: &Value) -> R
     program(name, source, GRADER.0, &given)
 }
 
-fn program(name: &str, source: &str, function: &str, given: &[String; 2]) -> Result<String, String> {
-    let [first, second] = given;
-    if source.len() + first.len() + second.len() > LARGEST {
+/// The program that only reads a grader, and so finds out whether there is anything to ask.
+pub(crate) fn reading(name: &str, source: &str) -> Result<String, String> {
+    written(name, source, GRADER.0, "None")
+}
+
+fn program(name: &str, source: &str, function: &str, [first, second]: &[String; 2]) -> Result<String, String> {
+    written(name, source, function, &format!("({first}, {second})"))
+}
+
+fn written(name: &str, source: &str, function: &str, given: &str) -> Result<String, String> {
+    if source.len() + given.len() > LARGEST {
         let most = LARGEST >> 20;
         return Err(format!("{name} and what it is asked about are larger than the {most} MB that are handed over."));
     }
     let [name, source, function] = [name, source, function].map(literal);
-    Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, ({first}, {second})\n{ASK}"))
+    Ok(format!("NAME, SOURCE, FUNCTION, GIVEN = {name}, {source}, {function}, {given}\n{ASK}"))
 }
 
 /// A text in JSON is the same text in Python.
@@ -90,6 +98,11 @@ pub(crate) fn graded(name: &str, ended: &Value, wall: Duration) -> Result<f64, S
 fn bounded(name: &str, score: &str) -> Result<f64, String> {
     let number = score.parse().ok().filter(|score| (0.0..=1.0).contains(score));
     number.ok_or_else(|| format!("{name} returned {score}, and a score is a number from 0 to 1."))
+}
+
+/// Why a grader cannot be asked, when it was only read.
+pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
+    returned(name, GRADER, ended, wall).map(drop)
 }
 
 /// What was returned, as it was written, and the last that was printed.
@@ -187,6 +200,18 @@ mod tests {
         assert_eq!(told("killed", "", ""), "a.py was stopped.");
         assert_eq!(told("exception", "", "Traceback\nSyntaxError: x\n"), "a.py could not be asked: SyntaxError: x.");
         assert_eq!(told("", "", ""), "a.py could not be asked.");
+    }
+
+    #[test]
+    fn a_grader_may_give_any_number_and_is_read_before_it_is_asked() {
+        let of = |reply: &str| graded("g", &ended("ok", reply, ""), Duration::from_secs(1));
+        assert_eq!(of(r#"{"score": "2.0"}"#), Ok(2.0));
+        let other = of(r#"{"other": "True (bool)"}"#).unwrap_err();
+        assert_eq!(other, "g returned True (bool), and a number is what a score is.");
+        let of = |reply: &str| read("g", &ended("ok", reply, ""), Duration::from_secs(1));
+        assert_eq!(of(r#"{"score": "0"}"#), Ok(()));
+        assert_eq!(of(r#"{"missing": true}"#).unwrap_err(), "g has no function grade(sample, item).");
+        assert!(reading("g", "x").unwrap().starts_with(r#"NAME, SOURCE, FUNCTION, GIVEN = "g", "x", "grade", None"#));
     }
 
     #[test]

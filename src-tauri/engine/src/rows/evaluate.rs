@@ -69,6 +69,18 @@ pub struct DataFile {
     pub size: u64,
 }
 
+/// Rows that were made of the runs of the open folder.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RowsMade {
+    /// The data file with them.
+    pub file: DataFile,
+    /// Rows.
+    pub rows: u64,
+    /// What was left out of them, as sentences.
+    pub notes: Vec<String>,
+}
+
 /// What a data file holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]
@@ -173,6 +185,8 @@ pub struct EvaluatePlan {
     pub exists: bool,
     /// What rows lack for their evaluators, as sentences: `"relevance: 3 of 8 rows have no query."`.
     pub lacks: Vec<String>,
+    /// That the workspace file has a budget that binds nothing, because nobody knows a price, as a sentence.
+    pub unbound: Option<String>,
     /// Why it would not be begun, though everything is chosen; none when it would.
     pub why_not: Option<Trouble>,
 }
@@ -235,7 +249,7 @@ pub struct EvaluationView {
     pub unpriced: bool,
     /// Dollars at most.
     pub max_cost: Option<f64>,
-    /// What failed, with the reason; the first few.
+    /// What failed, with the reason; the first few, in the order of the rows.
     pub troubles: Vec<EvaluateTrouble>,
     /// The file of results, as it is shown; none before it is written.
     pub file: Option<String>,

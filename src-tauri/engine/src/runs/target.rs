@@ -1,6 +1,9 @@
 //! A command of the person at the command line that is started for each row: the row as JSON on its standard input, its answer on its
 //! standard output. It is the person's own program and gets their environment; no file and no page can name one.
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::Read as _;
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -15,6 +18,8 @@ const GRACE: Duration = Duration::from_secs(1);
 const LONGEST: u64 = 16 << 20;
 /// Letters of standard error that are told.
 const TOLD: usize = 400;
+/// Systems look at no more of a script to see who reads it.
+const LONGEST_FIRST_LINE: u64 = 256;
 /// Bytes of standard error that are kept.
 const PIECE: usize = 16 << 10;
 
@@ -25,6 +30,39 @@ pub enum NoAnswer {
     Stopped,
     /// A sentence.
     Failed(String),
+}
+
+/// Whether there is such a program at all: found out without starting it, so that nothing is made for one that is not there. The error
+/// is a sentence.
+pub fn check(command: &[String]) -> Result<(), String> {
+    let Some(program) = command.first() else { return Err("The target names no program.".to_owned()) };
+    let refused = |why: &str| Err(format!("The target `{program}` cannot be started: {why}."));
+    let named = |path: &Path| match fs_err::metadata(path) {
+        Ok(meta) if !meta.is_file() => Some("it is no file"),
+        Ok(_) if access(path, Access::EXEC_OK).is_err() => Some("it is no program that you may run"),
+        Ok(_) if !is_readable(path) => Some("the program that its first line names is not there"),
+        Ok(_) => None,
+        Err(_) => Some("there is no such file"),
+    };
+    if program.contains('/') {
+        return named(Path::new(program)).map_or(Ok(()), refused);
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    if std::env::split_paths(&path).any(|dir| named(&dir.join(program)).is_none()) {
+        return Ok(());
+    }
+    refused("no program of that name is on the PATH. One of this folder is named with its path, as ./program")
+}
+
+/// Whether a script has somebody to read it: what its first line names. What is no script reads itself.
+fn is_readable(script: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = fs_err::File::open(script).and_then(|file| file.take(LONGEST_FIRST_LINE).read_to_end(&mut head));
+    // One that may be run and not be read is no script.
+    let Some(line) = read.ok().and_then(|_| head.strip_prefix(b"#!")) else { return true };
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line);
+    line.split_whitespace().next().is_none_or(|reader| access(reader, Access::EXEC_OK).is_ok())
 }
 
 /// A process group for the target and whatever it starts, killed when this is dropped. Its first member does nothing but wait until
@@ -139,4 +177,31 @@ async fn all(from: Option<impl AsyncRead + Unpin>, bytes: &mut Vec<u8>) -> Resul
         return Err(format!("The target said more than the {} MB that are read.", LONGEST >> 20));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_target_that_cannot_be_started_is_found_without_starting_it() {
+        let home = tempfile::tempdir().unwrap();
+        let file = |name: &str, text: &str, mode: u32| {
+            let path = home.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            path.to_str().unwrap().to_owned()
+        };
+        let told = |program: &str| check(&[program.to_owned(), "x".to_owned()]).err().unwrap_or_default();
+        for fine in ["sh", "/bin/sh", &file("a", "#!/bin/sh\n", 0o755), &file("b", "", 0o755)] {
+            assert_eq!(told(fine), "");
+        }
+        assert!(told(&file("c", "#!/no/such x\n", 0o755)).contains("its first line names is not there"));
+        assert!(told(&file("d", "#!/bin/sh\n", 0o644)).contains("no program that you may run"));
+        assert!(told(home.path().to_str().unwrap()).contains("it is no file"));
+        assert!(told("/no/such").ends_with("cannot be started: there is no such file."));
+        assert!(told("no-such-program").contains("no program of that name is on the PATH"));
+        assert!(check(&[]).is_err());
+    }
 }

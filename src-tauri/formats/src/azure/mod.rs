@@ -70,6 +70,17 @@ impl Row {
         named.map(|(name, items)| (name.to_owned(), Value::List(items))).to_vec()
     }
 
+    /// The last that the agent said in words, for evaluators that take a text; none where it said nothing.
+    pub fn response_text(&self) -> Option<String> {
+        let words = |message: &Value| {
+            let is_said = message.get("role").and_then(Value::text) == Some("assistant");
+            let content = message.get("content").filter(|_| is_said)?;
+            let texts: Vec<&str> = content.items().iter().filter_map(|item| item.get("text")?.text()).collect();
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        };
+        self.response.iter().rev().find_map(words)
+    }
+
     /// As an object.
     pub fn value(self) -> Value {
         Value::Map(self.columns().into_iter().map(|(name, value)| (Value::Text(name), value)).collect())

@@ -269,3 +269,14 @@ fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
         .collect();
     assert_eq!(told, ["a of a", "b of b", "c of c", "d -", "e of e"]);
 }
+
+#[test]
+fn the_text_of_a_response_is_the_last_that_the_agent_said() {
+    let rows = |text: &str| read(text.as_bytes()).unwrap()[0].rows(&Choice::default()).unwrap();
+    let said = r#"[{"role": "user", "content": "Which?"},
+        {"role": "assistant", "content": "I look.", "tool_calls": [{"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "seven"},
+        {"role": "assistant", "content": [{"type": "text", "text": "Number"}, {"type": "text", "text": "seven."}]}]"#;
+    assert_eq!(rows(said)[0].response_text().as_deref(), Some("Number\nseven."));
+    assert_eq!(rows(r#"[{"role": "user", "content": "Which?"}]"#)[0].response_text(), None);
+}

@@ -1,4 +1,5 @@
-//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end.
+//! **Pure.** CSV as RFC 4180 has it: quotes, line ends inside of quotes, any kind of line end. Programs of other languages put semicolons
+//! or tabs where it has commas.
 
 /// A record.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,9 +25,28 @@ impl Record {
     }
 }
 
+/// What stands between cells where no comma does.
+const OTHERS: [char; 2] = [';', '\t'];
+
+/// What stands between the cells of a text: a comma, unless its header has none, and has as many cells as the row below it with another.
+pub(super) fn separator(text: &str) -> char {
+    let cells = |separator: char| {
+        let mut first = records(text, separator).filter(|record| !record.is_blank()).map(|record| record.cells.len());
+        (first.next().unwrap_or(0), first.next())
+    };
+    if cells(',').0 != 1 {
+        return ',';
+    }
+    let fits = |other: &char| {
+        let (header, row) = cells(*other);
+        header > 1 && row.is_none_or(|row| row == header)
+    };
+    OTHERS.into_iter().find(fits).unwrap_or(',')
+}
+
 /// The records of a text, one after the other.
-pub(super) fn records(text: &str) -> impl Iterator<Item = Record> {
-    let mut reader = Reader { text, at: 0, line: 1 };
+pub(super) fn records(text: &str, separator: char) -> impl Iterator<Item = Record> {
+    let mut reader = Reader { text, at: 0, line: 1, separator };
     std::iter::from_fn(move || reader.record())
 }
 
@@ -34,6 +54,7 @@ struct Reader<'a> {
     text: &'a str,
     at: usize,
     line: usize,
+    separator: char,
 }
 
 impl<'a> Reader<'a> {
@@ -44,7 +65,7 @@ impl<'a> Reader<'a> {
         let mut record = Record { line: self.line, cells: Vec::new(), open: false };
         loop {
             record.cells.push(self.cell(&mut record.open));
-            if !self.eat(",") {
+            if !self.eat(self.separator.encode_utf8(&mut [0; 4])) {
                 break;
             }
         }
@@ -56,7 +77,7 @@ impl<'a> Reader<'a> {
 
     fn cell(&mut self, open: &mut bool) -> Cell {
         if !self.eat("\"") {
-            return Cell::Plain(self.until(&[',', '\r', '\n']).to_owned());
+            return Cell::Plain(self.until(&[self.separator, '\r', '\n']).to_owned());
         }
         let mut text = String::new();
         loop {
@@ -73,7 +94,7 @@ impl<'a> Reader<'a> {
             text.push('"');
         }
         // What follows a closed quote belongs to the cell, as everybody reads it.
-        text.push_str(self.until(&[',', '\r', '\n']));
+        text.push_str(self.until(&[self.separator, '\r', '\n']));
         Cell::Quoted(text)
     }
 
@@ -105,7 +126,7 @@ mod tests {
             let cells: Vec<String> = record.cells.iter().map(cell).collect();
             format!("{}: {}{}", record.line, cells.join("|"), if record.open { " open" } else { "" })
         };
-        records(text).map(record).collect()
+        records(text, ',').map(record).collect()
     }
 
     #[test]
@@ -117,12 +138,32 @@ mod tests {
         assert_eq!(shown(""), Vec::<String>::new());
     }
 
+    #[test]
+    fn semicolons_and_tabs_stand_for_commas_where_the_header_has_none_and_the_row_below_it_has_as_many() {
+        for (text, found) in [
+            ("a,b\n1;2,3", ','),
+            ("a;b\n1;2", ';'),
+            ("\"a\";\"b\"\r\n\"1;\n5\";2\r\n", ';'),
+            ("a\tb; c\n1\t2", '\t'),
+            ("\na;b", ';'),
+            // A column whose name has such a sign.
+            ("question; please\nwhy\n", ','),
+            ("a;b\n1,5;2", ';'),
+            ("a", ','),
+            ("", ','),
+        ] {
+            assert_eq!(separator(text), found, "{text:?}");
+        }
+        let cells: Vec<usize> = records("a;b\n1,5;2", ';').map(|record| record.cells.len()).collect();
+        assert_eq!(cells, [2, 2]);
+    }
+
     proptest! {
         #[test]
         fn what_is_quoted_is_read_as_it_was(rows in prop::collection::vec(prop::collection::vec("[a\",\n\r é]{0,5}", 1..4), 1..5)) {
             let line = |row: &Vec<String>| row.iter().map(|cell| format!("\"{}\"", cell.replace('"', "\"\""))).collect::<Vec<_>>().join(",");
             let text: Vec<String> = rows.iter().map(line).collect();
-            let read: Vec<Vec<Cell>> = records(&text.join("\n")).map(|record| record.cells).collect();
+            let read: Vec<Vec<Cell>> = records(&text.join("\n"), ',').map(|record| record.cells).collect();
             let expected: Vec<Vec<Cell>> = rows.iter().map(|row| row.iter().cloned().map(Cell::Quoted).collect()).collect();
             prop_assert_eq!(read, expected);
         }

@@ -335,6 +335,22 @@ impl Evaluator {
         row || needs.iter().chain(may_have).any(|taken| *taken == name)
     }
 
+    /// Whether it reads an input of that name: of graders, what their texts name. A program may read any.
+    pub fn reads(&self, name: &str) -> bool {
+        match &self.kind {
+            Kind::Python(_) => true,
+            // The way into a value begins with its column, and a column may be named like one.
+            _ if self.takes.row => self.needs().iter().any(|column| Some(*column) == name.split('.').next()),
+            _ => self.is_given(name),
+        }
+    }
+
+    /// Inputs that it reads, those that it needs first; of a program nobody knows them.
+    pub fn inputs(&self) -> Vec<&str> {
+        let may_have = self.takes.may_have.iter().copied();
+        self.needs().into_iter().chain(may_have).collect()
+    }
+
     /// A model has to turn texts into vectors.
     pub fn embeds(&self) -> bool {
         matches!(&self.kind, Kind::Likeness(likeness) if likeness.by == Measure::Cosine)

@@ -34,29 +34,38 @@ impl Inputs {
     /// The conversation, when that is what is given; nothing when single values are, and enough of them.
     pub(super) fn checked(
         &self,
-        class: &str,
+        kind: &str,
         needs: &[&str],
         may_have: &[&str],
         quirks: &Quirks,
     ) -> Result<Option<&Value>, Failure> {
-        let fault = |message: &str| Failure { by_input: true, message: format!("{class}: {message}") };
+        let fault = |theirs: &str, ours: String| {
+            let vague = quirks.has("vague_errors");
+            let message = if vague { format!("{}: {theirs}", super::judging::class(kind)) } else { ours };
+            Failure { by_input: true, message }
+        };
+        let listed = |names: &[&str]| -> Vec<String> { names.iter().map(|name| format!("`{name}`")).collect() };
         if let Some(conversation) = self.there("conversation") {
-            let mut single = needs.iter().chain(may_have).filter(|name| **name != "conversation");
-            if single.any(|name| self.get(name).is_some_and(truthy)) {
-                return Err(fault("Cannot provide both 'conversation' and individual inputs at the same time."));
+            let single = needs.iter().chain(may_have).filter(|name| **name != "conversation");
+            let both: Vec<&str> = single.filter(|name| self.get(name).is_some_and(truthy)).copied().collect();
+            if !both.is_empty() {
+                let theirs = "Cannot provide both 'conversation' and individual inputs at the same time.";
+                let ours = format!(
+                    "The row has a `conversation` and {} as well. Give `{kind}` one or the other.",
+                    listed(&both).join(", ")
+                );
+                return Err(fault(theirs, ours));
             }
             return Ok(Some(conversation));
         }
-        let missing: Vec<String> =
-            needs.iter().filter(|name| self.there(name).is_none()).map(|name| format!("`{name}`")).collect();
+        let missing: Vec<&str> = needs.iter().filter(|name| self.there(name).is_none()).copied().collect();
         if missing.is_empty() {
             return Ok(None);
         }
-        let message = "Either 'conversation' or individual inputs must be provided.";
-        if quirks.has("vague_errors") {
-            return Err(fault(message));
-        }
-        Err(fault(&format!("{message} There is no {}.", missing.join(", "))))
+        let instead = if may_have.contains(&"conversation") { ", and no `conversation` instead" } else { "" };
+        let ours =
+            format!("The row has no {}{instead}. Map what `{kind}` takes to columns.", listed(&missing).join(" and no "));
+        Err(fault("Either 'conversation' or individual inputs must be provided.", ours))
     }
 }
 
@@ -92,7 +101,7 @@ mod tests {
         let inputs = Inputs(
             inputs.entries().iter().map(|(name, value)| (name.text().unwrap().to_owned(), value.clone())).collect(),
         );
-        match inputs.checked("XEvaluator", &["response", "context"], &["query", "conversation"], quirks) {
+        match inputs.checked("x", &["response", "context"], &["query", "conversation"], quirks) {
             Ok(None) => "single".to_owned(),
             Ok(Some(_)) => "conversation".to_owned(),
             Err(failure) => failure.message,
@@ -100,20 +109,29 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_enough_or_it_is_said_what_is_missing() {
+    fn inputs_are_enough_or_it_is_said_what_is_missing_in_our_words_unless_the_package_is_followed() {
         const EITHER: &str = "XEvaluator: Either 'conversation' or individual inputs must be provided.";
         const BOTH: &str = "XEvaluator: Cannot provide both 'conversation' and individual inputs at the same time.";
-        for (inputs, wanted, more) in [
-            (r#"{"response": "", "context": []}"#, "single", ""),
-            (r#"{"response": 0, "context": false, "query": null}"#, "single", ""),
-            (r#"{"response": null, "query": "q"}"#, EITHER, " There is no `response`, `context`."),
-            (r#"{"context": "c"}"#, EITHER, " There is no `response`."),
-            (r#"{"conversation": {}, "query": "q"}"#, BOTH, ""),
-            (r#"{"conversation": {}, "query": "", "context": [], "response": {}, "other": 1}"#, "conversation", ""),
-            (r#"{"conversation": null, "response": "r", "context": "c"}"#, "single", ""),
+        let none = |names: &str| {
+            format!("The row has no {names}, and no `conversation` instead. Map what `x` takes to columns.")
+        };
+        let both = |names: &str| format!("The row has a `conversation` and {names} as well. Give `x` one or the other.");
+        let same = |word: &str| word.to_owned();
+        for (inputs, theirs, ours) in [
+            (r#"{"response": "", "context": []}"#, "single", same("single")),
+            (r#"{"response": 0, "context": false, "query": null}"#, "single", same("single")),
+            (r#"{"response": null, "query": "q"}"#, EITHER, none("`response` and no `context`")),
+            (r#"{"context": "c"}"#, EITHER, none("`response`")),
+            (r#"{"conversation": {}, "query": "q"}"#, BOTH, both("`query`")),
+            (
+                r#"{"conversation": {}, "query": "", "context": [], "response": {}, "other": 1}"#,
+                "conversation",
+                same("conversation"),
+            ),
+            (r#"{"conversation": null, "response": "r", "context": "c"}"#, "single", same("single")),
         ] {
-            assert_eq!(checked(inputs, &Quirks::all()), wanted, "{inputs}");
-            assert_eq!(checked(inputs, &Quirks::default()), format!("{wanted}{more}"), "{inputs}");
+            assert_eq!(checked(inputs, &Quirks::all()), theirs, "{inputs}");
+            assert_eq!(checked(inputs, &Quirks::default()), ours, "{inputs}");
         }
     }
 

@@ -26,7 +26,7 @@ pub(super) fn each_turn(
     mut one: impl FnMut(&Inputs) -> Result<Outcome, Stop>,
     together: impl FnOnce(Vec<Outcome>) -> Outcome,
 ) -> Result<Outcome, Stop> {
-    match given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)? {
+    match given.checked(takes.name, takes.needs, takes.may_have, quirks)? {
         None => one(given),
         Some(talk) => {
             let wanted: Vec<&str> = takes.needs.iter().chain(takes.may_have).copied().collect();
@@ -34,8 +34,7 @@ pub(super) fn each_turn(
             // Before anything is asked and paid for.
             for (at, turn) in turns.iter().enumerate().filter(|_| !quirks.has("turns_filled_up")) {
                 if let Some(lost) = takes.needs.iter().find(|name| turn.there(name).is_none()) {
-                    let message =
-                        format!("{}: Turn {} of the conversation has no `{lost}`.", class(takes.name), at + 1);
+                    let message = format!("Turn {} of the conversation has no `{lost}`.", at + 1);
                     return Err(Failure { by_input: true, message }.into());
                 }
             }
@@ -129,7 +128,7 @@ pub(super) fn qa(
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    given.checked(&class(takes.name), takes.needs, takes.may_have, quirks)?;
+    given.checked(takes.name, takes.needs, takes.may_have, quirks)?;
     let (response, truth) = (text_of(given, "response", quirks)?, text_of(given, "ground_truth", quirks)?);
     let mut out = Outcome::new();
     let QaLimits { groundedness, relevance, coherence, fluency, similarity, f1 } = limits;

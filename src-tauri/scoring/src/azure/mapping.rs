@@ -1,6 +1,5 @@
 //! **Pure.** Where the inputs of an evaluator come from: columns of the data, `${data.answer}`, or of what a target said,
 //! `${target.response}`, also inside of objects: `${data.reply.text}`.
-use super::numbers::is_missing;
 use super::{Evaluator, Inputs, Quirks};
 use std::collections::HashSet;
 use touchstone_formats::value::Value;
@@ -138,24 +137,6 @@ fn found<'a>(way: &str, column: &dyn Fn(&str) -> Option<&'a Value>) -> Option<&'
     })
 }
 
-/// What rows lack for an evaluator: each input that it needs, with the rows that have none. A conversation stands for all of them where
-/// it is taken.
-pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) -> Vec<(String, u64)> {
-    let needs = evaluator.needs();
-    let talks = evaluator.takes.may_have.contains(&"conversation");
-    let mut counts = vec![0; needs.len()];
-    for inputs in rows {
-        if talks && !is_missing(inputs.get("conversation")) {
-            continue;
-        }
-        for (count, name) in counts.iter_mut().zip(&needs) {
-            *count += u64::from(is_missing(inputs.get(name)));
-        }
-    }
-    let lacks = needs.iter().zip(counts).filter(|(_, count)| *count > 0);
-    lacks.map(|(name, count)| ((*name).to_owned(), count)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,26 +224,5 @@ mod tests {
         };
         assert_eq!(inputs("fluency"), ["response"]);
         assert_eq!(inputs("string_check"), ["query", "response", "extra"]);
-    }
-
-    #[test]
-    fn rows_without_what_an_evaluator_needs_are_counted() {
-        let rows = [
-            r#"{"response": "a"}"#,
-            r#"{"response": null, "query": "q"}"#,
-            r#"{"conversation": {}}"#,
-            r#"{"query": ""}"#,
-        ];
-        let rows = rows.map(|row| {
-            let row = json::read(row).unwrap();
-            Inputs(row.entries().iter().map(|(key, value)| (key.text().unwrap().to_owned(), value.clone())).collect())
-        });
-        let lacks = |name: &str| {
-            let options = json::read(r#"{"kind": "KIND"}"#.replace("KIND", name).as_str()).unwrap();
-            lacking(&Evaluator::read("any", &options).unwrap(), rows.clone())
-        };
-        assert_eq!(lacks("relevance"), [("query".to_owned(), 1), ("response".to_owned(), 2)]);
-        assert_eq!(lacks("fluency"), [("response".to_owned(), 2)]);
-        assert_eq!(lacks("string_check"), [("response".to_owned(), 3), ("ground_truth".to_owned(), 4)]);
     }
 }

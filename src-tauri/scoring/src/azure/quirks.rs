@@ -124,7 +124,11 @@ pub const QUIRKS: [Quirk; 36] = [
         "A turn of a conversation without a ground truth is held against an empty text, and one without context against `{}`.",
         "It is an error of the input, as it is in a single row.",
     ),
-    quirk("vague_errors", "An error about missing inputs does not say which.", "It names them."),
+    quirk(
+        "vague_errors",
+        "An error about missing inputs names a class of the package, and not what is missing.",
+        "It names what is missing.",
+    ),
     quirk(
         "qa_f1_always_passes",
         "Inside qa the F1 score is held against 3 as an upper limit, so it always passes.",

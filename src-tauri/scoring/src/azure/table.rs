@@ -249,7 +249,9 @@ fn of_list(text: &str, pandas: bool) -> Result<Table, String> {
 
 fn of_csv(text: &str, pandas: bool) -> Result<Table, String> {
     let mut table = Table::default();
-    let mut records = csv::records(text).filter(|record| !record.is_blank());
+    // The package knows commas only.
+    let separator = if pandas { ',' } else { csv::separator(text) };
+    let mut records = csv::records(text, separator).filter(|record| !record.is_blank());
     let Some(header) = records.next() else { return Ok(table) };
     for cell in header.cells {
         let name = match cell {
@@ -331,6 +333,14 @@ mod tests {
         Line 7 has 1 cell, and the header has 2.
         Line 8 has 3 cells, and the header has 2.
         Line 9 opens a quote that is never closed.
+        "#);
+        insta::assert_snapshot!(shown("a;b\n1,5;\"x;y\"", true, &[]), @r#"
+        a | b
+        2: "1,5" | "x;y"
+        "#);
+        insta::assert_snapshot!(shown("a;b\n1;x", true, &["pandas_types"]), @r#"
+        a;b
+        2: "1;x"
         "#);
         insta::assert_snapshot!(shown("a,a\n1,2", true, &[]), @"Two columns are named `a`.");
         insta::assert_snapshot!(shown("", true, &[]), @"");

@@ -1,5 +1,6 @@
 //! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what it would take, what there is.
 use super::super::terminal::{Columns, Head, Paint, one_line};
+use super::super::watch::unbound;
 use super::super::{Ended, Outcome};
 use super::Again;
 use crate::Surroundings;
@@ -26,10 +27,11 @@ pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()
 /// said something before.
 pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), again: Option<Again>) -> Vec<String> {
     let EvaluationView { total, done, failed, missing, unread, calls, tokens, cost, .. } = view;
-    let mut lines = vec![format!("{done} of {total} results, {failed} without one")];
+    let mut lines = vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
     if *unread > 0 {
         lines.push(format!(
-            "{unread} replies could not be read, also when asked again. Begin with --again=unread --replace: these are asked once more, and nothing else."
+            "{unread} {} could not be read, also when asked again. Begin with --again=unread --replace: these are asked once more, and nothing else.",
+            replies(*unread)
         ));
     }
     if *missing > 0 && view.file.is_some() {
@@ -44,10 +46,20 @@ pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), agai
     }
     if view.model.is_some() || *calls > 0 || *tokens > 0 || *cost > 0.0 {
         let more = if view.unpriced { " and what has no known price" } else { "" };
-        lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
+        lines.push(format!(
+            "{calls} {} bought, {tokens} {}, {}{more}",
+            replies(*calls),
+            of(*tokens, "token"),
+            dollars(*cost)
+        ));
+        lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     }
     for trouble in &view.troubles {
         lines.push(format!("row {}, {}: {}", trouble.row, one_line(&trouble.evaluator), one_line(&trouble.why)));
+    }
+    let more = failed.saturating_sub(view.troubles.len() as u64);
+    if more > 0 && !view.troubles.is_empty() {
+        lines.push(format!("and {more} more without a result"));
     }
     if view.state == LaunchState::Stopped {
         let but = if again == Some(Again::All) { " and without --again" } else { "" };
@@ -59,48 +71,90 @@ pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), agai
     lines
 }
 
-pub(super) fn plan(plan: &EvaluatePlan, json: bool) -> Outcome {
+/// A word for so many.
+fn of(many: u64, word: &str) -> String {
+    if many == 1 { word.to_owned() } else { format!("{word}s") }
+}
+
+fn replies(many: u64) -> &'static str {
+    if many == 1 { "reply" } else { "replies" }
+}
+
+/// Least and most; once where they are the same.
+fn between(least: &str, most: &str) -> String {
+    if least == most { most.to_owned() } else { format!("{least} to {most}") }
+}
+
+/// The least that is written as a number.
+const LEAST: f64 = 0.000_1;
+
+/// An amount that is nearly nothing is not none.
+fn dollars(amount: f64) -> String {
+    if amount > 0.0 && amount < LEAST { format!("less than ${LEAST}") } else { format!("${amount:.4}") }
+}
+
+pub(super) fn plan(plan: &EvaluatePlan, target: Option<&str>, json: bool) -> Outcome {
     let mut out = io::stdout().lock();
     if json {
         serde_json::to_writer(&mut out, plan).map_err(io::Error::from)?;
         writeln!(out)?;
         return Ok(Ended::Well);
     }
-    let EvaluatePlan { rows, calls_least, calls_most, kept, unread, target, .. } = plan;
-    writeln!(out, "{rows} rows")?;
-    if *target > 0 {
-        writeln!(out, "the target is asked about {target} of them first")?;
-    }
-    for line in &plan.each {
-        writeln!(out, "{}", one_line(line))?;
-    }
-    if *calls_most > 0 || *kept > 0 {
-        let tokens = match (plan.tokens_least, plan.tokens_most) {
-            (Some(least), Some(most)) => format!("about {least} to {most} tokens"),
-            _ => "tokens are not known before the target answers".to_owned(),
-        };
-        writeln!(out, "{calls_least} to {calls_most} requests, {tokens}; {kept} replies are there from before")?;
-        match (plan.cost_least, plan.cost_most) {
-            (Some(least), Some(most)) => writeln!(out, "about ${least:.4} to ${most:.4}")?,
-            _ if plan.tokens_most.is_none() => writeln!(out, "what it costs is not known before, either")?,
-            _ => writeln!(out, "what it costs is not known: the model has no price")?,
-        }
-    } else {
-        writeln!(out, "no model is asked")?;
-    }
-    if *unread > 0 {
-        writeln!(out, "in {unread} rounds nothing could be read; --again=unread asks these once more")?;
-    }
-    if let Some(why) = &plan.why_not {
-        writeln!(out, "it would not be begun: {}", one_line(&why.message))?;
-    }
-    for lack in &plan.lacks {
-        writeln!(out, "{}", one_line(lack))?;
-    }
-    if plan.exists {
-        writeln!(out, "{} is there already", one_line(&plan.out))?;
+    for line in lines_of(plan, target) {
+        writeln!(out, "{line}")?;
     }
     Ok(Ended::Well)
+}
+
+fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
+    let EvaluatePlan { rows, calls_least, calls_most, kept, unread, .. } = plan;
+    let mut lines = vec![format!("{rows} {}", of(*rows, "row"))];
+    if let Some(target) = target {
+        let target = one_line(target);
+        lines.push(match plan.target {
+            0 => format!("the target is not started: it has answered every row before ({target})"),
+            1 => format!("the target is started once first, for a row that it has not answered yet: {target}"),
+            many => format!("the target is started {many} times first, once for each row that it has not answered yet: {target}"),
+        });
+    }
+    lines.extend(plan.each.iter().map(|line| one_line(line).into_owned()));
+    if *calls_most > 0 || *kept > 0 {
+        let tokens = match (plan.tokens_least, plan.tokens_most) {
+            (Some(least), Some(most)) => {
+                format!("about {} {}", between(&least.to_string(), &most.to_string()), of(most, "token"))
+            }
+            _ => "tokens are not known before the target answers".to_owned(),
+        };
+        let calls = between(&calls_least.to_string(), &calls_most.to_string());
+        let are = if *kept == 1 { "is" } else { "are" };
+        lines.push(format!(
+            "{calls} {}, {tokens}; {kept} {} {are} there from before",
+            of(*calls_most, "request"),
+            replies(*kept)
+        ));
+        lines.push(match (plan.cost_least, plan.cost_most) {
+            (_, Some(most)) if most > 0.0 && most < LEAST => dollars(most),
+            (Some(least), Some(most)) => format!("about {}", between(&dollars(least), &dollars(most))),
+            _ if plan.tokens_most.is_none() => "what it costs is not known before, either".to_owned(),
+            _ => "what it costs is not known: the model has no price".to_owned(),
+        });
+    } else {
+        lines.push("no model is asked".to_owned());
+    }
+    lines.extend(plan.unbound.as_deref().map(|why| one_line(why).into_owned()));
+    if *unread > 0 {
+        let these = if *unread == 1 { "this one" } else { "these" };
+        lines.push(format!(
+            "in {unread} {} nothing could be read; --again=unread asks {these} once more",
+            of(*unread, "round")
+        ));
+    }
+    lines.extend(plan.why_not.as_ref().map(|why| format!("it would not be begun: {}", one_line(&why.message))));
+    lines.extend(plan.lacks.iter().map(|lack| one_line(lack).into_owned()));
+    if plan.exists {
+        lines.push(format!("{} is there already", one_line(&plan.out)));
+    }
+    lines
 }
 
 pub(super) fn list(json: bool, here: &Surroundings) -> Outcome {
@@ -134,4 +188,66 @@ fn differences(out: &mut impl Write, switches: &[EvaluateSwitch]) -> io::Result<
         writeln!(out, "{name}\n  the package: {theirs}\n  here:        {ours}")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: EvaluatePlan = EvaluatePlan {
+        rows: 1,
+        calls_least: 7,
+        calls_most: 7,
+        kept: 1,
+        unread: 1,
+        target: 1,
+        each: Vec::new(),
+        tokens_least: Some(1),
+        tokens_most: Some(1),
+        cost_least: Some(0.0),
+        cost_most: Some(0.0),
+        out: String::new(),
+        exists: false,
+        lacks: Vec::new(),
+        unbound: None,
+        why_not: None,
+    };
+
+    #[test]
+    fn one_is_one_and_what_is_the_same_is_said_once() {
+        assert_eq!(
+            lines_of(&PLAN, Some("sh x")),
+            [
+                "1 row",
+                "the target is started once first, for a row that it has not answered yet: sh x",
+                "7 requests, about 1 token; 1 reply is there from before",
+                "about $0.0000",
+                "in 1 round nothing could be read; --again=unread asks this one once more",
+            ]
+        );
+        let more = EvaluatePlan {
+            rows: 3,
+            calls_least: 1,
+            kept: 0,
+            unread: 0,
+            target: 3,
+            tokens_most: Some(9),
+            cost_least: Some(0.000_2),
+            cost_most: Some(0.25),
+            unbound: Some("`m` has no known price.".to_owned()),
+            ..PLAN
+        };
+        assert_eq!(
+            lines_of(&more, Some("sh x")),
+            [
+                "3 rows",
+                "the target is started 3 times first, once for each row that it has not answered yet: sh x",
+                "1 to 7 requests, about 1 to 9 tokens; 0 replies are there from before",
+                "about $0.0002 to $0.2500",
+                "`m` has no known price.",
+            ]
+        );
+        let little = EvaluatePlan { cost_most: Some(0.000_01), ..more };
+        assert_eq!(lines_of(&little, None)[2], "less than $0.0001");
+    }
 }

@@ -194,6 +194,38 @@ describe("evaluating a data file", () => {
     expect(asked(fixture, "plan_evaluating").at(-1)).toEqual({ request });
     expect(asked(fixture, "start_evaluating")).toEqual([]);
   });
+  it("makes rows of the runs that are asked for, and chooses them", async () => {
+    const fixture = new Fixture();
+    fixture.replies.make_rows = ({ filter }) => (filter === "" ? Promise.reject({ code: "bad_request", message: "None of these runs has a row.", hint: "Choose others by the filter." }) : { file: { id: "d7", path: "results/evaluations/runs.jsonl", size: 90 }, rows: 1, notes: ["Left out: a.yaml."] });
+    await open(fixture, "#/evaluate?by=f1_score");
+    await until(() => id("rows-of-runs") !== undefined);
+    button("Make rows")?.click();
+    await until(() => text().includes("None of these runs has a row. Choose others by the filter."));
+    const filter = all('[data-testid="rows-of-runs"] input')[0] as HTMLInputElement;
+    filter.value = " model:o1 ";
+    filter.dispatchEvent(new Event("input", { bubbles: true }));
+    flushSync();
+    button("Make rows")?.click();
+    await until(() => location.hash === "#/evaluate?data=d7&by=f1_score" && text().includes("1 row in results/evaluations/runs.jsonl, chosen now."));
+    expect(text()).toContain("Left out: a.yaml.");
+    expect(asked(fixture, "make_rows")).toEqual([{ filter: "" }, { filter: "model:o1" }]);
+    expect(asked(fixture, "look_at_data").at(-1)).toEqual({ id: "d7" });
+  });
+  it("says that a budget of the workspace file binds nothing, and takes one where only vectors are paid for", async () => {
+    const fixture = new Fixture();
+    const unbound = "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
+    fixture.replies.plan_evaluating = () => evaluatePlan({ calls_least: 7, calls_most: 7, tokens_least: 9, tokens_most: 9, cost_least: null, cost_most: null, unbound });
+    await open(fixture, "#/evaluate?data=d1&by=text_similarity");
+    await until(() => id("evaluator") !== undefined);
+    expect(id("asked-vectors")).toBeUndefined();
+    const measure = all('[data-testid="evaluator"] select').find((one) => one.textContent.includes("cosine")) as HTMLSelectElement;
+    measure.value = "cosine";
+    measure.dispatchEvent(new Event("change", { bubbles: true }));
+    await until(() => id("asked-vectors")?.textContent.includes("Most money ($)") === true && id("evaluate-unbound") !== undefined);
+    expect(id("evaluate-unbound")?.textContent.trim()).toBe(unbound);
+    expect(text()).toContain("8 rows · 7 requests · about 9 tokens · cost unknown");
+    expect(id("asked-model")).toBeUndefined();
+  });
   it("asks the system for a file in the window alone", async () => {
     const fixture = new Fixture([], STATUS, "window");
     const file = { id: "d9", path: "/home/me/rows.csv", size: 10 };

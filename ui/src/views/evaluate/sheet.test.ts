@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CHOICES } from "../../evaluate.test-env";
 import type { EvaluatorChoice } from "../../generated/EvaluatorChoice";
-import { asNamed, BLANK, groupOf, lacking, lacksOf, missing, nameOf, otherLacks, requestOf, sheetOf, withOne, without, type Chosen, type Sheet } from "./sheet";
+import { asNamed, BLANK, embeds, groupOf, lacking, lacksOf, missing, nameOf, otherLacks, requestOf, sheetOf, sourceOf, withOne, without, type Chosen, type Sheet } from "./sheet";
 
 const choices = CHOICES.evaluators;
 const known = (kind: string) => choices.find((choice) => choice.name === kind) as EvaluatorChoice;
@@ -23,6 +23,29 @@ describe("what is sent", () => {
     const mapped = changed(of("relevance"), { mapping: { query: "question" } });
     expect(sent({ ...mapped, switches: ["own_mapping_only"] }).evaluators[0]?.mapping).toEqual([["query", "${data.question}"], ["response", "${data.response}"]]);
     expect(sent({ ...of("f1_score"), switches: ["own_mapping_only"] }).evaluators[0]?.mapping).toEqual([]);
+  });
+  it("leaves out an input that has a column of its name and was switched off, where only what is named is given", () => {
+    const own = { ...of("relevance"), switches: ["own_mapping_only"] };
+    const columns = ["query", "response", "conversation"];
+    const mapping = (sheet: Sheet) => sent(sheet, columns).evaluators[0]?.mapping;
+    const off = changed(own, { mapping: { conversation: "" } });
+    expect(mapping(own)).toEqual([]);
+    expect(mapping(off)).toEqual([["query", "${data.query}"], ["response", "${data.response}"]]);
+    expect(sourceOf(first(off), "conversation", columns, true)).toBe("");
+    expect(missing(known("relevance"), first(changed(own, { mapping: { conversation: "", query: "" } })), columns, true)).toEqual(["query"]);
+    // Without the switch the column of that name is given whatever the sheet says, so the sheet says so.
+    expect(mapping({ ...off, switches: [] })).toEqual([]);
+    expect(sourceOf(first(off), "conversation", columns)).toBe("conversation");
+    // What is gone on with is off as well.
+    expect(sent(sheetOf(sent(off, columns), choices), columns)).toEqual(sent(off, columns));
+    expect(sheetOf(sent(off, columns), choices).evaluators[0]?.mapping["conversation"]).toBe("");
+  });
+  it("has a bound, and no model, where only vectors are paid for", () => {
+    const similar = { ...of("text_similarity"), budget: "0.5", rounds: "3" };
+    expect(sent(similar)).toMatchObject({ max_cost: null });
+    const cosine = changed(similar, { values: { evaluation_metric: "cosine" } });
+    expect([embeds(similar), embeds(cosine)]).toEqual([false, true]);
+    expect(sent(cosine)).toMatchObject({ model: "", rounds: null, max_cost: 0.5 });
   });
   it("has a model, rounds and a bound only when a model is asked", () => {
     const bounds = { rounds: "3", budget: "$2.50" };

@@ -65,20 +65,29 @@ export function asNamed(sheet: Sheet, kinds: readonly string[], choices: readonl
 
 export const nameOf = (one: Chosen): string => one.name.trim() || one.kind;
 
-/** Where an input comes from: a column or a path into one; empty when nothing gives it. A column of its name gives it unless another is chosen. */
-export const sourceOf = (one: Chosen, input: string, columns: readonly string[]): string => one.mapping[input] || (columns.includes(input) ? input : "");
+/** By this switch an evaluator with a mapping is given what that names, and nothing else. */
+const OWN_ONLY = "own_mapping_only";
+export const ownOnly = (switches: readonly string[]): boolean => switches.includes(OWN_ONLY);
+
+/** Where an input comes from: a column or a path into one; empty when nothing gives it. A column of its name gives it unless another is chosen,
+ * or, where only what is named is given, none at all. */
+export function sourceOf(one: Chosen, input: string, columns: readonly string[], own = false): string {
+  const named = one.mapping[input];
+  if (own && named === "") return "";
+  return named || (columns.includes(input) ? input : "");
+}
 
 export interface Input {
   name: string;
   needed: boolean;
   source: string;
 }
-export const inputsOf = (choice: EvaluatorChoice, one: Chosen, columns: readonly string[]): Input[] =>
-  [...choice.needs.map((name) => ({ name, needed: true })), ...choice.may_have.map((name) => ({ name, needed: false }))].map((input) => ({ ...input, source: sourceOf(one, input.name, columns) }));
+export const inputsOf = (choice: EvaluatorChoice, one: Chosen, columns: readonly string[], own = false): Input[] =>
+  [...choice.needs.map((name) => ({ name, needed: true })), ...choice.may_have.map((name) => ({ name, needed: false }))].map((input) => ({ ...input, source: sourceOf(one, input.name, columns, own) }));
 
 /** What the file does not have and the evaluator needs, by name. */
-export function missing(choice: EvaluatorChoice, one: Chosen, columns: readonly string[]): string[] {
-  const inputs = inputsOf(choice, one, columns);
+export function missing(choice: EvaluatorChoice, one: Chosen, columns: readonly string[], own = false): string[] {
+  const inputs = inputsOf(choice, one, columns, own);
   // A conversation stands for every single input.
   const conversation = inputs.some((input) => input.name === "conversation" && input.source !== "");
   const needed = conversation ? [] : inputs.filter((input) => input.needed && input.source === "").map((input) => input.name);
@@ -109,23 +118,27 @@ export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: s
   return (asksModel ? wrongRounds(sheet.rounds) : "") || wrongBudget(sheet.budget);
 }
 
-/** By this switch an evaluator with a mapping is given what that names, and nothing else. */
-const OWN_ONLY = "own_mapping_only";
-
 function sentOne(one: Chosen, choice: EvaluatorChoice, columns: readonly string[], switches: readonly string[]): EvaluatorRequest {
-  const given = inputsOf(choice, one, columns).filter((input) => input.source !== "");
+  const own = ownOnly(switches);
+  const inputs = inputsOf(choice, one, columns, own);
+  const given = inputs.filter((input) => input.source !== "");
   const mapped = given.filter((input) => input.source !== input.name);
+  // One that would come from the column of its name is left out only where all others are named.
+  const named = mapped.length > 0 || inputs.some((input) => input.source === "" && columns.includes(input.name));
   return {
     kind: one.kind,
     name: one.name.trim(),
     threshold: hasOwnThresholds(one.kind) || one.threshold.trim() === "" ? null : Number(one.threshold),
     // Columns of the same name are taken without being named, as long as no switch says otherwise.
-    mapping: (mapped.length > 0 && switches.includes(OWN_ONLY) ? given : mapped).map((input) => [input.name, `\${data.${input.source}}`]),
+    mapping: (own && named ? given : mapped).map((input) => [input.name, `\${data.${input.source}}`]),
     options: optionsOf(one.kind, one.values),
   };
 }
 
 export const asksModel = (sheet: Sheet, choices: readonly EvaluatorChoice[]): boolean => sheet.evaluators.some((one) => choices.find((choice) => choice.name === one.kind)?.model === true);
+
+/** A model turns texts into vectors, which is paid for, too. */
+export const embeds = (sheet: Sheet): boolean => sheet.evaluators.some((one) => one.kind === "text_similarity" && one.values["evaluation_metric"] === "cosine");
 
 /** What is sent. */
 export function requestOf(data: string, sheet: Sheet, choices: readonly EvaluatorChoice[], model: string, columns: readonly string[]): EvaluateRequest {
@@ -142,7 +155,7 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
     out: sheet.out.trim(),
     replace: sheet.replace,
     again: sheet.again,
-    max_cost: asks && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
+    max_cost: (asks || embeds(sheet)) && sheet.budget.trim() !== "" ? Number(dollars(sheet.budget)) : null,
   };
 }
 
@@ -150,14 +163,21 @@ export function requestOf(data: string, sheet: Sheet, choices: readonly Evaluato
 export const unsaid = (sheet: Sheet): Sheet => ({ ...sheet, replace: false, again: "nothing" });
 
 /** The sheet that sends a request. That something is replaced or bought again is said anew. */
-export function sheetOf({ evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest): Sheet {
+export function sheetOf({ evaluators, model, rounds, max_cost, switches, out }: EvaluateRequest, choices: readonly EvaluatorChoice[] = []): Sheet {
+  const own = ownOnly(switches);
+  /** What is not named there is given only where nothing is. */
+  const off = (kind: string, mapping: EvaluatorRequest["mapping"]): [string, string][] => {
+    const choice = choices.find((known) => known.name === kind);
+    const all = own && mapping.length > 0 && choice !== undefined ? [...choice.needs, ...choice.may_have] : [];
+    return all.filter((input) => !mapping.some(([known]) => known === input)).map((input) => [input, ""]);
+  };
   const way = (source: string): string => source.replace(/^\$\{data\.(.*)\}$/s, "$1");
   const one = ({ kind, name, threshold, mapping, options }: EvaluatorRequest, at: number): Chosen => ({
     key: at + 1,
     kind,
     name,
     threshold: threshold === null ? "" : String(threshold),
-    mapping: Object.fromEntries(mapping.map(([input, source]) => [input, way(source)])),
+    mapping: Object.fromEntries([...off(kind, mapping), ...mapping.map(([input, source]): [string, string] => [input, way(source)])]),
     values: valuesOf(options),
   });
   return { ...BLANK, evaluators: evaluators.map(one), model, rounds: rounds === null ? "" : String(rounds), budget: max_cost === null ? "" : String(max_cost), switches, out };

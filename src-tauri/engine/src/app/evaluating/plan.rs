@@ -3,7 +3,7 @@ use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
 use super::super::judgings::turns;
-use super::{Asked, FileRequest, bad, disk, free, of_file, usable};
+use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, startable, usable};
 use crate::error::AppError;
 use crate::evaluating::sheet::{self, Again, Said, Sheet};
 use crate::evaluating::takes::{key, key_of_texts, requests, takes, vectors};
@@ -30,7 +30,7 @@ impl App {
     fn plan_of(&self, asked: &Asked, request: &EvaluateRequest) -> Result<EvaluatePlan, AppError> {
         let wish = Wish::read(request, &asked.usual).map_err(bad)?;
         let table = table(&asked.found, &wish.quirks)?;
-        let (models, _) = self.models(&wish, request)?;
+        let Hired { models, unbound, .. } = self.models(&wish, request)?;
         let is_kept = (wish.pays() || !asked.target.is_empty()) && asked.again != EvaluateAgain::All;
         let kept = asked.place.as_ref().filter(|_| is_kept).map(Place::kept).transpose().map_err(disk)?;
         let said = (!asked.target.is_empty()).then(|| answered(&wish, &table, &asked.target, kept.as_ref()));
@@ -55,14 +55,15 @@ impl App {
             out: asked.shown.clone().unwrap_or_default(),
             exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
             lacks: if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) },
+            unbound,
             why_not: self.refusal(asked, &wish, &table, &models),
         })
     }
 
     /// Why it would not be begun, though it is known what it comes to. That something would be replaced is told by itself.
     fn refusal(&self, asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Option<Trouble> {
-        let checked = usable(asked, table, wish).and_then(|()| self.keyed(models)).and_then(|()| free(asked, true));
-        checked.err().map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
+        let checked = usable(asked, table, wish).and_then(|()| startable(asked)).and_then(|()| self.keyed(models));
+        checked.and_then(|()| free(asked, true)).err().map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
     }
 }
 

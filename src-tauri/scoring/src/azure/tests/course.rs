@@ -98,7 +98,7 @@ fn qa_asks_five_judges_in_order_and_measures_the_words() {
     assert!(result.ends_with(r#""f1_score":0.0,"f1_result":"pass","f1_threshold":3}"#), "{result}");
     assert_eq!(
         went(&qa, &given(r#"{"query": "q", "response": "r", "context": "c"}"#), &[], &Quirks::default()).1,
-        "input: QAEvaluator: Either 'conversation' or individual inputs must be provided. There is no `ground_truth`."
+        "input: The row has no `ground_truth`. Map what `qa` takes to columns."
     );
 }
 
@@ -232,7 +232,7 @@ fn what_is_no_number_is_missing_and_nobody_is_asked_about_it() {
     };
     assert_eq!(
         came("fluency", "{}", r#"{"response": NaN}"#),
-        "input: FluencyEvaluator: Either 'conversation' or individual inputs must be provided. There is no `response`."
+        "input: The row has no `response`, and no `conversation` instead. Map what `fluency` takes to columns."
     );
     assert_eq!(
         came("string_check", "{}", r#"{"response": NaN, "ground_truth": "nan"}"#),

@@ -41,14 +41,14 @@ fn a_turn_without_what_is_needed_is_an_error_of_the_input_before_anything_is_ask
     let talk = r#"{"conversation": {"messages": [
         {"role": "user", "content": "Q", "context": "c"}, {"role": "assistant", "content": "red", "ground_truth": "red"},
         {"role": "user", "content": "Q"}, {"role": "assistant", "content": "blue"}]}}"#;
-    for (kind, class, lost) in [
-        ("groundedness", "Groundedness", "context"),
-        ("retrieval", "Retrieval", "context"),
-        ("similarity", "Similarity", "ground_truth"),
-        ("f1_score", "F1Score", "ground_truth"),
+    for (kind, lost) in [
+        ("groundedness", "context"),
+        ("retrieval", "context"),
+        ("similarity", "ground_truth"),
+        ("f1_score", "ground_truth"),
     ] {
         let (questions, came) = went(&evaluator(kind, "{}"), &given(talk), &["4"], &Quirks::default());
-        let wanted = format!("input: {class}Evaluator: Turn 2 of the conversation has no `{lost}`.");
+        let wanted = format!("input: Turn 2 of the conversation has no `{lost}`.");
         assert_eq!((questions.len(), came), (0, wanted));
     }
     let (_, filled) = went(&evaluator("f1_score", "{}"), &given(talk), &[], &Quirks::of(["turns_filled_up"]).unwrap());
