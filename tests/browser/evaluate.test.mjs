@@ -181,6 +181,34 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
     assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
   }));
 
+for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+  test(`rows of the runs of the folder are made, chosen and evaluated by the column that is a text, ${screen}`, () =>
+    onPage(browser, { args: ["--allow-run"], ...options }, async (page, { folder }) => {
+      await open(page, "#/evaluate?by=f1_score");
+      const runs = page.getByTestId("rows-of-runs");
+      await runs.locator("summary").click();
+      await runs.getByLabel("Which runs").fill("modle:o1");
+      await runs.getByRole("button", { name: "Make rows" }).click();
+      await runs.getByText(/^modle:o1: /).waitFor();
+      await accessible(page);
+      await runs.getByLabel("Which runs").fill("model:o1 task:churn-risk");
+      await runs.getByRole("button", { name: "Make rows" }).click();
+      await page.getByTestId("rows-made").getByText(/rows in .*runs\.jsonl, chosen now/).waitFor();
+      await page.getByTestId("look").getByText(/^results\/evaluations\/runs\.jsonl/).waitFor();
+      const f1 = card(page, "f1_score");
+      await f1.getByTestId("lacks").getByText(/`response` is no text\. Map `response` to `response_text`\.$/).waitFor();
+      await accessible(page);
+      assert.ok(await fits(page));
+      await f1.getByLabel("response", { exact: true }).selectOption("response_text");
+      await page.getByTestId("evaluate-estimate").getByText(/No model is asked, and nothing is paid/).waitFor();
+      await start(page).click();
+      await state(page, "Done");
+      assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4}/);
+      const lines = readFileSync(join(folder, "results/evaluations/runs.jsonl"), "utf8").trim().split("\n");
+      const written = JSON.parse(readFileSync(join(folder, "results/evaluations/runs.json"), "utf8"));
+      assert.equal(written.rows.length, lines.length);
+    }));
+
 /** Opens a row of the list by its name, and gives what was stored of it. */
 const openRow = async (page, name) => {
   await rows(page).filter({ hasText: name }).first().click();

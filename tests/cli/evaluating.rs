@@ -59,13 +59,16 @@ fn evaluators_of_a_file_have_thresholds_and_mappings_of_their_own() {
     let missed = below("80%");
     assert_eq!(missed.status, 1);
     assert!(missed.err.contains("strict.binary_aggregate is 0.2500, below 0.8."), "{}", missed.err);
-    assert_eq!((below("20%").status, below("strict.f1_score=0.1").status, below("no.such=1").status), (0, 0, 1));
+    assert_eq!((below("20%").status, below("strict.f1_score=0.1").status, below("strict.such=1").status), (0, 0, 1));
+    assert_eq!(below("no.such=1").status, 2);
 }
 
 #[test]
 fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
     let sandbox = folder("evaluate-wrong", "input_dir: tasks\nmodels: {}\n");
     fs::write(sandbox.folder.join("broken.jsonl"), "{\"a\": 1}\n{\n").unwrap();
+    let cosine = "like: { kind: text_similarity, options: { evaluation_metric: cosine } }\n";
+    fs::write(sandbox.folder.join("cosine.yaml"), cosine).unwrap();
     for (arguments, words) in [
         (&["--data", "no/such.jsonl", "--evaluators", "f1_score"][..], "no/such.jsonl cannot be read"),
         (&["--data", "broken.jsonl", "--evaluators", "f1_score"], "broken.jsonl cannot be read whole. Line 2"),
@@ -86,12 +89,61 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
         ),
         (&["--data", "rows.jsonl", "--evaluators", "f1_score", "--folder", "no/such"], "no/such"),
         (&["--data", "rows.jsonl", "--evaluators", "relevance", "--judge-model", "x"], "There is no model named `x`."),
+        // The model for vectors is looked for here, too.
+        (&["--data", "rows.jsonl", "--config", "cosine.yaml"], "touchstone.yaml has none"),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--target", "/no/such x", "--out", "out.json"],
+            "The target `/no/such` cannot be started: there is no such file.",
+        ),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--fail-under", "nope.x=1", "--out", "out.json"],
+            "--fail-under nope.x: no evaluator that was asked for gives such a number.",
+        ),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "f1_score", "--column-mapping", "respons=${data.answer}"],
+            "Did you mean `response`?",
+        ),
+        (
+            &["--data", "rows.jsonl", "--evaluators", "string_check", "--column-mapping", "string_check.reference=${data.truth}"],
+            "It takes `response`, `ground_truth`.",
+        ),
         (&["--data", "rows.jsonl", "--config", "no.yaml"], "no.yaml cannot be read"),
     ] {
         let ran = sandbox.run(&[&["evaluate"], arguments].concat());
         assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{arguments:?} {ran:?}");
         assert!(ran.err.contains(words) && !ran.err.contains("panicked"), "{words}: {}", ran.err);
     }
+    assert!(!sandbox.folder.join("out.json").exists(), "nothing was begun, so nothing is written");
+}
+
+#[test]
+fn a_target_is_quoted_as_in_a_shell_and_the_first_troubles_are_told_in_order_with_how_many_more() {
+    let sandbox = folder("evaluate-quoted", "");
+    let rows: String = (0..60).map(|at| format!("{{\"n\": {at}}}\n")).collect();
+    fs::write(sandbox.folder.join("many.jsonl"), rows).unwrap();
+    let target = r#"sh -c "cat >/dev/null; echo '{\"response\": [1], \"ground_truth\": \"x\"}'""#;
+    let ran = sandbox.run(&["evaluate", "--data", "many.jsonl", "--evaluators", "f1_score", "--target", target]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    let told: Vec<&str> = ran.out.lines().filter(|line| line.starts_with("row ")).collect();
+    assert_eq!((told.len(), told[0]), (50, "row 1, f1_score: `response` is no text."));
+    assert!(told[49].starts_with("row 50, ") && ran.out.contains("and 10 more without a result\n"), "{}", ran.out);
+}
+
+#[test]
+fn csv_with_semicolons_is_read_as_it_is_meant_and_what_a_row_lacks_is_said_in_our_words() {
+    let sandbox = folder("evaluate-semicolons", "");
+    fs::write(sandbox.folder.join("rows.csv"), "response;ground_truth\nAt seven;At seven\n").unwrap();
+    fs::write(sandbox.folder.join("bare.csv"), "response\nAt seven\n").unwrap();
+    let run = |more: &[&str]| sandbox.run(&[&["evaluate", "--evaluators", "f1_score", "--data"], more].concat());
+    let ran = run(&["rows.csv"]);
+    assert!(ran.status == 0 && ran.out.contains("1 of 1 result, 0 without one"), "{ran:?}");
+    let lacking = run(&["bare.csv"]);
+    let ours = "row 1, f1_score: The row has no `ground_truth`, and no `conversation` instead.";
+    assert!(lacking.status == 1 && lacking.out.contains(ours), "{lacking:?}");
+    let theirs = run(&["bare.csv", "--like-package", "vague_errors"]);
+    assert!(theirs.out.contains("F1ScoreEvaluator: Either 'conversation'"), "{theirs:?}");
+    let plan = run(&["bare.csv", "--plan"]);
+    assert_eq!(plan.out, "1 row\nno model is asked\nf1_score: 1 of 1 rows has no ground_truth.\n");
 }
 
 /// A judge that says this.

@@ -20,7 +20,7 @@ fn a_thread_becomes_the_row_of_its_last_turn_or_of_each() {
     assert_eq!((last.status, last.err.as_str()), (0, ""));
     let row = &last.json()[0];
     assert_eq!(roles(&row["query"]), ["user", "assistant", "user"]);
-    assert_eq!(row["tool_definitions"][0]["name"], "tide");
+    assert_eq!((&row["tool_definitions"][0]["name"], &row["response_text"]), (&json!("tide"), &json!("At three.")));
     let all = sandbox.fed(&["messages", "-", "--turn", "all"], CHAT.as_bytes());
     assert_eq!(all.json().len(), 2, "{all:?}");
     assert_eq!(roles(&all.json()[0]["response"]), ["assistant", "tool", "assistant"]);

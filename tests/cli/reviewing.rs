@@ -83,3 +83,21 @@ fn what_makes_no_sense_ends_with_two_and_writes_nothing() {
     }
     assert_eq!(said(&sandbox), "");
 }
+
+#[test]
+fn a_review_in_a_folder_without_a_workspace_is_found_by_whoever_names_the_folder_above() {
+    let sandbox = Sandbox::with("review-alone", &[("p/results/t-tool_calling-o1-variation0.yaml", ANSWERED)]);
+    let ran = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "right"]);
+    assert_eq!((ran.status, ran.out.as_str()), (0, "right\n"), "{ran:?}");
+    assert!(ran.err.starts_with("Kept for the folder ") && ran.err.contains("p/results: "), "{}", ran.err);
+    for folder in ["p", "p/results"] {
+        let listed = sandbox.run(&["list", folder, "--filter", "review:yes", "--json"]);
+        assert_eq!(listed.json().len(), 1, "{folder}: {listed:?}");
+        assert!(sandbox.run(&["agreement", folder]).out.starts_with("1 run was reviewed."), "{folder}");
+    }
+    let again = sandbox.run(&["review", "p/results/t-tool_calling-o1-variation0.yaml", "wrong"]);
+    assert_eq!((again.status, again.err.as_str()), (0, ""), "it is said once");
+    // Where the folder above holds other runs as well, all of them are meant.
+    std::fs::write(sandbox.folder.join("p/t-tool_calling-o3-variation0.yaml"), ANSWERED).unwrap();
+    assert_eq!(sandbox.run(&["list", "p", "--json"]).json().len(), 2);
+}

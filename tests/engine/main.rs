@@ -18,6 +18,7 @@ mod evaluations_kept;
 mod evaluate_target;
 mod evaluating;
 mod evaluating_again;
+mod evaluating_refused;
 mod evaluating_unfinished;
 mod filter;
 mod folders;

@@ -243,9 +243,9 @@ fn what_is_no_number_is_missing_and_nobody_is_asked_about_it() {
         "input: The row has no `a.b`."
     );
     let safe = came("violence", "{}", r#"{"response": NaN}"#);
-    assert!(safe.starts_with("input: ViolenceEvaluator: "), "{safe}");
+    assert!(safe.starts_with("input: The row has no `response`"), "{safe}");
     let ungrounded = came("protected_material", "{}", r#"{"response": NaN, "conversation": NaN}"#);
-    assert!(ungrounded.starts_with("input: ProtectedMaterialEvaluator: "), "{ungrounded}");
+    assert!(ungrounded.starts_with("input: The row has no `response`"), "{ungrounded}");
     // The package asks about `nan`.
     let (asked, _) = went(&evaluator("fluency", "{}"), &nan(r#"{"response": NaN}"#), &[""], &Quirks::all());
     assert!(!asked.is_empty());

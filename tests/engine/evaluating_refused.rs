@@ -1,0 +1,125 @@
+//! What cannot come to anything is said before row 1: programs and targets that cannot start, rows of another shape, mappings that nobody
+//! reads, budgets that bind nothing. And rows that are made of the runs of a folder.
+use super::bench::{Bench, answered};
+use super::evaluating::{ROWS, cosine, ended, evaluate, offered, refused, request, scored};
+use super::judging::workspace;
+use super::scripted::Scripted;
+use fs_err as fs;
+use touchstone_engine::app::FileRequest;
+use touchstone_engine::rows::{EvaluateRequest, EvaluatorRequest, LaunchState};
+
+fn python(source: &str) -> EvaluatorRequest {
+    let options = serde_json::json!({ "source": source }).to_string();
+    EvaluatorRequest { kind: "python".into(), name: "mine".into(), options, ..EvaluatorRequest::default() }
+}
+
+fn bench() -> Bench {
+    Bench::new().file("touchstone.yaml", "input_dir: tasks\n").file("tasks/rows.jsonl", ROWS).open()
+}
+
+#[test]
+fn a_program_that_cannot_be_read_is_refused_before_row_1_and_one_that_fails_on_rows_is_not() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    let bench = bench();
+    let of = |source: &str| EvaluateRequest { evaluators: vec![python(source)], ..request(&bench, &[]) };
+    for (source, why) in [
+        ("def grade(sample, item:\n", "mine failed in line 1: SyntaxError"),
+        ("def rate(sample, item):\n    return 1\n", "mine has no function grade(sample, item)."),
+        ("x = 1 / 0\n", "mine failed in line 1: ZeroDivisionError"),
+    ] {
+        let told = refused(&bench, &of(source));
+        assert!(told.message.starts_with(why), "{}", told.message);
+        assert!(!bench.path("results/evaluations").exists(), "nothing is written");
+    }
+    let view = evaluate(&bench, &of("def grade(sample, item):\n    return 2 if item['query'] == 'When?' else 1 / 0\n"));
+    assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 2), "{view:?}");
+}
+
+#[test]
+fn a_target_that_cannot_be_started_is_refused_and_the_plan_says_so() {
+    let bench = bench();
+    let out = bench.path("out.json");
+    let asked = FileRequest {
+        data: bench.path("tasks/rows.jsonl"),
+        out: Some(out.clone()),
+        target: vec![bench.path("no/such").display().to_string()],
+        request: request(&bench, &["f1_score"]),
+        ..FileRequest::default()
+    };
+    let why = bench.app().start_evaluating_file(&asked).unwrap_err();
+    assert!(why.message.ends_with("cannot be started: there is no such file."), "{}", why.message);
+    let plan = bench.app().plan_evaluating_file(&asked).unwrap();
+    assert_eq!((plan.why_not.unwrap().message, plan.target, out.exists()), (why.message, 3, false));
+}
+
+#[test]
+fn what_failed_is_told_in_the_order_of_the_rows() {
+    let rows: String = (0..60).map(|at| format!("{{\"response\": [{at}], \"ground_truth\": \"{at}\"}}\n")).collect();
+    let bench = bench();
+    bench.write("tasks/rows.jsonl", rows);
+    let view = evaluate(&bench, &request(&bench, &["bleu_score", "f1_score"]));
+    let told: Vec<(u64, &str)> = view.troubles.iter().map(|one| (one.row, one.evaluator.as_str())).collect();
+    let expected: Vec<(u64, &str)> = (1..=25).flat_map(|row| [(row, "bleu_score"), (row, "f1_score")]).collect();
+    assert_eq!((view.failed, told), (120, expected));
+}
+
+#[test]
+fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
+    const TASK: &str = "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n";
+    const CALLED: &str = "conversation:\n- user_message: How many plans?\n- assistant_message: Let me look.\n- tool_call: { id: c1, name: count, params: { of: plans }, result: [{ n: 3 }] }\n- assistant_message: Three plans.\nanswer: Three plans.\n";
+    let bench = Bench::new()
+        .file("tasks/count.yaml", TASK)
+        .file("results/count-tool_calling-o1-variation0.yaml", CALLED)
+        .file("results/count-tool_calling-claude-variation0.yaml", answered("Three"))
+        .open();
+    let app = bench.app();
+    let one = app.make_rows("model:o1").unwrap();
+    assert_eq!((one.rows, one.file.path.as_str(), one.notes.len()), (1, "results/evaluations/runs.jsonl", 0));
+    // The same rows are the same file; others are another one, and none is written over.
+    assert_eq!(app.make_rows("model:o1").unwrap().file, one.file);
+    let all = app.make_rows("").unwrap();
+    assert_eq!((all.rows, all.file.path.as_str()), (2, "results/evaluations/runs-2.jsonl"));
+    assert_eq!(fs::read_to_string(bench.path(&one.file.path)).unwrap().lines().count(), 1);
+    assert_eq!(offered(&bench, "runs.jsonl").id, one.file.id);
+    assert!(app.make_rows("model:none").unwrap_err().message.starts_with("None of these runs has a row"));
+    assert!(app.make_rows("modle:o1").unwrap_err().message.starts_with("modle:o1: "));
+    assert_eq!(bench.rows().len(), 2, "rows for evaluators are no runs");
+
+    let columns = app.look_at_data(&one.file.id).unwrap().columns;
+    assert!(columns.windows(2).any(|two| two == ["response", "response_text"]), "{columns:?}");
+    let of = |mapping: &[(&str, &str)]| {
+        let pair = |(input, from): &(&str, &str)| ((*input).to_owned(), (*from).to_owned());
+        let mapping = mapping.iter().map(pair).collect();
+        let evaluator = EvaluatorRequest { kind: "f1_score".into(), mapping, ..EvaluatorRequest::default() };
+        EvaluateRequest { data: one.file.id.clone(), evaluators: vec![evaluator], ..EvaluateRequest::default() }
+    };
+    assert_eq!(
+        app.plan_evaluating(&of(&[])).unwrap().lacks,
+        ["f1_score: 1 of 1 rows has no result: `response` is no text. Map `response` to `response_text`."]
+    );
+    let mapped = of(&[("response", "${data.response_text}")]);
+    assert_eq!(app.plan_evaluating(&mapped).unwrap().lacks, [""; 0]);
+    let view = ended(app, &app.start_evaluating(&mapped).unwrap().evaluation);
+    assert_eq!((view.done, view.failed), (1, 0));
+    let stray = refused(&bench, &of(&[("respons", "${data.response_text}")]));
+    assert!(stray.message.contains("`f1_score` takes no such input"), "{}", stray.message);
+}
+
+#[test]
+fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vectors_are_paid_for() {
+    let server = Scripted::always(scored(3));
+    let url = server.url("/v1");
+    let embed = format!("  embed: {{ base_url: '{url}', model: small, embeddings: true }}\n");
+    let workspace = workspace(&server, "").replace("concurrency: 2", "concurrency: 2, max_cost: 5") + &embed;
+    let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/rows.jsonl", ROWS).open();
+    let plan = |kinds: &[&str], more: Vec<EvaluatorRequest>| {
+        let mut asked = request(&bench, kinds);
+        asked.evaluators.extend(more);
+        bench.app().plan_evaluating(&asked).unwrap().unbound
+    };
+    let why = "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
+    assert_eq!(plan(&[], vec![cosine()]).as_deref(), Some(why));
+    assert_eq!((plan(&["relevance"], Vec::new()), plan(&["f1_score"], Vec::new())), (None, None));
+}
