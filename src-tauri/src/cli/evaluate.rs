@@ -354,7 +354,10 @@ mod tests {
         }
         for wrong in ["nope.x=1", "f1_score=1", "f1.f1_score=1"] {
             let metric = wrong.split('=').next().unwrap();
-            assert_eq!(told(wrong), format!("--fail-under {metric}: no evaluator that was asked for gives such a number."));
+            assert_eq!(
+                told(wrong),
+                format!("--fail-under {metric}: no evaluator that was asked for gives such a number.")
+            );
         }
     }
 

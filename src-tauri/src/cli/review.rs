@@ -62,7 +62,8 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
         let said = app.review_of(&id)?.0;
         app.review_run(&id, Some(&changed(said, asked)))?;
         if let Some(folder) = kept_alone {
-            let message = format!("Kept for the folder {}: other commands count it when they are given that.", folder.display());
+            let message =
+                format!("Kept for the folder {}: other commands count it when they are given that.", folder.display());
             let _ = writeln!(io::stderr(), "{}", one_line(&message));
         }
     }

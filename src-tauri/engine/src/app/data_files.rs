@@ -136,7 +136,8 @@ impl App {
     pub(super) fn data_file_at(&self, open: &Arc<OpenFolder>, path: &Path) -> Result<DataFile, AppError> {
         self.look_through(open);
         let listed = lock(&self.inner.handed.listed);
-        let is_it = |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
+        let is_it =
+            |found: &&Found| matches!(&found.at, At::Below(roots, file) if roots.path(file).as_deref() == Some(path));
         let file = listed.files.values().find(is_it).map(|found| found.file.clone());
         drop(listed);
         // Where there is too much to be listed it is one that was named.

@@ -103,7 +103,8 @@ impl Sheet {
             let inputs = || (0..rows).filter_map(|row| self.inputs(wish, at, row).ok());
             let name = &one.evaluator.name;
             let have = |count: u64| if count == 1 { "has" } else { "have" };
-            let say = |(need, count): (String, u64)| format!("{name}: {count} of {rows} rows {} no {need}.", have(count));
+            let say =
+                |(need, count): (String, u64)| format!("{name}: {count} of {rows} rows {} no {need}.", have(count));
             lacks.extend(lacking(&one.evaluator, inputs()).into_iter().map(say));
             let say = |(why, count): (String, u64)| {
                 let result = format!("{name}: {count} of {rows} rows {} no result: {why}", have(count));

@@ -63,8 +63,10 @@ impl Inputs {
             return Ok(None);
         }
         let instead = if may_have.contains(&"conversation") { ", and no `conversation` instead" } else { "" };
-        let ours =
-            format!("The row has no {}{instead}. Map what `{kind}` takes to columns.", listed(&missing).join(" and no "));
+        let ours = format!(
+            "The row has no {}{instead}. Map what `{kind}` takes to columns.",
+            listed(&missing).join(" and no ")
+        );
         Err(fault("Either 'conversation' or individual inputs must be provided.", ours))
     }
 }
@@ -115,7 +117,8 @@ mod tests {
         let none = |names: &str| {
             format!("The row has no {names}, and no `conversation` instead. Map what `x` takes to columns.")
         };
-        let both = |names: &str| format!("The row has a `conversation` and {names} as well. Give `x` one or the other.");
+        let both =
+            |names: &str| format!("The row has a `conversation` and {names} as well. Give `x` one or the other.");
         let same = |word: &str| word.to_owned();
         for (inputs, theirs, ours) in [
             (r#"{"response": "", "context": []}"#, "single", same("single")),

@@ -23,11 +23,7 @@ pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) ->
 }
 
 /// Why rows have no result though they have what an evaluator needs, as sentences, each with how many rows that are.
-pub fn misshapen(
-    evaluator: &Evaluator,
-    rows: impl IntoIterator<Item = Inputs>,
-    quirks: &Quirks,
-) -> Vec<(String, u64)> {
+pub fn misshapen(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>, quirks: &Quirks) -> Vec<(String, u64)> {
     let mut counts: Vec<(String, u64)> = Vec::new();
     for inputs in rows {
         let is_lacking = !lacking(evaluator, [inputs.clone()]).is_empty();

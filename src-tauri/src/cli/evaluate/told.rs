@@ -114,11 +114,14 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
         lines.push(match plan.target {
             0 => format!("the target is not started: it has answered every row before ({target})"),
             1 => format!("the target is started once first, for a row that it has not answered yet: {target}"),
-            many => format!("the target is started {many} times first, once for each row that it has not answered yet: {target}"),
+            many => format!(
+                "the target is started {many} times first, once for each row that it has not answered yet: {target}"
+            ),
         });
     }
     lines.extend(plan.each.iter().map(|line| one_line(line).into_owned()));
-    if *calls_most > 0 || *kept > 0 {
+    let are = if *kept == 1 { "is" } else { "are" };
+    if *calls_most > 0 {
         let tokens = match (plan.tokens_least, plan.tokens_most) {
             (Some(least), Some(most)) => {
                 format!("about {} {}", between(&least.to_string(), &most.to_string()), of(most, "token"))
@@ -126,7 +129,6 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
             _ => "tokens are not known before the target answers".to_owned(),
         };
         let calls = between(&calls_least.to_string(), &calls_most.to_string());
-        let are = if *kept == 1 { "is" } else { "are" };
         lines.push(format!(
             "{calls} {}, {tokens}; {kept} {} {are} there from before",
             of(*calls_most, "request"),
@@ -138,6 +140,8 @@ fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
             _ if plan.tokens_most.is_none() => "what it costs is not known before, either".to_owned(),
             _ => "what it costs is not known: the model has no price".to_owned(),
         });
+    } else if *kept > 0 {
+        lines.push(format!("nothing is asked anew; {kept} {} {are} there from before", replies(*kept)));
     } else {
         lines.push("no model is asked".to_owned());
     }

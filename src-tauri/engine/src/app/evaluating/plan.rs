@@ -63,7 +63,10 @@ impl App {
     /// Why it would not be begun, though it is known what it comes to. That something would be replaced is told by itself.
     fn refusal(&self, asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Option<Trouble> {
         let checked = usable(asked, table, wish).and_then(|()| startable(asked)).and_then(|()| self.keyed(models));
-        checked.and_then(|()| free(asked, true)).err().map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
+        checked
+            .and_then(|()| free(asked, true))
+            .err()
+            .map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
     }
 }
 

@@ -44,7 +44,9 @@ fn written(dir: &Path, text: &[u8]) -> Result<String, AppError> {
     for turn in 1..=TRIES {
         let number = if turn == 1 { String::new() } else { format!("-{turn}") };
         let path = format!("{FOLDER}/{NAME}{number}.jsonl");
-        if add(dir, &path, text).map_err(disk)? || read(dir, &path, LARGEST).map_err(disk)?.is_some_and(|old| old == text) {
+        if add(dir, &path, text).map_err(disk)?
+            || read(dir, &path, LARGEST).map_err(disk)?.is_some_and(|old| old == text)
+        {
             return Ok(path);
         }
     }
