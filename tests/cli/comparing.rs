@@ -49,7 +49,7 @@ fn compare_gives_programs_the_documented_shape() {
     let ran = sandbox.run(&["compare", "--json", FIRST, OTHER]);
     assert_eq!(ran.status, 1);
     let two = document(&ran);
-    let keys = ["files", "steps", "first_divergence", "first_other_result", "answers", "coarse", "notes"];
+    let keys = ["files", "steps", "stored", "first_divergence", "first_other_result", "answers", "coarse", "notes"];
     assert_eq!(two.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     let step = json!({ "left": 2, "right": 2, "kind": "similar", "diverges": true, "title": "query_support_tickets" });
     assert_eq!((&two["steps"][2], &two["first_divergence"]), (&step, &Value::from(2)));

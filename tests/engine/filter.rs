@@ -66,7 +66,10 @@ fn what_is_not_understood_is_told_and_the_rest_applies() {
     “wrong_anser” is no class. Write class:wrong_answer.
     “maybe” is no review. Write one of right, partly, wrong, yes, no.
     ");
-    insta::assert_snapshot!(misread("stored:relevance=pss stored:=pass stored:tone<"), @"");
+    insta::assert_snapshot!(misread("stored:relevance=pss stored:=pass"), @r"
+    “pss” is nothing that came of an evaluator. Write one of pass, fail, open, error, none after “=”, or a number: stored:relevance<3.
+    Write the name of an evaluator before what it said: stored:relevance=fail.
+    ");
     insta::assert_snapshot!(misread("state:nonsense"), @"“nonsense” is no state. Write one of answered, no_answer, waiting, error, writing, damaged, other.");
 }
 
@@ -184,6 +187,16 @@ fn each_token_lets_the_right_runs_pass() {
         ("review:no", vec![3]),
         ("scorer:fields", vec![1, 5]),
         ("scorer:\"text: f1\" scoring:error", vec![2]),
+        ("nonsense:here \"any text\" task:ticket", vec![5]),
+    ] {
+        assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
+    }
+}
+
+#[test]
+fn what_is_stored_is_asked_for_by_its_evaluator_and_what_came_of_it() {
+    let rows = rows();
+    for (typed, expected) in [
         ("stored:relevance", vec![1, 2]),
         ("-stored:relevance", vec![3, 5]),
         ("stored:Rel*=pass", vec![1]),
@@ -194,7 +207,6 @@ fn each_token_lets_the_right_runs_pass() {
         ("stored:relevance=5", vec![1]),
         ("stored:\"f1<2\"", vec![2]),
         ("stored:*=open", vec![2]),
-        ("nonsense:here \"any text\" task:ticket", vec![5]),
     ] {
         assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
     }

@@ -66,6 +66,11 @@ fn run(path: &str, reason: &str) -> RunLine {
     }
 }
 
+fn table(word: &str) -> Table {
+    let line = vec![word.to_owned(), word.to_owned()];
+    Table { caption: word.to_owned(), head: line.clone(), rows: vec![line] }
+}
+
 fn page(word: &str, runs: Vec<RunLine>) -> Page {
     let cell = Cell { runs: 3, scored: 2, passed: 1, decided: 2, errors: 1, score: Some(0.5), flaky: true };
     Page {
@@ -84,11 +89,7 @@ fn page(word: &str, runs: Vec<RunLine>) -> Page {
             tasks: 2,
         },
         groups: vec![group(word, "claude", 0.9), group("tool_calling", word, 0.6)],
-        queries: vec![Table {
-            caption: word.to_owned(),
-            head: vec![word.to_owned(), word.to_owned()],
-            rows: vec![vec![word.to_owned(), word.to_owned()]],
-        }],
+        queries: vec![table(word)],
         pairs: vec![Pair {
             name: word.to_owned(),
             baseline: word.to_owned(),
