@@ -134,7 +134,9 @@ impl Sheet {
 
     /// The file. The error is a sentence.
     pub(crate) fn made(self) -> Result<Made, String> {
-        let Self { gathering, about, faults, files, .. } = self;
+        let Self { gathering, about, mut faults, files, .. } = self;
+        // Rows that have the columns of an evaluator and rows that do not tell of it in another order.
+        faults.sort_by(|a, b| (a.row, &a.evaluator, &a.why).cmp(&(b.row, &b.evaluator, &b.why)));
         let gathered = gathering.end()?;
         let rows = gathered.data.rows.len();
         let summed = metrics(&gathered.outputs, &Quirks::default());
