@@ -219,6 +219,8 @@ fn stored_sums(
         }
     }
     let sum = |((evaluator, at), said): ((&str, usize), Vec<(usize, &StoredSaid)>)| {
+        // An evaluator may have failed in part: what it said and the error are of one run.
+        let named: BTreeSet<usize> = said.iter().map(|(run, _)| *run).collect();
         let count = |result| said.iter().filter(|(_, one)| one.result == result).count() as u64;
         let each = said.iter().map(|(run, one)| standing::Said {
             run: *run,
@@ -233,7 +235,7 @@ fn stored_sums(
         StoredSum {
             evaluator: evaluator.to_owned(),
             group: standing.groups[at].column.label(),
-            runs: said.len() as u64,
+            runs: named.len() as u64,
             numbers: told.numbers,
             mean: told.mean.map(|mean| estimate(mean.value, mean.interval)),
             passed: told.passes.map_or(0, |passes| passes.passed),
