@@ -184,7 +184,7 @@ impl App {
         let path = roots.folder.clone();
         // What changes meanwhile has another stamp.
         let workspace = Mutex::new(paths::workspace_stamp(&roots.folder));
-        let flow = self.start(roots)?;
+        let flow = self.start(&roots)?;
         let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
         let open = OpenFolder { folder: row, flow, lists, reading, catalogs, workspace, problem };
         let old = self.put(Some(Arc::new(open)))?;
@@ -199,7 +199,7 @@ impl App {
     }
 
     /// Starts following a folder; where the cache cannot be used, with an index that lives as long as the system's temporary files.
-    fn start(&self, roots: crate::results::roots::Roots) -> Result<Flow, AppError> {
+    fn start(&self, roots: &crate::results::roots::Roots) -> Result<Flow, AppError> {
         let Inner { config, bulletin, .. } = self.inner.as_ref();
         let publish = || -> crate::results::conduct::Publish {
             let bulletin = bulletin.poster();
