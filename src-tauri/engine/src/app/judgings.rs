@@ -183,8 +183,8 @@ impl Work {
     fn complete(wish: &Wish, sheet: &Sheet, inputs: &str, subject: &Subject) -> End {
         let of_it = |said: &&Judgement| wish.is_of(said, inputs);
         let read = |said: &&Judgement| said.rounds.iter().any(|round| round.score.is_some());
-        let all = sheet.judgements().iter().filter(of_it);
-        let said = all.clone().rfind(read).or_else(|| all.last());
+        let mut all = sheet.judgements().iter().filter(of_it);
+        let said = all.clone().rfind(read).or_else(|| all.next_back());
         let rounds = said.map(|said| said.rounds.clone()).unwrap_or_default();
         End::Judged { rounds, without_answer: is_without_answer(wish, &wish.judge, subject) }
     }

@@ -288,7 +288,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
     // What cannot be read does not take away what was said before and still holds.
     let read = |judged: &&Judged| fresh(judged) && !judged.scores.is_empty();
     let all = || judged.iter().filter(of_it);
-    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().last()) else {
+    let Some(last) = all().rfind(read).or_else(|| all().rfind(fresh)).or_else(|| all().next_back()) else {
         return waiting(format!("`{}` has to be asked.", scorer.name()));
     };
     let words: Vec<&str> = last.words.iter().map(|word| word.as_deref().unwrap_or("not read")).collect();

@@ -48,6 +48,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
 
 /// What all runs of a launch share.
 pub struct Crew {
@@ -202,7 +203,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     }
     let mut script = script(job, model, file, &journal);
     script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
-    script.set_offers(kit.told().map(|offer| clean::value(&crew.redactor, offer.value())).collect());
+    script.set_offers(&told(crew, &kit));
     let bounds = way.bounds();
     let talk = Talk {
         crew,
@@ -221,6 +222,11 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         Some(bounds) => Quest::new(talk, bounds, way.compat == Some(true))?.hold().await,
         None => talk.hold().await,
     }
+}
+
+/// What the model is offered, as it goes into the file.
+fn told(crew: &Crew, kit: &Kit) -> Vec<Value> {
+    kit.told().map(|offer| clean::value(&crew.redactor, offer.value())).collect()
 }
 
 /// What the model may call.

@@ -44,7 +44,7 @@ impl Script {
 
     /// Writes the tools that the model is offered, so that its calls can be held against what they take. What was offered before, and
     /// is not any more, stays: earlier calls are of it.
-    pub fn set_offers(&mut self, offers: Vec<Value>) {
+    pub fn set_offers(&mut self, offers: &[Value]) {
         let name = |offer: &Value| offer.get("name").and_then(Value::text).map(str::to_owned);
         let now: Vec<Option<String>> = offers.iter().map(name).collect();
         let before = self.run(OFFERS).map_or(&[][..], Value::items);
