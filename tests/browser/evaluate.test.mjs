@@ -181,9 +181,14 @@ test("the demo has rows to evaluate, of which nothing has to be mapped", () =>
     assert.match(await flat(page.getByTestId("metrics")), /f1_score f1_score 0\.\d{4} .* 8 0/);
   }));
 
+/** A run whose answer and whose expected answer are texts. */
+const RUN = {
+  "tasks/count.yaml": "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
+  "results/count-tool_calling-o1-variation0.yaml": "conversation:\n- user_message: How many plans?\n- assistant_message: Three plans, I say.\nanswer: Three plans.\n",
+};
 for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
   test(`rows of the runs of the folder are made, chosen and evaluated by the column that is a text, ${screen}`, () =>
-    onPage(browser, { args: ["--allow-run"], ...options }, async (page, { folder }) => {
+    onPage(browser, { files: files(undefined, RUN), args: ["--allow-run"], ...options }, async (page, { folder }) => {
       await open(page, "#/evaluate?by=f1_score");
       const runs = page.getByTestId("rows-of-runs");
       await runs.locator("summary").click();
@@ -191,9 +196,9 @@ for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], 
       await runs.getByRole("button", { name: "Make rows" }).click();
       await runs.getByText(/^modle:o1: /).waitFor();
       await accessible(page);
-      await runs.getByLabel("Which runs").fill("model:o1 task:churn-risk");
+      await runs.getByLabel("Which runs").fill("model:o1 task:count");
       await runs.getByRole("button", { name: "Make rows" }).click();
-      await page.getByTestId("rows-made").getByText(/rows in .*runs\.jsonl, chosen now/).waitFor();
+      await page.getByTestId("rows-made").getByText(/rows? in .*runs\.jsonl, chosen now/).waitFor();
       await page.getByTestId("look").getByText(/^results\/evaluations\/runs\.jsonl/).waitFor();
       const f1 = card(page, "f1_score");
       await f1.getByTestId("lacks").getByText(/`response` is no text\. Map `response` to `response_text`\.$/).waitFor();
