@@ -72,7 +72,7 @@ unpriced: boolean,
  */
 max_cost: number | null, 
 /**
- * What failed, with the reason; the first few.
+ * What failed, with the reason; the first few, in the order of the rows.
  */
 troubles: Array<EvaluateTrouble>, 
 /**
