@@ -12,10 +12,10 @@ mod evaluating;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod keyring;
+mod keyring_bus;
 mod many;
 
 mod judging;
-mod keyring_bus;
 mod messages;
 mod metrics;
 mod programs;

@@ -113,9 +113,9 @@ fn straight(name: &str) -> Found {
 
 #[test]
 fn what_a_failing_disk_did_not_take_is_not_used_and_nothing_is_bought_twice_once_it_is_well() {
-    let expected = straight("faults-well");
+    let expected = straight("faults-disk-well");
     for Trouble { name, rules, says, bought, used, lost } in TROUBLES {
-        let stage = Stage::plain(&format!("faults-{name}"), "chat,flowing");
+        let stage = Stage::plain(&format!("faults-disk-{name}"), "chat,flowing");
         let ran = on(rules, &stage);
         assert_eq!(ran.status, 1, "{name}: {ran:?}");
         for sentence in says {
@@ -134,7 +134,7 @@ fn what_a_failing_disk_did_not_take_is_not_used_and_nothing_is_bought_twice_once
 
 #[test]
 fn calls_that_are_interrupted_do_only_a_part_or_fail_once_for_a_journal_are_made_again_and_nobody_notices() {
-    let expected = straight("faults-unnoticed");
+    let expected = straight("faults-disk-unnoticed");
     for (name, rules) in [
         (
             "interrupted",
@@ -144,7 +144,7 @@ fn calls_that_are_interrupted_do_only_a_part_or_fail_once_for_a_journal_are_made
         ("a-line-is-not-written-once", &["write:*/journal/*:short:4:1", "write:*/journal/*:EIO:5:1"][..]),
         ("by-halves", &["write:*/journal/*:short:1:0", "write:*.tmp:short:1:0"][..]),
     ] {
-        let stage = Stage::plain(&format!("faults-{name}"), "chat,flowing");
+        let stage = Stage::plain(&format!("faults-disk-{name}"), "chat,flowing");
         let ran = on(rules, &stage);
         assert_eq!(ran.status, 0, "{name}: {ran:?}");
         let found = stage.found();
