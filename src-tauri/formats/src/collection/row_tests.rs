@@ -167,7 +167,7 @@ fn why_an_evaluator_has_no_result_is_said_of_the_row_and_is_no_verdict() {
     };
     assert_eq!(told("row-1"), ["tone 2  false", "tone  One round failed. true"]);
     assert_eq!(told("row-2"), ["tone  The reply could not be read. true", "never  No model. true"]);
-    let lines = FAILED.split_once("[").unwrap().1.split_once("],").unwrap().0;
+    let lines = FAILED.split_once('[').unwrap().1.split_once("],").unwrap().0;
     assert!(read("x.jsonl", lines.replace("}, {", "}\n{").as_bytes(), "row-2").unwrap().verdicts[0].reason.is_none());
 }
 

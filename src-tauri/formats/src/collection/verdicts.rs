@@ -49,11 +49,10 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
 pub(super) fn fail(verdicts: &mut Vec<Verdict>, evaluator: &str, why: &str) {
     let is_silent = |one: &&mut Verdict| one.evaluator == evaluator && one.is_silent && one.reason.is_none();
     let reason = Some(why.to_owned());
-    match verdicts.iter_mut().find(is_silent) {
-        Some(silent) => silent.reason = reason,
-        None => {
-            verdicts.push(Verdict { evaluator: evaluator.to_owned(), reason, is_silent: true, ..Verdict::default() })
-        }
+    if let Some(silent) = verdicts.iter_mut().find(is_silent) {
+        silent.reason = reason;
+    } else {
+        verdicts.push(Verdict { evaluator: evaluator.to_owned(), reason, is_silent: true, ..Verdict::default() });
     }
 }
 
