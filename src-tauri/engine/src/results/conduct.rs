@@ -256,7 +256,7 @@ impl Conductor {
             }
         }
         if let Some(marks) = &hints.marks {
-            self.marks = Arc::new(marks.clone());
+            self.marks = Arc::clone(marks);
             if let Err(error) = self.heed_marks() {
                 self.recover(&error);
             }

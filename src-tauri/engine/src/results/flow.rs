@@ -108,7 +108,7 @@ impl Flow {
 
     /// Has judgements held against what stands behind the names of models now.
     pub(crate) fn know_models(&self, marks: Marks) {
-        self.inbox.add(|hints: &mut Hints| hints.marks = Some(marks));
+        self.inbox.add(|hints: &mut Hints| hints.marks = Some(Arc::new(marks)));
     }
 
     /// Keeps what programs of scorers said; false when that failed or took too long.

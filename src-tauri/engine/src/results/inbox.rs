@@ -6,6 +6,7 @@ use super::scoring::write::Kept;
 use crate::rows::Watching;
 use std::collections::HashSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -30,7 +31,7 @@ pub(crate) struct Hints {
     /// What programs of scorers said, and who waits to hear whether it was kept.
     pub(crate) kept: Vec<(Vec<Kept>, Sender<bool>)>,
     /// What stands behind the names of models now, when that may be something else.
-    pub(crate) marks: Option<Marks>,
+    pub(crate) marks: Option<Arc<Marks>>,
     /// News of how changes are noticed.
     pub(crate) watching: Option<Watching>,
 }
