@@ -56,9 +56,9 @@ fn a_target_that_cannot_be_started_is_refused_and_the_plan_says_so() {
 
 #[test]
 fn what_failed_is_told_in_the_order_of_the_rows() {
-    let rows: String = (0..60).map(|at| format!("{{\"response\": [{at}], \"ground_truth\": \"{at}\"}}\n")).collect();
+    let rows: Vec<String> = (0..60).map(|at| format!("{{\"response\": [{at}], \"ground_truth\": \"{at}\"}}")).collect();
     let bench = bench();
-    bench.write("tasks/rows.jsonl", rows);
+    bench.write("tasks/rows.jsonl", rows.join("\n"));
     let view = evaluate(&bench, &request(&bench, &["bleu_score", "f1_score"]));
     let told: Vec<(u64, &str)> = view.troubles.iter().map(|one| (one.row, one.evaluator.as_str())).collect();
     let expected: Vec<(u64, &str)> = (1..=25).flat_map(|row| [(row, "bleu_score"), (row, "f1_score")]).collect();

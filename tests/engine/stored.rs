@@ -66,7 +66,8 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
     let id = |path: &str| bench.row(path).unwrap().id;
     let ids = [id("pier_small.json#row-3"), id("pier_large.json#row-3"), id("a.yaml")];
     let compared = bench.app().compare_runs(&ids).unwrap();
-    let told: Vec<(String, Vec<Option<(StoredResult, Option<String>)>>)> = compared
+    type Said = Vec<Option<(StoredResult, Option<String>)>>;
+    let told: Vec<(String, Said)> = compared
         .stored
         .into_iter()
         .map(|line| (line.evaluator, line.said.into_iter().map(|said| said.map(|it| (it.result, it.score))).collect()))

@@ -113,8 +113,8 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
         return list(asked.json, here);
     }
     let request = understood(asked)?;
-    let named = |asked: &EvaluatorRequest| if asked.name.is_empty() { asked.kind.clone() } else { asked.name.clone() };
-    let names: Vec<String> = request.request.evaluators.iter().map(named).collect();
+    let called = |one: &EvaluatorRequest| if one.name.is_empty() { one.kind.clone() } else { one.name.clone() };
+    let names: Vec<String> = request.request.evaluators.iter().map(called).collect();
     reachable(&asked.fail_under, &names)?;
     let app = here.engine();
     if asked.judge_model.is_some() || asked.folder.is_some() || App::evaluating_pays(&request)? {

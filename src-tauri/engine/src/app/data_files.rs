@@ -235,7 +235,6 @@ fn below(roots: &Roots, bounds: Bounds) -> (Vec<Found>, bool) {
                 all = false;
             } else if is_json(&name) && !is_list(of, &file, &mut looked) {
                 // Something else, as most files of that name are.
-                continue;
             } else if found.len() == bounds.files {
                 return (found, false);
             } else {

@@ -36,16 +36,14 @@ pub(crate) struct Whole {
 pub(super) fn each(flow: &Flow, ids: &[&str], mut take: impl FnMut(usize, Result<Told, Unread>)) {
     let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
-        let one = row_of(flow, id).and_then(|(row, files)| match (&row.member, files.as_slice()) {
-            (Some(member), [file]) => {
+        let one = row_of(flow, id).and_then(|(row, files)| {
+            if let (Some(member), [file]) = (&row.member, files.as_slice()) {
                 shared.entry(file.clone()).or_default().push((at, member.clone()));
-                Ok(None)
+                return Ok(None);
             }
-            _ => {
-                let opened = read(flow, &row, files, Vec::new())?;
-                let fault = opened.faults.into_iter().next();
-                fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| Err(Unread::Unreadable(fault)))
-            }
+            let opened = read(flow, &row, files, Vec::new())?;
+            let fault = opened.faults.into_iter().next();
+            fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| Err(Unread::Unreadable(fault)))
         });
         if let Some(one) = one.transpose() {
             take(at, one);

@@ -34,7 +34,9 @@ pub(super) fn of(flow: &Flow, opened: &Opened) -> (Vec<StoredVerdict>, Option<St
     let Some(file) = beside(file) else { return (all, None) };
     match heard(flow, &file, spot) {
         Ok(heard) => {
-            heard.into_iter().for_each(|one| hear(&mut all, one));
+            for one in heard {
+                hear(&mut all, one);
+            }
             (all, None)
         }
         Err(Refused::Gone) => (all, None),

@@ -144,7 +144,7 @@ impl Sheet {
         let mut carried = Carried::default();
         match files.as_slice() {
             [(whole, of_it)] if *of_it == rows && rows == whole.runs => {
-                carried = Carried::of(whole, &gathered, &summed)
+                carried = Carried::of(whole, &gathered, &summed);
             }
             files => notes.extend(files.iter().filter_map(|(whole, _)| left(whole, &gathered, &summed))),
         }
