@@ -126,8 +126,8 @@ fn what_cannot_be_understood_is_a_sentence_and_ends_with_two() {
 #[test]
 fn a_target_is_quoted_as_in_a_shell_and_the_first_troubles_are_told_in_order_with_how_many_more() {
     let sandbox = folder("evaluate-quoted", "");
-    let rows: String = (0..60).map(|at| format!("{{\"n\": {at}}}\n")).collect();
-    fs::write(sandbox.folder.join("many.jsonl"), rows).unwrap();
+    let rows: Vec<String> = (0..60).map(|at| format!("{{\"n\": {at}}}")).collect();
+    fs::write(sandbox.folder.join("many.jsonl"), rows.join("\n")).unwrap();
     let target = r#"sh -c "cat >/dev/null; echo '{\"response\": [1], \"ground_truth\": \"x\"}'""#;
     let ran = sandbox.run(&["evaluate", "--data", "many.jsonl", "--evaluators", "f1_score", "--target", target]);
     assert_eq!(ran.status, 1, "{ran:?}");

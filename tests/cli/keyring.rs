@@ -8,6 +8,7 @@ use crate::serve::{Served, until};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 const KEY: &str = "canary/kept+in=keyring~letters.4711";
 const NAME: &str = "KEPT_KEY";
@@ -67,7 +68,9 @@ impl Stage {
     /// The served page, with its log in a file.
     fn served(&self, service: &KeyringBus) -> Settings {
         let mut command = self.command(service, &["serve", ".", "--allow-run"]);
-        command.stderr(fs::File::create(self.everything().join("log")).unwrap());
+        command.stderr(Stdio::from(
+            fs::OpenOptions::new().create(true).append(true).open(self.everything().join("log")).unwrap(),
+        ));
         Settings(Served::of(&mut command))
     }
 

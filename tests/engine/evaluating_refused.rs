@@ -33,7 +33,8 @@ fn a_program_that_cannot_be_read_is_refused_before_row_1_and_one_that_fails_on_r
         assert!(told.message.starts_with(why), "{}", told.message);
         assert!(!bench.path("results/evaluations").exists(), "nothing is written");
     }
-    let view = evaluate(&bench, &of("def grade(sample, item):\n    return 2 if item['query'] == 'When?' else 1 / 0\n"));
+    let view =
+        evaluate(&bench, &of("def grade(sample, item):\n    return 0.5 if item['query'] == 'When?' else 1 / 0\n"));
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 2), "{view:?}");
 }
 

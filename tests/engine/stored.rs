@@ -60,13 +60,15 @@ fn lists_count_what_is_stored_and_sort_by_the_share_that_passes() {
     assert_eq!(worst[6], "a.yaml", "what has nothing stored comes last");
 }
 
+/// What an evaluator said of each run.
+type Said = Vec<Option<(StoredResult, Option<String>)>>;
+
 #[test]
 fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored() {
     let bench = bench().open();
     let id = |path: &str| bench.row(path).unwrap().id;
     let ids = [id("pier_small.json#row-3"), id("pier_large.json#row-3"), id("a.yaml")];
     let compared = bench.app().compare_runs(&ids).unwrap();
-    type Said = Vec<Option<(StoredResult, Option<String>)>>;
     let told: Vec<(String, Said)> = compared
         .stored
         .into_iter()

@@ -22,7 +22,8 @@ fn programs(name: &str) -> Stage {
 /// One task of six variations, some of which come to a plan first that is told to go ahead. What `PromptQL` is asked is the same for
 /// every model, so there is one.
 fn promptql(name: &str) -> Stage {
-    let times: String = (1..=6).map(|times| format!("  - times: {times}\n")).collect();
+    let times: Vec<String> = (1..=6).map(|times| format!("  - times: {times}\n")).collect();
+    let times = times.concat();
     let task =
         format!("promptql_prompt: Plan {{times}} times.\nexpected_promptql_artifact: table\nvariations:\n{times}");
     Stage::of(name, None, ("promptql", "chat"), &[("tasks/plan.yaml", &task)], |url| {
@@ -143,7 +144,7 @@ fn kind(name: &str, stage: fn(&str) -> Stage, places: &[&str], expected: (usize,
     while places.len() > wanted * 2 / 3 {
         places.swap_remove(usize::try_from(chance.below(places.len() as u64)).unwrap());
     }
-    killed(&format!("faults-{name}-killed"), stage, (&found, took), places, wanted, &mut chance);
+    killed(&format!("faults-{name}-killed"), stage, (&found, took), (places, wanted), &mut chance);
 }
 
 /// The places that are passed without a conversation.

@@ -159,8 +159,7 @@ fn killed(
     name: &str,
     stage: impl Fn(&str) -> Stage,
     (expected, took): (&Found, Duration),
-    mut places: Vec<String>,
-    wanted: usize,
+    (mut places, wanted): (Vec<String>, usize),
     chance: &mut Chance,
 ) {
     let (mut kills, mut rounds) = (0, 0);
@@ -197,7 +196,7 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
         places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))));
     }
     let stage = |name: &str| Stage::new(name, None);
-    killed("faults-killed", stage, (&expected, took), places, wanted, &mut chance);
+    killed("faults-killed", stage, (&expected, took), (places, wanted), &mut chance);
 }
 
 #[test]

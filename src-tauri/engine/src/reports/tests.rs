@@ -1,9 +1,10 @@
 //! What every format owes its readers: hostile text stays text, nothing unknown is a number, large reports stay small.
 use super::page::{
-    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, StoredSum, Table, TaskLine,
+    Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, Table, TaskLine,
 };
+use super::stored_tests::{said, sum};
 use super::write;
-use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, StoredSaid, Verdict};
+use crate::rows::{FailureClass, ReportFormat, RunState, ScoreStanding, StoredResult, Verdict};
 
 const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Html,
@@ -14,7 +15,7 @@ const FORMATS: [ReportFormat; 6] = [
     ReportFormat::Junit,
 ];
 
-fn estimate(value: f64) -> Estimate {
+pub(super) fn estimate(value: f64) -> Estimate {
     Estimate { value, low: Some(value - 0.1), high: Some(value + 0.1) }
 }
 
@@ -38,7 +39,7 @@ fn group(system: &str, model: &str, score: f64) -> Group {
     }
 }
 
-fn run(path: &str, reason: &str) -> RunLine {
+pub(super) fn run(path: &str, reason: &str) -> RunLine {
     RunLine {
         path: path.to_owned(),
         task: Some("tickets".to_owned()),
@@ -71,7 +72,7 @@ fn table(word: &str) -> Table {
     Table { caption: word.to_owned(), head: line.clone(), rows: vec![line] }
 }
 
-fn page(word: &str, runs: Vec<RunLine>) -> Page {
+pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
     let cell = Cell { runs: 3, scored: 2, passed: 1, decided: 2, errors: 1, score: Some(0.5), flaky: true };
     Page {
         head: Head {
@@ -381,56 +382,6 @@ fn what_a_person_says_stands_beside_the_score_in_every_format_that_lists_runs() 
     let unread = RunLine { verdict: None, ..run("a.yaml", "all right") };
     let nobody = Page { failed: Vec::new(), ..page("plain", vec![unread]) };
     assert!(!write(&nobody, ReportFormat::Html, None).unwrap().contains("A person says"));
-}
-
-fn said(evaluator: &str, result: StoredResult, score: &str) -> StoredSaid {
-    let score = Some(score.to_owned()).filter(|score| !score.is_empty());
-    StoredSaid { evaluator: evaluator.to_owned(), result, score, word: None, threshold: None, reason: None }
-}
-
-fn sum(evaluator: &str) -> StoredSum {
-    StoredSum {
-        evaluator: evaluator.to_owned(),
-        group: "mine".to_owned(),
-        runs: 4,
-        numbers: 2,
-        mean: Some(estimate(3.5)),
-        passed: 1,
-        decided: 2,
-        rate: Some(estimate(0.5)),
-        errors: 1,
-        none: 1,
-    }
-}
-
-#[test]
-fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is_missing_is_no_number() {
-    let stored = vec![said("relevance", StoredResult::Fail, "-2.0"), said("tone", StoredResult::Error, "")];
-    let runs = vec![RunLine { stored, ..run("a.yaml", "all right") }, run("b.yaml", "all right")];
-    let page = Page { stored: vec![sum("relevance")], ..page("plain", runs) };
-    let of = |format| write(&page, format, None).unwrap();
-    let markdown = of(ReportFormat::Markdown);
-    let line = markdown.lines().find(|line| line.starts_with("| relevance")).unwrap();
-    assert_eq!(line, "| relevance | mine | 4 | 2 | 3.50 (3.40–3.60) | 1/2 | 0.50 (0.40–0.60) | 1 | 1 |");
-    for text in [markdown, of(ReportFormat::Html)] {
-        assert!(text.contains("Stored verdicts") && text.contains("relevance -2.0 fail; tone error"), "{text}");
-    }
-    let csv = of(ReportFormat::Csv);
-    let ends: Vec<&str> = csv
-        .lines()
-        .filter_map(|line| line.split_once("review_note").or(line.split_once("12.5,")))
-        .map(|it| it.1)
-        .collect();
-    assert_eq!(
-        ends,
-        [",stored.relevance,stored.relevance.result,stored.tone,stored.tone.result", ",-2.0,fail,,error", ",,,,"]
-    );
-    let lines: Vec<serde_json::Value> =
-        of(ReportFormat::Jsonl).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(
-        (&lines[0]["stored"][1]["result"], &lines[0]["stored"][1]["score"], lines[1].get("stored")),
-        (&"error".into(), &serde_json::Value::Null, None)
-    );
 }
 
 #[test]
