@@ -230,6 +230,14 @@ fn what_a_suite_asks_in_words_of_its_own_is_a_judge_of_its_runs() {
     let told: Vec<_> = judged.iter().map(|one| (one.judge.as_str(), one.stale.as_deref(), one.passed)).collect();
     assert_eq!(told, [("depth", None, Some(false)), ("tone", None, Some(true))]);
     assert_eq!((judge(bench.app(), &of("depth")).calls, server.seen().len()), (0, 4));
+    // People and the judge of the suite are held against each other like any two.
+    let raters = bench.app().trust("").unwrap().raters;
+    let seats: Vec<_> = raters
+        .iter()
+        .filter(|one| one.name.contains(" by "))
+        .map(|one| (one.name.as_str(), one.runs, one.stale))
+        .collect();
+    assert_eq!(seats, [("depth by local", 2, 0), ("tone by other", 2, 0)], "{raters:?}");
     // Which labels pass is part of what was asked, and what the other suite asks stays as it is.
     let other = both.replace("passing_labels: [polite]", "passing_labels: [rude]");
     bench.put("tasks/a.yaml", format!("tool_calling_prompt: How many in a?\nscorers: {other}\n"));

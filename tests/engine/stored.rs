@@ -163,7 +163,7 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
         [
             ("people", "people", 3, 3, 0),
             ("stored:f1", "stored: f1", 6, 3, 0),
-            ("stored:relevance", "stored: relevance", 5, 2, 1),
+            ("stored:relevance", "stored: relevance", 5, 2, 0),
         ]
     );
     let pairs: Vec<_> =

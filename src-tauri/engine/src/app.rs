@@ -10,7 +10,6 @@ use crate::results::conduct::Change;
 use crate::results::flow::Flow;
 use crate::results::home::make_temporary;
 use crate::results::index::IndexError;
-use crate::results::judgements::Marks;
 use crate::results::limits::Limits;
 use crate::results::query::Lists;
 use crate::rows::{
@@ -207,8 +206,9 @@ impl App {
         };
         let limits = &config.limits;
         let marks = match paths::workspace(&roots.folder) {
-            Some(Err(_)) => Marks::default(),
-            read => verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default())),
+            // It says nothing of models; what was held against them before stays until it can be read.
+            Some(Err(_)) => None,
+            read => Some(verdicts::marks(&Setup::of(&read.and_then(Result::ok).unwrap_or_default()))),
         };
         let start = |dir: &Path| Flow::start(roots.clone(), dir, limits.clone(), marks.clone(), publish());
         start(&config.cache_dir).or_else(|error| {

@@ -28,9 +28,11 @@ impl Says {
     }
 
     /// What the mean of the rounds of a judge comes to: right where it passes, wrong where it does not, and neither exactly halfway,
-    /// unless halfway passes. Where a suite says from where on it passes, that holds, and nothing is in between.
-    pub fn of_judge(judge: &Judge, mean: f64, least: Option<f64>) -> Self {
-        if least.map_or_else(|| judge.passes(mean), |least| reaches(mean, least)) {
+    /// unless halfway passes. Where a suite says from where on it passes, that holds, and nothing is in between. Of a judge that only
+    /// a suite knows, more has to be for it than against.
+    pub fn of_judge(judge: Option<&Judge>, mean: f64, least: Option<f64>) -> Self {
+        let passes = || judge.map_or(mean > 0.5, |judge| judge.passes(mean));
+        if least.map_or_else(passes, |least| reaches(mean, least)) {
             Says::Right
         } else if least.is_none() && (mean - 0.5).abs() < 1e-9 {
             Says::Between
@@ -201,14 +203,14 @@ mod tests {
     fn a_judge_is_right_where_it_passes_and_in_between_exactly_halfway() {
         let sopr = named("sopr").unwrap();
         for (mean, says) in [(1.0, Right), (2.0 / 3.0, Right), (0.5, Between), (1.0 / 3.0, Wrong), (0.0, Wrong)] {
-            assert_eq!(Says::of_judge(sopr, mean, None), says, "{mean}");
+            assert_eq!(Says::of_judge(Some(sopr), mean, None), says, "{mean}");
         }
         // As the suite has it, which is as scores and the page of the run have it.
         let relevance = named("relevance").unwrap();
         for (mean, least, says) in
             [(0.5, None, Right), (0.5, Some(0.75), Wrong), (0.75, Some(0.75), Right), (0.25, Some(0.25), Right)]
         {
-            assert_eq!(Says::of_judge(relevance, mean, least), says, "{mean} {least:?}");
+            assert_eq!(Says::of_judge(Some(relevance), mean, least), says, "{mean} {least:?}");
         }
         assert_eq!([1.0, 0.99, 0.01, 0.0].map(Says::of_score), [Right, Between, Between, Wrong]);
         let automatic = [(0.4, true), (0.9, false), (0.5, false), (0.49, false)];

@@ -24,7 +24,6 @@ use crate::runs::http::redact::Redactor;
 use crate::runs::launch::Teller;
 use crate::runs::setup::{Rules, Setup};
 use crate::runs::spec::Model;
-use crate::runs::target;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -160,7 +159,7 @@ impl App {
         usable(&asked, &table, &wish)?;
         let Hired { models, setup, .. } = self.models(&wish, request)?;
         self.keyed(&models)?;
-        startable(&asked)?;
+        plan::startable(&asked, &wish, &table)?;
         free(&asked, request.replace)?;
         let place = asked.place.as_ref();
         if wish.pays() && place.is_none() {
@@ -326,14 +325,6 @@ fn of_file(asked: &FileRequest) -> Result<Asked, AppError> {
     let shown = asked.out.as_ref().map(|out| out.to_string_lossy().into_owned());
     let (target, usual, config) = (asked.target.clone(), asked.usual.clone(), asked.config.clone());
     Ok(Asked { found, place, shown, filter: None, target, usual, again: asked.request.again, config })
-}
-
-/// Refuses a target that cannot be started: every row would fail alike.
-fn startable(asked: &Asked) -> Result<(), AppError> {
-    if asked.target.is_empty() {
-        return Ok(());
-    }
-    target::check(&asked.target).map_err(|why| bad(why).hint("Give --target a command that can be run here."))
 }
 
 /// The name of a file of results; that of the data when none was given.

@@ -8,7 +8,7 @@ use crate::results::flow::Flow;
 use crate::results::stored;
 use crate::rows::{
     CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunRow, StepDiff, StepRef, StoredLine,
-    StoredSaid, TextChange,
+    StoredResult, StoredSaid, TextChange,
 };
 use std::sync::Arc;
 use touchstone_formats::run::{Step, StepKind};
@@ -158,7 +158,11 @@ fn stored_lines(sides: &[Side]) -> Vec<StoredLine> {
             names.push(&said.evaluator);
         }
     }
-    let of = |side: &Side, name: &str| side.stored.iter().find(|said| said.evaluator == name).cloned();
+    // What it said and that it failed besides may both be stored.
+    let of = |side: &Side, name: &str| {
+        let all = || side.stored.iter().filter(|said| said.evaluator == name);
+        all().find(|said| said.result == StoredResult::Error).or_else(|| all().next()).cloned()
+    };
     let line = |name: &&str| StoredLine {
         evaluator: short(name, MAX_STORED_NAME),
         said: sides.iter().map(|side| of(side, name)).collect(),

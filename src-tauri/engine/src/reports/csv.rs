@@ -1,6 +1,7 @@
 //! **Pure.** Runs as CSV, one line each, for spreadsheets.
 use super::page::{Page, RunLine};
 use super::words;
+use crate::rows::StoredResult;
 use crate::visible::one_line;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -43,8 +44,10 @@ pub(super) fn write(page: &Page) -> String {
     line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
-            let said = run.stored.iter().find(|said| said.evaluator == *name);
-            let value = said.and_then(|said| said.score.as_ref().or(said.word.as_ref()));
+            let all = || run.stored.iter().filter(|said| said.evaluator == *name);
+            // What it said and that it failed besides may both be stored.
+            let said = all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
+            let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
             [
                 value.map_or_else(String::new, |value| plain(value)),
                 said.map_or_else(String::new, |said| said.result.word().to_owned()),

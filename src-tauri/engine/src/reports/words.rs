@@ -190,7 +190,9 @@ pub(super) fn all_stored(run: &RunLine) -> Option<String> {
 }
 
 /// How to read what is stored.
-pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on      the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs without      a result are in neither.";
+pub(super) const STORED: &str = "As stored in the files: nothing was judged again, and none of it is counted among the scores. Means are on \
+     the scale of each evaluator, over the runs with a number; rates over the runs of which it says whether they pass. Errors and runs \
+     without a result are in neither.";
 
 /// What evaluators are stored to have said, as a table.
 pub(super) fn stored_table(page: &Page) -> Table {

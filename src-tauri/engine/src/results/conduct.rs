@@ -107,12 +107,18 @@ pub(crate) struct Conductor {
 }
 
 impl Conductor {
-    pub(crate) fn new(shared: Shared, writer: Writer, shelving: Shelving, marks: Marks, publish: Publish) -> Self {
+    pub(crate) fn new(
+        shared: Shared,
+        writer: Writer,
+        shelving: Shelving,
+        marks: Option<Marks>,
+        publish: Publish,
+    ) -> Self {
         let opened = Instant::now();
         Self {
             chores: chores::Chores::new(),
-            reviews: Reviews::default(),
-            marks: Arc::new(marks),
+            reviews: Reviews::knowing(marks.is_some()),
+            marks: Arc::new(marks.unwrap_or_default()),
             renewing: None,
             shared,
             writer,
@@ -256,10 +262,7 @@ impl Conductor {
             }
         }
         if let Some(marks) = &hints.marks {
-            self.marks = Arc::clone(marks);
-            if let Err(error) = self.heed_marks() {
-                self.recover(&error);
-            }
+            self.know_models(marks);
         }
         if let Some(watching) = &hints.watching {
             self.watching = watching.clone();

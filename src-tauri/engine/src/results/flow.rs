@@ -45,7 +45,7 @@ impl Flow {
         roots: Roots,
         cache_dir: &Path,
         limits: Limits,
-        marks: Marks,
+        marks: Option<Marks>,
         publish: Publish,
     ) -> Result<Self, IndexError> {
         let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
@@ -165,7 +165,7 @@ mod tests {
         let roots = Roots { folder: results.clone(), input_dir: None, output_dir: results.clone(), ..Roots::default() };
         // A regular list would hide that nothing is told.
         let limits = Limits { rescan: Duration::from_hours(1), ..Limits::default() };
-        let flow = Flow::start(roots, &home.path().join("cache"), limits, Marks::new(), Box::new(drop)).unwrap();
+        let flow = Flow::start(roots, &home.path().join("cache"), limits, Some(Marks::new()), Box::new(drop)).unwrap();
         let settled = |now: &Standing| now.phase == Phase::Ready && now.watching.by == WatchMeans::Native;
         assert!(flow.live.wait(settled, DEADLINE));
         let late = results.join("late");

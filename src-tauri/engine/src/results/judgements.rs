@@ -130,9 +130,9 @@ impl Kept<'_> {
         all
     }
 
-    /// Whether it still holds.
-    pub(super) fn holds(&self, judge: &Judge) -> bool {
-        self.same && self.version == judge.version()
+    /// Whether it still holds. Of a judge of a suite only that suite says so, and it was asked when the run was looked at.
+    pub(super) fn holds(&self, judge: Option<&Judge>) -> bool {
+        self.same && judge.is_none_or(|judge| self.version == judge.version())
     }
 
     /// The mean of its rounds; none when none of them came to a score.
@@ -152,8 +152,17 @@ impl Judged {
         let of_suite = || scorers.iter().filter_map(Scorer::judge).find(|(judge, ..)| judge.name == self.judge);
         let judge = known.or_else(|| of_suite().map(|(judge, ..)| judge));
         let rules = judge.zip(Rules::of(&self.rules));
-        rules.zip(now).is_some_and(|((judge, rules), now)| inputs_mark(&judge, rules, now) == self.inputs)
+        rules.zip(now).is_some_and(|((judge, rules), now)| {
+            judge.version() == self.version && inputs_mark(&judge, rules, now) == self.inputs
+        })
     }
+}
+
+/// Whether other models than before may make another of what is kept of a file: what held and is of the same model holds.
+pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
+    let judged: Vec<Judged> = serde_json::from_str(json).unwrap_or_default();
+    let mut held = same.bytes();
+    judged.iter().any(|one| held.next() != Some(b'1') || one.other_model(marks).is_some())
 }
 
 /// The score from which on a suite lets pass what this judge says by these rules, through any model or this one.
@@ -161,7 +170,9 @@ pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &st
     let of_it = |scorer: &Scorer| {
         let (known, by, rule) = scorer.judge()?;
         let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
-        scorer.threshold().filter(|_| is_it)
+        // Nobody but the suite knows where a judge of its own passes.
+        let own = || known.threshold().filter(|_| matches!(known, Seat::Own(_)));
+        scorer.threshold().or_else(own).filter(|_| is_it)
     };
     scorers.iter().find_map(of_it)
 }

@@ -7,7 +7,7 @@ pub(super) use taken::beginning;
 use super::conduct::{Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Reader, meta};
-use super::judgements;
+use super::judgements::{self, Marks};
 use super::limits::Limits;
 use super::load;
 use super::open::Stamp;
@@ -19,6 +19,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::panic::catch_unwind;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use taken::Taken;
 use touchstone_formats::collection;
@@ -48,9 +49,15 @@ pub(crate) struct Reviews {
     waiting: Vec<(FileId, Option<Found>)>,
     /// Files of judgements whose models may be others now.
     again: Vec<FileId>,
+    /// False while the workspace file cannot be read: nothing is held against models then that are not known.
+    knows_models: bool,
 }
 
 impl Reviews {
+    pub(crate) fn knowing(knows_models: bool) -> Self {
+        Self { knows_models, ..Self::default() }
+    }
+
     /// Something may have changed in these places.
     pub(crate) fn note(&mut self, scopes: &[FileId]) {
         let near = |folder: &FileId| scopes.iter().any(|scope| scope.holds(folder) || folder.holds(scope));
@@ -289,16 +296,33 @@ impl Conductor {
 }
 
 impl Conductor {
+    /// Takes in what stands behind the names of models now.
+    pub(crate) fn know_models(&mut self, marks: &Arc<Marks>) {
+        (self.marks, self.reviews.knows_models) = (Arc::clone(marks), true);
+        if let Err(error) = self.heed_marks() {
+            self.recover(&error);
+        }
+    }
+
     /// Has all judgements held against models that are others than those that the index knows.
     pub(crate) fn heed_marks(&mut self) -> Result<(), IndexError> {
         let sql = &self.writer.sql;
         let marks = load::marks_hash(&self.marks);
-        if meta(sql, "marks")? == marks {
+        if !self.reviews.knows_models || meta(sql, "marks")? == marks {
             return Ok(());
         }
-        let mut select = sql.prepare_cached("SELECT path FROM reviews WHERE judged IS NOT NULL AND run IS NOT NULL")?;
-        let files = select.query_map([], |row| Ok(FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?)))?;
-        self.reviews.again = files.collect::<Result<_, _>>()?;
+        let mut select =
+            sql.prepare_cached("SELECT path, judged, same FROM reviews WHERE judged IS NOT NULL AND run IS NOT NULL")?;
+        let mut rows = select.query([])?;
+        self.reviews.again.clear();
+        while let Some(row) = rows.next()? {
+            let same = row.get_ref(2)?.as_str_or_null().ok().flatten().unwrap_or_default();
+            // A look reads the files of the run, so only those are looked at of which something else may be true.
+            let judged = row.get_ref(1)?.as_str_or_null().ok().flatten().unwrap_or_default();
+            if judgements::may_turn(judged, same, &self.marks) {
+                self.reviews.again.push(FileId::new(Root::Output, row.get::<_, Vec<u8>>(0)?));
+            }
+        }
         // Until the last was looked at, some agree with these models and some with those before.
         let under_way = !self.reviews.again.is_empty();
         load::put_meta(sql, "marks", if under_way { load::UNDER_WAY } else { marks })

@@ -102,9 +102,9 @@ fn result_named(word: &str) -> StoredResult {
     StoredResult::ALL.into_iter().find(|result| result.word() == word).unwrap_or(StoredResult::None)
 }
 
-/// One verdict for each run of which an evaluator said whether it passes; none where it said something else, or nothing.
+/// What evaluators said of runs, and whether that passes; none where it failed, or said neither. Of whom it said nothing is not told.
 pub(super) fn each(index: &Reader<'_>, mut take: impl FnMut(i64, &str, Option<bool>)) -> Result<(), IndexError> {
-    let mut select = index.prepare_cached("SELECT run, evaluator, result FROM stored")?;
+    let mut select = index.prepare_cached("SELECT run, evaluator, result FROM stored WHERE result <> 'none'")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let text = |at| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten().unwrap_or_default());

@@ -52,7 +52,7 @@ fn inputs(evaluator: &Evaluator, subject: &Subject) -> Inputs {
         ("response", Some(if in_messages { list(&turns.response) } else { text(answer) })),
         ("context", context),
         ("ground_truth", truth.as_ref().map(text)),
-        ("tool_definitions", Some(list(&turns.tool_definitions)).filter(|_| !turns.tool_definitions.is_empty())),
+        ("tool_definitions", turns.tools(evaluator.takes.name == "tool_call_accuracy")),
     ];
     let given = all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     evaluator.filtered(&Inputs(given.collect()))
@@ -382,7 +382,8 @@ mod tests {
     }
 
     #[test]
-    fn tools_of_the_workspace_are_those_of_runs_that_do_not_say_and_only_who_is_shown_them_sees_another_run() {
+    fn tools_of_the_workspace_are_shown_of_runs_that_do_not_say_to_whom_cannot_do_without_and_nobody_else_sees_another_run()
+     {
         let task = suite::read("tool_calling_prompt: How many plans?\n", "q").unwrap().tasks.remove(0);
         let (_, without) = RUN.split_once('\n').unwrap();
         let before = run(without);
@@ -391,12 +392,12 @@ mod tests {
         assert_eq!(named("tool_call_accuracy").unwrap().lacks(&after, Rules::Ours), None);
         assert!(asked("tool_call_accuracy", &after, Rules::Ours).contains("Counts. Runs one read-only SQL query"));
         for judge in all().iter().filter(|judge| judge.name != "tool_call_accuracy") {
-            let same = judge.canon(&before, Rules::Ours) == judge.canon(&after, Rules::Ours);
-            assert_eq!(same, judge.name != "task_adherence", "{}", judge.name);
+            assert_eq!(judge.canon(&before, Rules::Ours), judge.canon(&after, Rules::Ours), "{}", judge.name);
         }
         // A transcript that says it itself is the same run.
         let recorded = format!("{without}run: {{ tool_definitions: [{}] }}\n", json::write(&tools[0].value(), false));
-        assert_eq!(run(&recorded), after);
+        assert_eq!(run(&recorded).turns.tool_definitions, after.turns.tool_definitions);
+        assert!(asked("task_adherence", &run(&recorded), Rules::Ours).contains("Counts. Runs one read-only SQL query"));
     }
 
     macro_rules! words {

@@ -115,14 +115,14 @@ impl Subject {
         if !self.turns.tool_definitions.is_empty() {
             return self;
         }
-        self.turns.tool_definitions = match Query::of_task(task) {
-            Some(query) => {
-                let offered = functions::of_query(&query, &Pool::default(), false);
-                let offered = offered.iter().filter(|function| function.api.is_some());
-                offered.map(functions::Function::to_value).collect()
-            }
-            None => azure::definitions(tools),
-        };
+        if let Some(query) = Query::of_task(task) {
+            let offered = functions::of_query(&query, &Pool::default(), false);
+            let offered = offered.iter().filter(|function| function.api.is_some());
+            self.turns.tool_definitions = offered.map(functions::Function::to_value).collect();
+        } else {
+            self.turns.tool_definitions = azure::definitions(tools);
+            self.turns.is_declared = !tools.is_empty();
+        }
         self
     }
 

@@ -14,6 +14,8 @@ pub struct Turns {
     pub response: Vec<Value>,
     /// The tools that it could use; empty when nobody says.
     pub tool_definitions: Vec<Value>,
+    /// Neither the run nor its query says so, but the workspace file as it is now.
+    pub(super) is_declared: bool,
     /// What tools returned in the whole run, in order.
     pub returned: Vec<Value>,
     /// Tools were called, and not only programs run that are told as calls.
@@ -45,7 +47,13 @@ impl Turns {
         let returned = row.query.iter().chain(&row.response).flat_map(results).collect();
         let calls_tools = run.steps.iter().any(|step| step.kind == StepKind::ToolCall);
         let Row { query, response, tool_definitions } = row;
-        Self { query, response, tool_definitions, returned, calls_tools }
+        Self { query, response, tool_definitions, is_declared: false, returned, calls_tools }
+    }
+
+    /// The tools that somebody is shown. What only the workspace file says is for whoever `needs` it: other verdicts stay those of the run.
+    pub(super) fn tools(&self, needs: bool) -> Option<Value> {
+        let all = Some(&self.tool_definitions).filter(|tools| !tools.is_empty() && (needs || !self.is_declared));
+        all.map(|tools| Value::List(tools.clone()))
     }
 
     /// A tool that was called after the last request, and is none of those that it could use; the first such.

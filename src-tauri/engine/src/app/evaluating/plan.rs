@@ -3,7 +3,7 @@ use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
 use super::super::judgings::turns;
-use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, startable, usable};
+use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, usable};
 use crate::error::AppError;
 use crate::evaluating::sheet::{self, Again, Said, Sheet};
 use crate::evaluating::takes::{key, key_of_texts, requests, takes, vectors};
@@ -13,6 +13,7 @@ use crate::rows::{EvaluateAgain, EvaluatePlan, EvaluateRequest, Trouble};
 use crate::runs::drive;
 use crate::runs::evaluations::Place;
 use crate::runs::journal::Kept;
+use crate::runs::target;
 use std::sync::Arc;
 use touchstone_scoring::azure::{Evaluation, Next, Table};
 
@@ -62,12 +63,27 @@ impl App {
 
     /// Why it would not be begun, though it is known what it comes to. That something would be replaced is told by itself.
     fn refusal(&self, asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Option<Trouble> {
-        let checked = usable(asked, table, wish).and_then(|()| startable(asked)).and_then(|()| self.keyed(models));
+        let checked =
+            usable(asked, table, wish).and_then(|()| startable(asked, wish, table)).and_then(|()| self.keyed(models));
         checked
             .and_then(|()| free(asked, true))
             .err()
             .map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
     }
+}
+
+/// Refuses a target that cannot be started, unless it said all that is needed before.
+pub(super) fn startable(asked: &Asked, wish: &Wish, table: &Table) -> Result<(), AppError> {
+    if asked.target.is_empty() {
+        return Ok(());
+    }
+    let Err(why) = target::check(&asked.target) else { return Ok(()) };
+    let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
+    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    if answered(wish, table, &asked.target, kept.as_ref()).iter().all(Result::is_ok) {
+        return Ok(());
+    }
+    Err(bad(why).hint("Give --target a command that can be run here."))
 }
 
 /// What the target said of rows before; why it has to be asked, where it did not.

@@ -58,7 +58,7 @@ pub(super) fn facets(index: &Reader<'_>) -> Result<Facets, IndexError> {
 /// Evaluators that are stored to have said something, each followed by what came of it.
 fn stored(index: &Reader<'_>) -> Result<Vec<FacetValue>, IndexError> {
     const STORED: &str =
-        "SELECT evaluator, result, count(*) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
+        "SELECT evaluator, result, count(DISTINCT run) FROM stored WHERE result <> 'none' GROUP BY 1, 2 ORDER BY 1, 2";
     let mut select = index.prepare_cached(STORED)?;
     let mut rows = select.query([])?;
     let mut evaluators: Vec<(FacetValue, Vec<FacetValue>)> = Vec::new();

@@ -180,12 +180,11 @@ fn by_judges(said: &mut Said, run: i64, judged: &str, (same, least): (&str, &str
         }
         let levels = judge.map_or(0, judges::Judge::levels);
         let Some(seat) = said.seat_of_judge((&one.judge, &one.rules, &one.model), levels) else { continue };
-        let verdict = match judge.filter(|judge| one.holds(judge)) {
-            None => Verdict::Stale,
-            Some(judge) => {
-                let says = |mean| Says::of_judge(judge, mean, one.least);
-                one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
-            }
+        let verdict = if one.holds(judge) {
+            let says = |mean| Says::of_judge(judge, mean, one.least);
+            one.mean().map_or(Verdict::Unread, |mean| Verdict::Counts(says(mean), mean))
+        } else {
+            Verdict::Stale
         };
         match verdicts.iter_mut().find(|(known, _)| *known == seat) {
             Some((_, known)) if !outweighs(*known, verdict) => *known = verdict,
