@@ -126,6 +126,8 @@ test("Stop now waits for nobody, and what was stopped goes on later", () =>
     provider.hold();
     await launch(page, ONE);
     await provider.until(1);
+    // The provider may be asked before the page was told that anything runs, and what does not run is not stopped.
+    await state(page, "Running");
     await page.keyboard.press("Shift+S");
     await state(page, "Stopping");
     await page.keyboard.press("Shift+S");
