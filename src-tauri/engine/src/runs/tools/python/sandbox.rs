@@ -53,8 +53,9 @@ const LAST_BREATH: Duration = Duration::from_secs(5);
 impl Sandbox {
     /// Runs a program to its end.
     pub(super) async fn run(&self, program: &str, stop: &CancellationToken) -> Result<Ran, NotRun> {
-        let mut child = start(self.clone()).await?;
+        // Before it is there: on a busy machine the clock inside may run for a while until this is told of its start.
         let began = Instant::now();
+        let mut child = start(self.clone()).await?;
         let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
         let (ready, is_ready) = oneshot::channel();
         let mut feeding = Box::pin(feed(child.stdin.take(), program, is_ready));
