@@ -56,6 +56,22 @@ for (const dark of [false, true])
         await accessible(page);
       }));
 
+test("what does not fit into a cell is out of sight, and moves nothing that does", () =>
+  onPage(browser, { viewport: { width: 1100, height: 760 } }, async (page) => {
+    await overview(page);
+    const seen = await page.evaluate(() =>
+      [...document.querySelectorAll("[data-testid=overview-row]")].map((row) => {
+        const box = row.getBoundingClientRect();
+        const firsts = [...row.querySelectorAll(".name, .cell")].map((cell) => [...cell.children].find((child) => child.getBoundingClientRect().height > 0)?.getBoundingClientRect());
+        const middles = firsts.filter(Boolean).map((first) => Math.abs((first.top + first.bottom) / 2 - (box.top + box.bottom) / 2));
+        const wrapped = [...row.querySelectorAll(".cell")].some((cell) => [...cell.children].some((child) => child.getBoundingClientRect().top >= box.bottom - 1));
+        return { off: Math.max(...middles), wrapped };
+      }),
+    );
+    assert.ok(seen.some(({ wrapped }) => wrapped), "something does not fit");
+    assert.ok(seen.every(({ off }) => off < 3), JSON.stringify(seen));
+  }));
+
 test("a cell says what became of its runs, and what the suites expect and is not there", () =>
   onPage(browser, { files: FILES }, async (page) => {
     await overview(page);
