@@ -43,7 +43,7 @@ fn runs_are_judged_once_and_what_was_said_is_told_with_every_round() {
     let plan = plan.json().remove(0);
     assert_eq!((&plan["runs"], &plan["calls_least"], &plan["skipped_total"]), (&json!(1), &json!(2), &json!(1)));
     let words = ask(&sandbox, &["--plan"]);
-    assert!(words.out.contains("1 runs to be judged") && words.out.contains("about $0.00"), "{}", words.out);
+    assert!(words.out.contains("1 run to be judged") && words.out.contains("about $0.00"), "{}", words.out);
     for bought in [2, 2] {
         let ran = ask(&sandbox, &["--rounds", "2", "--json"]);
         assert_eq!((ran.status, server.seen().len()), (0, bought), "{ran:?}");
@@ -124,7 +124,7 @@ fn without_a_model_the_one_that_the_suites_name_judges_and_what_came_of_it_is_to
     let suite = "tool_calling_prompt: How many?\nscorers: [judge:sopr: { model: local, rounds: 2, threshold: 0.9 }]\n";
     std::fs::write(sandbox.folder.join("tasks/count.yaml"), suite).unwrap();
     let plan = sandbox.run(&[bare.as_slice(), &["--plan"]].concat());
-    assert!(plan.out.contains("by local in 2 rounds"), "{plan:?}");
+    assert!(plan.out.contains("by local in 2 rounds") && plan.out.contains("\n1 run to be judged, "), "{plan:?}");
     let ran = sandbox.run(&bare);
     assert_eq!((ran.status, server.seen().len()), (0, 2), "{ran:?}");
     assert!(ran.out.contains("1.000  solved, solved  count-tool_calling"), "{}", ran.out);

@@ -1,5 +1,6 @@
 //! `score --judge`: runs on disk are judged by a model, a few at a time, and what was said stays beside them. Ctrl-C lets questions in
 //! flight be answered; a second one gives them up. What was said before is not asked again.
+use super::amounts::{between, dollars, of};
 use super::terminal::one_line;
 use super::watch::{Interrupts, unbound};
 use super::{Ended, Outcome};
@@ -98,18 +99,17 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         return Ok(Ended::Well);
     }
     let JudgePlan { model, rounds, runs, unasked, complete, skipped_total, calls_least, calls_most, .. } = plan;
-    writeln!(out, "by {} in {rounds} rounds", one_line(model))?;
+    writeln!(out, "by {} in {rounds} {}", one_line(model), of(u64::from(*rounds), "round"))?;
     writeln!(
         out,
-        "{runs} runs to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped"
+        "{runs} {} to be judged, {unasked} without an answer, {complete} judged before, {skipped_total} skipped",
+        of(*runs, "run")
     )?;
-    writeln!(
-        out,
-        "{calls_least} to {calls_most} requests, about {} to {} tokens",
-        plan.tokens_least, plan.tokens_most
-    )?;
+    let requests = between(&calls_least.to_string(), &calls_most.to_string());
+    let tokens = between(&plan.tokens_least.to_string(), &plan.tokens_most.to_string());
+    writeln!(out, "{requests} {}, about {tokens} tokens", of(*calls_most, "request"))?;
     match (plan.cost_least, plan.cost_most) {
-        (Some(least), Some(most)) => writeln!(out, "about ${least:.4} to ${most:.4}")?,
+        (Some(least), Some(most)) => writeln!(out, "about {}", between(&dollars(least), &dollars(most)))?,
         _ => writeln!(out, "what it costs is not known: the model has no price")?,
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;

@@ -1,6 +1,7 @@
 //! The command line: what may be typed, and which door or command it opens. Output for people is plain words, `--json` is for programs.
 //! Exit status: 0 done; 1 it ran, and something in it failed; 2 the request could not be understood or the folder not read.
 mod agreement;
+mod amounts;
 mod answers;
 mod compare;
 mod convert;

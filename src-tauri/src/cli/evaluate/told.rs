@@ -1,4 +1,5 @@
 //! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what it would take, what there is.
+use super::super::amounts::{LEAST, between, dollars, of};
 use super::super::terminal::{Columns, Head, Paint, one_line};
 use super::super::watch::unbound;
 use super::super::{Ended, Outcome};
@@ -71,26 +72,8 @@ pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), agai
     lines
 }
 
-/// A word for so many.
-fn of(many: u64, word: &str) -> String {
-    if many == 1 { word.to_owned() } else { format!("{word}s") }
-}
-
 fn replies(many: u64) -> &'static str {
     if many == 1 { "reply" } else { "replies" }
-}
-
-/// Least and most; once where they are the same.
-fn between(least: &str, most: &str) -> String {
-    if least == most { most.to_owned() } else { format!("{least} to {most}") }
-}
-
-/// The least that is written as a number.
-const LEAST: f64 = 0.000_1;
-
-/// An amount that is nearly nothing is not none.
-fn dollars(amount: f64) -> String {
-    if amount > 0.0 && amount < LEAST { format!("less than ${LEAST}") } else { format!("${amount:.4}") }
 }
 
 pub(super) fn plan(plan: &EvaluatePlan, target: Option<&str>, json: bool) -> Outcome {
