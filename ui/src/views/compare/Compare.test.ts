@@ -60,7 +60,7 @@ describe("runs beside each other", () => {
     fixture.replies.compare_runs = () => beside([runRow(0), runRow(1)], { stored: [{ evaluator: "relevance", said: [said("fail", "1.0"), null] }, { evaluator: "tone", said: [said("error", null), said("none", null)] }] });
     await open(fixture);
     await until(() => expect(id("compared-stored").length).toBe(1));
-    const lines = [...(id("compared-stored")[0]?.querySelectorAll("tbody tr") ?? [])].map((line) => line.textContent.replace(/\s+/g, " ").trim());
+    const lines = [...(id("compared-stored")[0]?.querySelectorAll("tbody tr") ?? [])].map((line) => [...line.children].map((cell) => cell.textContent.replace(/\s+/g, " ").trim()).join(" "));
     expect(lines).toEqual(["relevance 1.0 does not pass – nothing stored", "tone – error, which says nothing of the answer – no result"]);
   });
 

@@ -21,6 +21,9 @@ interface Page {
   fresh: boolean;
 }
 
+/** While another place is open, the list keeps its place in peace: it is asked for no more often than this. */
+const UNSEEN_MS = 1_000;
+
 /** One filter in one order. */
 interface List {
   q: string;
@@ -49,8 +52,10 @@ export class RunList {
   /** How far rows moved while no table was there to move along. */
   #drift = 0;
   #update: () => void = () => undefined;
-  /** Whether anybody looks at the rows. What nobody looks at goes stale unasked. */
+  /** Whether anybody looks at the rows. */
   #watched = false;
+  #asked = -Infinity;
+  #later: ReturnType<typeof setTimeout> | undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
     this.#watched = true;
@@ -257,7 +262,12 @@ export class RunList {
   }
 
   #pump(): void {
-    const list = this.#watched ? this.#wanted : null;
+    const rest = this.#watched ? 0 : this.#asked + UNSEEN_MS - performance.now();
+    if (rest > 0) {
+      this.#later ??= setTimeout(() => ((this.#later = undefined), this.#pump()), rest);
+      return;
+    }
+    const list = this.#wanted;
     while (list !== null && list.error === null && list.flying.size < AT_ONCE) {
       const number = this.#needed(list);
       if (number === undefined) return;
@@ -268,7 +278,7 @@ export class RunList {
   async #ask(list: List, number: number): Promise<void> {
     const era = this.#era;
     const changes = this.#changes;
-    const asked = performance.now();
+    const asked = (this.#asked = performance.now());
     list.flying.add(number);
     try {
       const reply = await this.#fetch(list, number);
