@@ -77,6 +77,9 @@ for (const dark of [false, true])
       await page.evaluate(() => (location.hash = "#/report"));
       const sheet = page.frameLocator("iframe");
       await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
+      // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
+      await page.getByRole("form", { name: "What to report" }).getByLabel("Markdown", { exact: true }).check();
+      await page.getByRole("region", { name: "Preview" }).getByText("## Stored verdicts").waitFor();
       await accessible(page);
     });
   });
