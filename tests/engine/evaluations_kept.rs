@@ -17,16 +17,7 @@ fn own(name: &str) -> String {
 }
 
 fn exported(bench: &Bench, filter: &str) -> Report {
-    let request = ReportRequest {
-        format: ReportFormat::Azure,
-        filter: filter.to_owned(),
-        scorer: None,
-        baseline: None,
-        title: String::new(),
-        runs: true,
-        published: false,
-        theme: None,
-    };
+    let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Azure) };
     bench.app().make_report(&request, true).unwrap()
 }
 

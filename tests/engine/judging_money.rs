@@ -219,16 +219,7 @@ fn what_judges_said_and_cannot_be_read_is_told_by_trust_and_by_every_report() {
     assert!(told(&trust.notes), "{trust:?}");
     assert_eq!(bench.app().trust("model:claude").unwrap().unreadable, 0);
     for format in [ReportFormat::Azure, ReportFormat::Markdown] {
-        let request = ReportRequest {
-            format,
-            filter: String::new(),
-            scorer: None,
-            baseline: None,
-            title: String::new(),
-            runs: true,
-            published: false,
-            theme: None,
-        };
+        let request = ReportRequest::of(format);
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.unreadable == 1 && told(&report.notes), "{report:?}");
     }

@@ -166,16 +166,7 @@ fn what_waits_for_a_judge_is_nowhere_taken_for_nothing_right() {
     });
     assert_eq!(unscored, 2 * scored, "two of three wait, however cells are folded");
     let report = |format| {
-        let request = ReportRequest {
-            format,
-            filter: String::new(),
-            scorer: Some("judge:sopr".into()),
-            baseline: None,
-            title: String::new(),
-            runs: true,
-            published: false,
-            theme: None,
-        };
+        let request = ReportRequest { scorer: Some("judge:sopr".into()), ..ReportRequest::of(format) };
         bench.app().make_report(&request, true).unwrap().text
     };
     let lines = report(ReportFormat::Jsonl);

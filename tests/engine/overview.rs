@@ -129,16 +129,7 @@ fn what_went_wrong_is_said_of_the_scorer_that_is_counted() {
     assert_eq!(classes(Some("fields")), [error]);
     assert_eq!(classes(Some("exact")), [(FailureClass::WrongAnswer, 1), error]);
     assert_eq!(classes(Some("tool_calls")), [(FailureClass::MissingToolCall, 1), error]);
-    let request = ReportRequest {
-        format: ReportFormat::Json,
-        filter: String::new(),
-        scorer: Some("exact".to_owned()),
-        baseline: None,
-        title: String::new(),
-        runs: true,
-        published: false,
-        theme: None,
-    };
+    let request = ReportRequest { scorer: Some("exact".to_owned()), ..ReportRequest::of(ReportFormat::Json) };
     assert!(bench.app().make_report(&request, true).unwrap().text.contains("wrong_answer"));
 }
 

@@ -137,14 +137,9 @@ fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_
 
 fn result_file(bench: &Bench, scorer: Option<&str>, name: Option<&str>) -> (Report, ResultFile) {
     let request = ReportRequest {
-        format: ReportFormat::StableToolBench,
-        filter: String::new(),
         scorer: scorer.map(str::to_owned),
         baseline: name.map(str::to_owned),
-        title: String::new(),
-        runs: true,
-        published: false,
-        theme: None,
+        ..ReportRequest::of(ReportFormat::StableToolBench)
     };
     let report = bench.app().make_report(&request, true).unwrap();
     let file = ResultFile::read(report.text.as_bytes()).unwrap();
@@ -268,16 +263,7 @@ fn answers_of_the_original_are_scored_from_their_own_files() {
 fn a_report_sums_runs_of_queries_up_and_has_what_others_published_when_it_is_asked_for() {
     let bench = two_systems();
     let report = |format, published| {
-        let request = ReportRequest {
-            format,
-            filter: String::new(),
-            scorer: None,
-            baseline: None,
-            title: String::new(),
-            runs: false,
-            published,
-            theme: None,
-        };
+        let request = ReportRequest { runs: false, published, ..ReportRequest::of(format) };
         bench.app().make_report(&request, true).unwrap()
     };
     let plain = report(ReportFormat::Markdown, false);

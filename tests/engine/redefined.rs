@@ -46,16 +46,7 @@ fn verdicts_of_a_former_definition_count_nowhere_until_the_run_is_judged_again()
     let why = "The model `local` is another one in touchstone.yaml now";
     assert!(scores.scores[0].reason.contains(why), "{:?}", scores.scores[0]);
     assert!(scores.judged[0].stale.as_ref().is_some_and(|stale| stale.starts_with(why)), "{:?}", scores.judged);
-    let report = ReportRequest {
-        format: ReportFormat::Json,
-        filter: String::new(),
-        scorer: Some("judge:sopr".to_owned()),
-        baseline: None,
-        title: String::new(),
-        runs: true,
-        published: false,
-        theme: None,
-    };
+    let report = ReportRequest { scorer: Some("judge:sopr".to_owned()), ..ReportRequest::of(ReportFormat::Json) };
     let page: serde_json::Value = serde_json::from_str(&bench.app().make_report(&report, true).unwrap().text).unwrap();
     assert_eq!(page["head"]["scored"], 0);
     // It was paid for, and is the same model again as soon as its definition is what it was.

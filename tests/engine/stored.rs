@@ -91,16 +91,7 @@ fn a_comparison_has_a_line_for_each_evaluator_and_says_where_nothing_is_stored()
 }
 
 fn report(bench: &Bench, format: ReportFormat) -> String {
-    let request = ReportRequest {
-        format,
-        filter: String::new(),
-        scorer: None,
-        baseline: None,
-        title: String::new(),
-        runs: true,
-        published: false,
-        theme: None,
-    };
+    let request = ReportRequest::of(format);
     bench.app().make_report(&request, true).unwrap().text
 }
 

@@ -5,6 +5,11 @@ pub(super) fn of(many: u64, word: &str) -> String {
     if many == 1 { word.to_owned() } else { format!("{word}s") }
 }
 
+/// So many, with their word.
+pub(super) fn counted(many: u64, word: &str) -> String {
+    format!("{many} {}", of(many, word))
+}
+
 /// Least and most; once where they are the same.
 pub(super) fn between(least: &str, most: &str) -> String {
     if least == most { most.to_owned() } else { format!("{least} to {most}") }

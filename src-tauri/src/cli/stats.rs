@@ -1,4 +1,5 @@
 //! `stats`: what runs come to, each number with its doubt, and each system against a baseline.
+use super::amounts::counted;
 use super::{
     Ended, Outcome, Where, folder,
     terminal::{Columns, Head, Paint, one_line},
@@ -91,10 +92,6 @@ fn ends(ends: StatsEnds) -> Vec<String> {
     ];
     let others = named.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}"));
     [format!("{} with a score", ends.scored)].into_iter().chain(others).collect()
-}
-
-fn counted(n: u64, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }
 
 fn table(stats: &Stats) -> Columns {

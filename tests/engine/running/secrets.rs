@@ -63,16 +63,7 @@ fn clean(what: &str, text: &str) {
 fn reports(bench: &Bench) {
     use ReportFormat::{Azure, Csv, Html, Json, Jsonl, Junit, Markdown};
     for format in [Html, Markdown, Csv, Json, Jsonl, Junit, Azure] {
-        let request = ReportRequest {
-            format,
-            filter: String::new(),
-            scorer: None,
-            baseline: None,
-            title: String::new(),
-            runs: true,
-            published: false,
-            theme: None,
-        };
+        let request = ReportRequest::of(format);
         let report = bench.app().make_report(&request, true).unwrap();
         assert!(report.text.contains("scripted"), "{format:?} tells of the runs: {}", report.text);
         clean("report", &report.text);

@@ -254,9 +254,8 @@ fn targets(open: &OpenFolder, request: &JudgeRequest, wish: &Wish) -> Result<Vec
     let tasks = open.flow.shelf.tasks();
     let of = |row: RunRow| {
         let scorers = suite_judges::scorers(&tasks, &row);
-        let judge = suite_judges::own(scorers, &request.judge);
+        let judge = judgements::own(&request.judge, scorers);
         let least = judgements::least(scorers, (&request.judge, wish.rules, &wish.model));
-        let least = least.or_else(|| judge.as_ref()?.threshold());
         Target { judge, ..target(row, least) }
     };
     Ok(rows(open, request)?.into_iter().map(of).collect())

@@ -48,12 +48,6 @@ pub(super) fn everywhere(tasks: &Tasks, judge: &str) -> Vec<Says> {
     all
 }
 
-/// A judge that the suite of these scorers made up.
-pub(super) fn own(scorers: &[Scorer], judge: &str) -> Option<Seat> {
-    let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(known, ..)| known);
-    judges.find(|known| matches!(known, Seat::Own(_)) && known.name == judge)
-}
-
 /// The judges that suites made up, the first of each name.
 pub(super) fn all_own(tasks: &Tasks) -> Vec<Seat> {
     let mut all: Vec<Seat> = Vec::new();

@@ -10,7 +10,7 @@ use crate::rows::{Judged, JudgedRound, RunScore, ScoreStanding};
 use crate::runs::setup::Setup;
 use std::sync::PoisonError;
 use touchstone_formats::judgement::{Judgement, Round};
-use touchstone_scoring::judges::{self, Judge, Rules, Scale, Seat, Subject, mean_and_spread, reaches};
+use touchstone_scoring::judges::{Judge, Rules, Scale, Subject, mean_and_spread, reaches};
 use touchstone_scoring::scorers::Scorer;
 
 impl App {
@@ -90,8 +90,7 @@ pub(super) fn marks(setup: &Setup) -> Marks {
 fn shown(judgement: &Judgement, subject: &Subject, scorers: &[Scorer], marks: &Marks) -> Judged {
     let given: Vec<f64> = judgement.rounds.iter().filter_map(|round| round.score).collect();
     let mean = mean_and_spread(&given);
-    let known = judges::named(&judgement.judge).map(Seat::Known);
-    let seat = known.or_else(|| suite_judges::own(scorers, &judgement.judge));
+    let seat = judgements::seat(&judgement.judge, scorers);
     let judge = seat.as_deref();
     let rules = Rules::of(&judgement.rules).unwrap_or_default();
     let outdated = match judge {

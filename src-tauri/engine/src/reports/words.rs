@@ -1,6 +1,6 @@
 //! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
 use super::page::{Amount, Estimate, Page, RunLine, StoredSum, Table};
-use crate::rows::{FailureClass, RunState, StoredResult, StoredSaid, Verdict};
+use crate::rows::{FailureClass, RunState, StoredSaid, Verdict};
 use crate::visible::one_line;
 
 /// What stands where nothing is known.
@@ -171,15 +171,8 @@ pub(super) fn review(run: &RunLine) -> Option<String> {
 
 /// What an evaluator is stored to have said: its number or word, and what came of it.
 pub(super) fn stored(said: &StoredSaid) -> String {
-    let result = match said.result {
-        StoredResult::Pass => Some("pass"),
-        StoredResult::Fail => Some("fail"),
-        StoredResult::Open => None,
-        StoredResult::Error => Some("error"),
-        StoredResult::None => Some("no result"),
-    };
-    let words: Vec<&str> = [said.word.as_deref(), said.score.as_deref(), result].into_iter().flatten().collect();
-    if words.is_empty() { NONE.to_owned() } else { one_line(&words.join(" ")).into_owned() }
+    let told = said.told();
+    if told.is_empty() { NONE.to_owned() } else { one_line(&told).into_owned() }
 }
 
 /// What all evaluators are stored to have said of a run; none when nothing is stored.

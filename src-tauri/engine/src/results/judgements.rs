@@ -148,10 +148,7 @@ impl Judged {
 
     /// Whether it was shown what it would be shown now.
     fn is_same(&self, now: Option<&Subject>, scorers: &[Scorer]) -> bool {
-        let known = judges::named(&self.judge).map(Seat::Known);
-        let of_suite = || scorers.iter().filter_map(Scorer::judge).find(|(judge, ..)| judge.name == self.judge);
-        let judge = known.or_else(|| of_suite().map(|(judge, ..)| judge));
-        let rules = judge.zip(Rules::of(&self.rules));
+        let rules = seat(&self.judge, scorers).zip(Rules::of(&self.rules));
         rules.zip(now).is_some_and(|((judge, rules), now)| {
             judge.version() == self.version && inputs_mark(&judge, rules, now) == self.inputs
         })
@@ -165,16 +162,26 @@ pub(super) fn may_turn(json: &str, same: &str, marks: &Marks) -> bool {
     judged.iter().any(|one| held.next() != Some(b'1') || one.other_model(marks).is_some())
 }
 
-/// The score from which on a suite lets pass what this judge says by these rules, through any model or this one.
+/// The judge of this name that everybody knows, or that the suite of these scorers made up.
+pub(crate) fn seat(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+    judges::named(name).map(Seat::Known).or_else(|| own(name, scorers))
+}
+
+/// The judge of this name that the suite of these scorers made up.
+pub(crate) fn own(name: &str, scorers: &[Scorer]) -> Option<Seat> {
+    let mut judges = scorers.iter().filter_map(Scorer::judge).map(|(judge, ..)| judge);
+    judges.find(|judge| matches!(judge, Seat::Own(_)) && judge.name == name)
+}
+
+/// The score from which on a suite lets pass what this judge says by these rules, through any model or this one. Nobody but the suite
+/// knows where a judge of its own passes, whichever model is asked.
 pub(crate) fn least(scorers: &[Scorer], (judge, rules, model): (&str, Rules, &str)) -> Option<f64> {
     let of_it = |scorer: &Scorer| {
         let (known, by, rule) = scorer.judge()?;
         let is_it = known.name == judge && rule == rules && by.is_none_or(|by| by == model);
-        // Nobody but the suite knows where a judge of its own passes.
-        let own = || known.threshold().filter(|_| matches!(known, Seat::Own(_)));
-        scorer.threshold().or_else(own).filter(|_| is_it)
+        scorer.threshold().filter(|_| is_it)
     };
-    scorers.iter().find_map(of_it)
+    scorers.iter().find_map(of_it).or_else(|| own(judge, scorers)?.threshold())
 }
 
 /// The reason that a judge gave last, of the judgement that counts.

@@ -25,6 +25,22 @@ pub struct ReportRequest {
     pub theme: Option<String>,
 }
 
+impl ReportRequest {
+    /// Of everything, each run listed.
+    pub fn of(format: ReportFormat) -> Self {
+        Self {
+            format,
+            filter: String::new(),
+            scorer: None,
+            baseline: None,
+            title: String::new(),
+            runs: true,
+            published: false,
+            theme: None,
+        }
+    }
+}
+
 /// How a report is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

@@ -52,6 +52,19 @@ pub struct StoredSaid {
     pub reason: Option<String>,
 }
 
+impl StoredSaid {
+    /// Its word and its number, and what came of it; empty where nothing of that is known.
+    pub fn told(&self) -> String {
+        let result = match self.result {
+            StoredResult::None => "no result",
+            StoredResult::Open => "",
+            result => result.word(),
+        };
+        let words = [self.word.as_deref(), self.score.as_deref(), Some(result)];
+        words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+}
+
 /// What one evaluator is stored to have said of each of some runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

@@ -8,26 +8,32 @@ use super::{Evaluation, Evaluator, Inputs, Kind, Next, Pattern, Quirks};
 /// it is taken.
 pub fn lacking(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>) -> Vec<(String, u64)> {
     let needs = evaluator.needs();
-    let talks = evaluator.takes.may_have.contains(&"conversation");
     let mut counts = vec![0; needs.len()];
     for inputs in rows {
-        if talks && !is_missing(inputs.get("conversation")) {
-            continue;
-        }
         for (count, name) in counts.iter_mut().zip(&needs) {
-            *count += u64::from(is_missing(inputs.get(name)));
+            *count += u64::from(lacks(evaluator, &inputs, name));
         }
     }
     let lacks = needs.iter().zip(counts).filter(|(_, count)| *count > 0);
     lacks.map(|(name, count)| ((*name).to_owned(), count)).collect()
 }
 
+/// Whether a row has nothing by the name of an input.
+fn lacks(evaluator: &Evaluator, inputs: &Inputs, name: &str) -> bool {
+    let talks = evaluator.takes.may_have.contains(&"conversation") && !is_missing(inputs.get("conversation"));
+    !talks && is_missing(inputs.get(name))
+}
+
 /// Why rows have no result though they have what an evaluator needs, as sentences, each with how many rows that are.
 pub fn misshapen(evaluator: &Evaluator, rows: impl IntoIterator<Item = Inputs>, quirks: &Quirks) -> Vec<(String, u64)> {
+    let needs = evaluator.needs();
     let mut counts: Vec<(String, u64)> = Vec::new();
     for inputs in rows {
-        let is_lacking = !lacking(evaluator, [inputs.clone()]).is_empty();
-        let Some(why) = refused(evaluator, &inputs, quirks).filter(|_| !is_lacking) else { continue };
+        // What is not there is told otherwise.
+        if needs.iter().any(|name| lacks(evaluator, &inputs, name)) {
+            continue;
+        }
+        let Some(why) = refused(evaluator, &inputs, quirks) else { continue };
         match counts.iter_mut().find(|(known, _)| *known == why) {
             Some((_, count)) => *count += 1,
             None => counts.push((why, 1)),

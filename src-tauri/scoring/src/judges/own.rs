@@ -48,6 +48,10 @@ impl Judge {
         if name.is_empty() || name.chars().count() > 60 || !name.chars().all(plain) {
             return Err(format!("`{name}` cannot be the name of a judge. Write letters, digits, `_` and `-`."));
         }
+        // So evaluators of imported files are told from judges.
+        if name == "stored" {
+            return Err("`stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.".to_owned());
+        }
         if all().iter().any(|judge| judge.name == name) {
             return Err(format!("`{name}` is the name of a judge that there is. Give this one another `name`."));
         }

@@ -254,7 +254,7 @@ fn text_similarity(given: &Given<'_>) -> Result<(String, Rule), String> {
         Some(metric) if metric != Metric::F1 => (metric.name(), Likeness::Words(metric)),
         _ if matches!(&*word, "fuzzy" | "fuzzy_match") => ("fuzzy", Likeness::Letters),
         _ if word == "cosine" => {
-            return Err("`text_similarity: cosine` asks a model, which only `touchstone evaluate` does, so it is left out. Take another measure here.".to_owned());
+            return Err("`text_similarity: cosine` needs vectors of a model, which scorers of suites cannot ask for, so it is left out. Take another measure here, or `touchstone evaluate`.".to_owned());
         }
         _ => return Err(no_measure(given, &word, &names)),
     };

@@ -251,6 +251,10 @@ fn a_suite_may_ask_a_model_in_words_of_its_own() {
             "`label_model` is left out. `sopr` is the name of a judge that there is. Give this one another `name`.",
         ),
         (
+            "[label_model: { name: stored, input: x, labels: [a], passing_labels: [a] }]",
+            "`label_model` is left out. `stored` cannot be the name of a judge: stored verdicts of files go by it. Give this one another `name`.",
+        ),
+        (
             "[score_model: { name: 'a b', input: x }]",
             "`score_model` is left out. `a b` cannot be the name of a judge. Write letters, digits, `_` and `-`.",
         ),
@@ -264,7 +268,7 @@ fn a_suite_may_ask_a_model_in_words_of_its_own() {
         ),
         (
             "[text_similarity: cosine]",
-            "`text_similarity: cosine` asks a model, which only `touchstone evaluate` does, so it is left out. Take another measure here.",
+            "`text_similarity: cosine` needs vectors of a model, which scorers of suites cannot ask for, so it is left out. Take another measure here, or `touchstone evaluate`.",
         ),
     ] {
         assert_eq!(names(yaml), (String::new(), wanted.to_owned()), "{yaml}");

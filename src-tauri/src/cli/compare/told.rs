@@ -3,7 +3,7 @@ use super::Expected;
 use crate::cli::terminal::{Columns, Head, Paint, one_line};
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use touchstone_engine::rows::{CompareRow, ComparedRun, Comparison, StoredResult, StoredSaid};
+use touchstone_engine::rows::{CompareRow, ComparedRun, Comparison};
 
 /// A comparison for programs.
 pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Expected]) -> Value {
@@ -51,20 +51,13 @@ pub(super) fn stored(out: &mut dyn Write, comparison: &Comparison, paint: Paint)
     let mut columns = Columns::new(heads);
     for line in &comparison.stored {
         let mut cells = vec![one_line(&line.evaluator).into_owned()];
-        cells.extend(line.said.iter().map(|said| said.as_ref().map_or_else(|| "-".to_owned(), told)));
+        cells.extend(
+            line.said
+                .iter()
+                .map(|said| said.as_ref().map_or_else(|| "-".to_owned(), |said| one_line(&said.told()).into_owned())),
+        );
         columns.row(cells);
     }
     writeln!(out)?;
     columns.write(out, "", paint, &|_, text| text.to_owned())
-}
-
-/// Its word and its number, and what came of it.
-fn told(said: &StoredSaid) -> String {
-    let result = match said.result {
-        StoredResult::None => "no result",
-        StoredResult::Open => "",
-        result => result.word(),
-    };
-    let words = [said.word.as_deref(), said.score.as_deref(), Some(result)];
-    one_line(&words.into_iter().flatten().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")).into_owned()
 }

@@ -1,5 +1,5 @@
 //! What `evaluate` prints: numbers, how it ended and what can be done about what is missing, what it would take, what there is.
-use super::super::amounts::{LEAST, between, dollars, of};
+use super::super::amounts::{LEAST, between, counted, dollars, of};
 use super::super::terminal::{Columns, Head, Paint, one_line};
 use super::super::watch::unbound;
 use super::super::{Ended, Outcome};
@@ -91,7 +91,7 @@ pub(super) fn plan(plan: &EvaluatePlan, target: Option<&str>, json: bool) -> Out
 
 fn lines_of(plan: &EvaluatePlan, target: Option<&str>) -> Vec<String> {
     let EvaluatePlan { rows, calls_least, calls_most, kept, unread, .. } = plan;
-    let mut lines = vec![format!("{rows} {}", of(*rows, "row"))];
+    let mut lines = vec![counted(*rows, "row")];
     if let Some(target) = target {
         let target = one_line(target);
         lines.push(match plan.target {

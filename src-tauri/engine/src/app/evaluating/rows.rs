@@ -29,7 +29,7 @@ impl App {
         }
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
         if text.len() as u64 > LARGEST {
-            let message = format!("The rows of these runs are larger than the {LARGEST} bytes that are read.");
+            let message = format!("The rows of these runs are larger than the {} MB that are read.", LARGEST >> 20);
             return Err(bad(message).hint("Choose fewer runs by the filter."));
         }
         let dir = &open.flow.roots.output_dir;
