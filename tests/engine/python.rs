@@ -67,7 +67,7 @@ fn leaves_behind(then: &str) -> (String, String) {
     let number = format!("8{}.{turn:03}", std::process::id());
     let program = format!(
         "import subprocess, sys, time, os, signal\n\
-         subprocess.Popen(['/usr/bin/sleep', '{number}'], start_new_session=True)\nprint('ready')\n{then}\n"
+         print('ready', flush=True)\nsubprocess.Popen(['/usr/bin/sleep', '{number}'], start_new_session=True)\n{then}\n"
     );
     (program, number)
 }
