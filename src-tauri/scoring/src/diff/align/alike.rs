@@ -1,10 +1,12 @@
 //! **Pure.** Rows without a key: which are so much alike that one is a wrong form of the other.
 use super::assign::cheapest;
+use super::both;
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{hash, hash_of_number};
 use crate::diff::leaf::number;
 use crate::diff::text::words;
 use foldhash::{HashMap, HashMapExt as _};
+use std::ops::Range;
 use touchstone_formats::value::Value;
 
 /// Rows below this are not alike. Of three fields, one equal and one near is enough; one of three alone is not.
@@ -31,7 +33,7 @@ pub(super) fn pair(
         return (Vec::new(), true);
     }
     let profiles = |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at])).collect::<Vec<_>>();
-    let (a, b) = (profiles(expected, left), profiles(actual, right));
+    let (a, b) = both(left.len() + right.len(), || profiles(expected, left), || profiles(actual, right));
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
     let aspects = |all: &[Profile]| all.iter().map(|profile| profile.fields.len() + 1).sum::<usize>();
     let to_look = steps(a.len()) * steps(aspects(&b)) + steps(b.len()) * steps(aspects(&a));
@@ -59,9 +61,31 @@ fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> 
         return Vec::new();
     }
     let places = Places::of(b);
-    let mut alike: Vec<(f64, i64, usize, usize)> = Vec::new();
+    let near = |rows| candidates((a, rows), (b, &places), least);
+    let half = a.len() / 2;
+    let (mut alike, more) = both(a.len(), || near(0..half), || near(half..a.len()));
+    alike.extend(more);
+    alike.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2, x.3).cmp(&(y.1, y.2, y.3))));
+    let (mut left, mut right) = (vec![false; a.len()], vec![false; b.len()]);
+    let mut pairs = Vec::new();
+    for (_, _, i, j) in alike {
+        if !left[i] && !right[j] {
+            (left[i], right[j]) = (true, true);
+            pairs.push((i, j));
+        }
+    }
+    pairs
+}
+
+/// How much two rows are alike, how far apart they stand, and which they are.
+type Alike = (f64, i64, usize, usize);
+
+/// For some rows of the one side, those of the other that share something rare with them and are alike.
+fn candidates((a, rows): (&[Profile], Range<usize>), (b, places): (&[Profile], &Places), least: f64) -> Vec<Alike> {
+    let mut alike = Vec::new();
     let (mut lists, mut seen): (Vec<&[u32]>, Vec<u32>) = (Vec::new(), Vec::new());
-    for (i, profile) in a.iter().enumerate() {
+    for i in rows {
+        let profile = &a[i];
         lists.clear();
         seen.clear();
         lists
@@ -78,16 +102,7 @@ fn one_by_one(a: &[Profile], b: &[Profile], least: f64, budget: &mut Budget) -> 
             }
         }
     }
-    alike.sort_unstable_by(|x, y| y.0.total_cmp(&x.0).then((x.1, x.2, x.3).cmp(&(y.1, y.2, y.3))));
-    let (mut left, mut right) = (vec![false; a.len()], vec![false; b.len()]);
-    let mut pairs = Vec::new();
-    for (_, _, i, j) in alike {
-        if !left[i] && !right[j] {
-            (left[i], right[j]) = (true, true);
-            pairs.push((i, j));
-        }
-    }
-    pairs
+    alike
 }
 
 /// In which rows each sign is.

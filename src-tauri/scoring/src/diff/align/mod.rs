@@ -12,6 +12,8 @@ use super::{Alignment, Options};
 use foldhash::{HashMap, HashMapExt as _};
 use order::gaps;
 use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::thread;
 use touchstone_formats::value::Value;
 
 /// Two lists, aligned.
@@ -51,16 +53,33 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
     Aligned { matches, alignment }
 }
 
+/// Fewer rows than this are not worth a thread.
+const MANY: usize = 2_000;
+
+/// Two pieces of work, at the same time where they are about many rows.
+fn both<T: Send>(rows: usize, one: impl FnOnce() -> T, other: impl FnOnce() -> T + Send) -> (T, T) {
+    if rows < MANY {
+        return (one(), other());
+    }
+    thread::scope(|threads| {
+        let other = threads.spawn(other);
+        (one(), other.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
 /// Pairs equal items: of several, the first with the first.
 fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
+    let hashes = |items: &[Value]| items.iter().map(hash).collect::<Vec<_>>();
+    let (left, right) = both(expected.len() + actual.len(), || hashes(expected), || hashes(actual));
     let mut places: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(actual.len());
-    for (at, item) in actual.iter().enumerate() {
-        places.entry(hash(item)).or_default().push_back(at);
+    for (at, hash) in right.into_iter().enumerate() {
+        places.entry(hash).or_default().push_back(at);
     }
     expected
         .iter()
-        .map(|item| {
-            let places = places.get_mut(&hash(item))?;
+        .zip(left)
+        .map(|(item, hash)| {
+            let places = places.get_mut(&hash)?;
             let first = *places.front()?;
             same(item, &actual[first]).then(|| places.pop_front()).flatten()
         })
