@@ -140,6 +140,13 @@ impl Pieces {
 
 /// Words, stretches of white space, and everything else letter by letter.
 pub(super) fn words(text: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    each_word(text, |word| words.push(word));
+    words
+}
+
+/// Goes through them without keeping them.
+pub(super) fn each_word<'a>(text: &'a str, mut each: impl FnMut(&'a str)) {
     #[derive(PartialEq, Clone, Copy)]
     enum Kind {
         Word,
@@ -160,21 +167,19 @@ pub(super) fn words(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let is_point = |at: usize| bytes[at] == b'.' && at > 0 && is_digit(at - 1) && is_digit(at + 1);
-    let mut words = Vec::new();
     let mut start = 0;
     let mut last: Option<Kind> = None;
     for (at, c) in text.char_indices() {
         let now = if is_point(at) { Kind::Word } else { kind(c) };
         if last.is_some_and(|last| last != now || now == Kind::Other) {
-            words.push(&text[start..at]);
+            each(&text[start..at]);
             start = at;
         }
         last = Some(now);
     }
     if start < text.len() {
-        words.push(&text[start..]);
+        each(&text[start..]);
     }
-    words
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::both;
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{hash, hash_of_number};
 use crate::diff::leaf::number;
-use crate::diff::text::words;
+use crate::diff::text::each_word;
 use foldhash::{HashMap, HashMapExt as _};
 use std::ops::Range;
 use touchstone_formats::value::Value;
@@ -163,6 +163,8 @@ struct Profile {
     kind: Kind,
     /// Sorted by name.
     fields: Vec<Aspect>,
+    /// Those of all fields.
+    words: Vec<u64>,
 }
 
 #[derive(PartialEq, Clone, Copy)]
@@ -178,22 +180,24 @@ struct Aspect {
     name: u64,
     hash: u64,
     number: Option<f64>,
-    /// Words of a text or items of a list; sorted, each once.
-    words: Vec<u64>,
+    /// Where the words of a text or the items of a list are; sorted, each once.
+    words: Range<usize>,
 }
 
 impl Profile {
     fn of(value: &Value) -> Self {
+        let mut words = Vec::new();
+        let mut aspect = |name: u64, value: &Value| Aspect::of(name, value, &mut words);
         let (kind, mut fields) = match value {
             Value::Map(entries) => {
-                (Kind::Map, entries.iter().map(|(key, value)| Aspect::of(hash(key), value)).collect::<Vec<_>>())
+                (Kind::Map, entries.iter().map(|(key, value)| aspect(hash(key), value)).collect::<Vec<_>>())
             }
-            Value::List(_) => (Kind::List, vec![Aspect::of(0, value)]),
-            Value::Text(_) => (Kind::Text, vec![Aspect::of(0, value)]),
+            Value::List(_) => (Kind::List, vec![aspect(0, value)]),
+            Value::Text(_) => (Kind::Text, vec![aspect(0, value)]),
             Value::Null | Value::Bool(_) | Value::Number(_) => (Kind::Other, Vec::new()),
         };
         fields.sort_by_key(|field| field.name);
-        Profile { kind, fields }
+        Profile { kind, fields, words }
     }
 
     /// From 0, nothing in common, to 1, the same.
@@ -207,7 +211,7 @@ impl Profile {
             count += 1.0;
             match (left.peek(), right.peek()) {
                 (Some(a), Some(b)) if a.name == b.name => {
-                    sum += a.likeness(b);
+                    sum += a.likeness(b, (&self.words[a.words.clone()], &other.words[b.words.clone()]));
                     left.next();
                     right.next();
                 }
@@ -224,38 +228,52 @@ impl Profile {
     fn signs(&self) -> impl Iterator<Item = u64> {
         self.fields.iter().flat_map(|field| {
             let whole = field.hash.rotate_left(7) ^ field.name;
-            field.words.iter().map(|word| word.rotate_left(13) ^ field.name).chain([whole])
+            self.words[field.words.clone()].iter().map(|word| word.rotate_left(13) ^ field.name).chain([whole])
         })
     }
 }
 
 /// A number for a word, whatever its case (FNV-1a).
 fn of_word(word: &str) -> u64 {
-    word.chars()
-        .flat_map(char::to_lowercase)
-        .fold(0xcbf2_9ce4_8422_2325, |hash, c| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3))
+    let add = |hash: u64, c: char| (hash ^ u64::from(u32::from(c))).wrapping_mul(0x0100_0000_01b3);
+    let small = |hash: u64, c: char| match c {
+        c if c.is_ascii() => add(hash, c.to_ascii_lowercase()),
+        c => c.to_lowercase().fold(hash, add),
+    };
+    word.chars().fold(0xcbf2_9ce4_8422_2325, small)
 }
 
 impl Aspect {
-    fn of(name: u64, value: &Value) -> Self {
-        let mut said: Vec<u64> = match value {
-            Value::Text(text) => {
-                let start = &text[..text.floor_char_boundary(BYTES)];
-                let told = words(start).into_iter().filter(|word| word.chars().all(char::is_alphanumeric));
-                told.take(WORDS).map(of_word).collect()
+    /// Puts its words behind those that are there.
+    fn of(name: u64, value: &Value, words: &mut Vec<u64>) -> Self {
+        let start = words.len();
+        match value {
+            Value::Text(text) => each_word(&text[..text.floor_char_boundary(BYTES)], |word| {
+                if words.len() - start < WORDS && word.chars().all(char::is_alphanumeric) {
+                    words.push(of_word(word));
+                }
+            }),
+            Value::List(items) => words.extend(items.iter().take(WORDS).map(hash)),
+            Value::Map(entries) => {
+                words.extend(entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)));
             }
-            Value::List(items) => items.iter().take(WORDS).map(hash).collect(),
-            Value::Map(entries) => entries.iter().take(WORDS).map(|(key, value)| hash(key) ^ hash(value)).collect(),
-            _ => Vec::new(),
-        };
-        said.sort_unstable();
-        said.dedup();
+            _ => {}
+        }
+        words[start..].sort_unstable();
+        let mut kept = start;
+        for at in start..words.len() {
+            if at == start || words[at] != words[kept - 1] {
+                words[kept] = words[at];
+                kept += 1;
+            }
+        }
+        words.truncate(kept);
         let number = number(value);
         let hash = number.as_ref().map_or_else(|| hash(value), hash_of_number);
-        Aspect { name, hash, number: number.map(|number| number.float()), words: said }
+        Aspect { name, hash, number: number.map(|number| number.float()), words: start..kept }
     }
 
-    fn likeness(&self, other: &Aspect) -> f64 {
+    fn likeness(&self, other: &Aspect, (words, others): (&[u64], &[u64])) -> f64 {
         if self.hash == other.hash {
             return 1.0;
         }
@@ -264,11 +282,11 @@ impl Aspect {
             return if near.is_finite() { near.max(0.0) * 0.5 } else { 0.0 };
         }
         let (mut shared, mut at) = (0_u32, 0);
-        for word in &self.words {
-            at += other.words[at..].partition_point(|other| other < word);
-            shared += u32::from(other.words.get(at) == Some(word));
+        for word in words {
+            at += others[at..].iter().take_while(|other| *other < word).count();
+            shared += u32::from(others.get(at) == Some(word));
         }
-        let all = self.words.len() + other.words.len();
+        let all = words.len() + others.len();
         let all = f64::from(u32::try_from(all).unwrap_or(u32::MAX)) - f64::from(shared);
         if shared > 0 { f64::from(shared) / all * 0.9 } else { 0.0 }
     }
