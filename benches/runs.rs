@@ -32,14 +32,22 @@ use std::process::Command;
 use std::time::Duration;
 
 /// What is measured: a name, and how.
-const MEASURES: [(&str, Measure); 7] = [
+const MEASURES: [(&str, Measure); 9] = [
     ("full speed, bare loop", Measure { who: Who::Bare, conversations: 1200, at_once: 64, think_ms: 0, held: false }),
+    (
+        "full speed, bare, synced",
+        Measure { who: Who::Synced, conversations: 1200, at_once: 64, think_ms: 0, held: false },
+    ),
     ("full speed, engine", Measure { who: Who::Engine, conversations: 1200, at_once: 64, think_ms: 0, held: false }),
     (
         "full speed, with index",
         Measure { who: Who::Program, conversations: 1200, at_once: 64, think_ms: 0, held: false },
     ),
     ("at leisure, bare loop", Measure { who: Who::Bare, conversations: 120, at_once: 8, think_ms: 40, held: false }),
+    (
+        "at leisure, bare, synced",
+        Measure { who: Who::Synced, conversations: 120, at_once: 8, think_ms: 40, held: false },
+    ),
     ("at leisure, engine", Measure { who: Who::Engine, conversations: 120, at_once: 8, think_ms: 40, held: false }),
     (
         "at leisure, with index",
@@ -55,6 +63,8 @@ const ROUNDS: usize = 5;
 enum Who {
     /// A loop that sends and reads, and nothing else.
     Bare,
+    /// The same, with each reply on the disk before it is acted upon.
+    Synced,
     /// The engine without an open folder.
     Engine,
     /// The engine as the program uses it: its index watches the folder that the runs are written to.
@@ -115,7 +125,8 @@ fn measured(measure: &Measure) -> String {
     let provider = Provider::start(measure.think_ms, measure.held);
     let before = floor::cpu_s();
     let took = match measure.who {
-        Who::Bare => bare::run(&provider, measure),
+        Who::Bare => bare::run(&provider, measure, None),
+        Who::Synced => bare::run(&provider, measure, Some(&place())),
         Who::Engine => engine::run(&provider, measure, false),
         Who::Program => engine::run(&provider, measure, true),
     };

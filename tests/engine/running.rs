@@ -5,6 +5,7 @@ mod cells;
 mod clocks;
 mod endings;
 mod events;
+mod first;
 mod lost;
 mod nudged;
 mod on_disk;

@@ -109,16 +109,17 @@ fn readable(folder: &Path) -> Result<PathBuf, AppError> {
     Ok(folder)
 }
 
-/// The person wrote the file, so the directories it names may be anywhere and may be links.
+/// The person wrote the file, so the directories it names may be anywhere and may be links. A directory for results that it names need
+/// not be there: it is made with the first run.
 fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
-    let by_names = by_names(folder.clone());
+    let by_names = by_names(folder.clone()).roots;
     let dir = |name: &Option<String>| {
         let dir = folder.join(name.as_ref()?);
         Some(fs::canonicalize(&dir).unwrap_or(dir))
     };
     let roots = Roots {
-        input_dir: dir(&workspace.input_dir).or(by_names.roots.input_dir),
-        output_dir: dir(&workspace.output_dir).unwrap_or(by_names.roots.output_dir),
+        input_dir: dir(&workspace.input_dir).or(by_names.input_dir).or_else(|| named(&folder, &INPUTS)),
+        output_dir: dir(&workspace.output_dir).unwrap_or(by_names.output_dir),
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
         tools: offered::declared(&workspace.tools),
@@ -145,14 +146,18 @@ fn misread(scorers: &[Value]) -> Option<Problem> {
 
 /// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
 fn by_names(folder: PathBuf) -> Resolved {
-    let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
-    let find = |names: &[&str]| names.iter().map(|name| folder.join(name)).find(is_dir);
-    let roots = match (find(&INPUTS), find(&OUTPUTS)) {
+    let roots = match (named(&folder, &INPUTS), named(&folder, &OUTPUTS)) {
         (Some(input), Some(output)) => Roots { input_dir: Some(input), output_dir: output, ..alone(folder) },
         (None, Some(output)) if keeps_for(&folder, &output) => Roots { output_dir: output, ..alone(folder) },
         _ => alone(folder),
     };
     Resolved { roots, problem: None }
+}
+
+/// The first subfolder there is of these names.
+fn named(folder: &Path, names: &[&str]) -> Option<PathBuf> {
+    let is_dir = |dir: &PathBuf| fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir());
+    names.iter().map(|name| folder.join(name)).find(is_dir)
 }
 
 /// Whether what is said of the runs of a folder lies in the one folder of it that has a name of results, because somebody named a run

@@ -112,14 +112,13 @@ impl Which {
         }
     }
 
-    /// An engine that has read the folder. The output directory is made when it is not there: before the first run it is not.
+    /// An engine that has read the folder. An output directory that is named here is made when it is not there.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
         // Models and tools are in the workspace file of the current folder, also when both directories are named.
         let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
-        match &self.place.dirs.output_dir {
-            Some(dir) => std::fs::create_dir_all(dir)
-                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?,
-            None => App::make_output_dir(&folder)?,
+        if let Some(dir) = &self.place.dirs.output_dir {
+            std::fs::create_dir_all(dir)
+                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?;
         }
         folder::ready(Where { folder: Some(folder), dirs: self.place.dirs.clone() }, here)
     }

@@ -2,7 +2,7 @@
 use super::App;
 use crate::results::home::make_private;
 use crate::results::open::reason;
-use crate::rows::{Check, WatchMeans};
+use crate::rows::{Check, Phase, WatchMeans};
 use fs_err as fs;
 use rusqlite::Connection;
 use std::time::Duration;
@@ -42,7 +42,12 @@ impl App {
         open.flow.live.wait(|now| now.watching.by != WatchMeans::Off, UNTIL_WATCHED);
         let watching = open.flow.live.now().watching;
         let path = &open.folder.path;
-        Some(match (fs::read_dir(&open.flow.roots.output_dir), watching.by) {
+        let output = &open.flow.roots.output_dir;
+        Some(match (fs::read_dir(output), watching.by) {
+            (Err(_), _) if !matches!(open.flow.live.now().phase, Phase::Failed { .. }) => {
+                let output = output.display();
+                fine("Open folder", format!("{path} is read. Nobody has run anything yet: {output} is not there."))
+            }
             (Err(error), _) => wrong(
                 "Open folder",
                 format!("{path} cannot be listed: {}.", reason(&error)),

@@ -6,7 +6,6 @@ use super::launches::unfinished;
 use super::wishes::{Wished, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
-use crate::paths;
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
@@ -20,7 +19,6 @@ use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
 use std::sync::Arc;
 use touchstone_formats::stabletoolbench::{Pool, Query};
 
@@ -28,15 +26,6 @@ use touchstone_formats::stabletoolbench::{Pool, Query};
 const SHOWN: usize = 1000;
 
 impl App {
-    /// Makes the output directory that the workspace file of a folder names, when it is not there: before the first run it is not.
-    pub fn make_output_dir(folder: &Path) -> Result<(), AppError> {
-        let dir = paths::resolve(folder)?.roots.output_dir;
-        fs_err::create_dir_all(&dir).map_err(|why| {
-            let error = AppError::new(Code::Failed, format!("The output directory could not be made: {why}."));
-            error.hint("Name another one as `output_dir` in touchstone.yaml, or with --output-dir.")
-        })
-    }
-
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;

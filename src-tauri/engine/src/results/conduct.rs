@@ -16,15 +16,14 @@ use super::scan::{self, Survey};
 use super::suites::Shelving;
 use super::tally::Tally;
 use super::watch::Watch;
+use super::watching::Identity;
 use super::{chores, load};
 use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt as _;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// When files made in a directory before it was watched are looked for again.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
@@ -49,14 +48,6 @@ pub enum Change {
 
 /// Who is told.
 pub type Publish = Box<dyn Fn(Change) + Send>;
-
-/// Number and birth of a directory: numbers are given again to the next that is made.
-type Identity = (u64, Option<SystemTime>);
-
-fn identity(dir: &Path) -> Option<Identity> {
-    let meta = dir.symlink_metadata().ok()?;
-    Some((meta.ino(), meta.created().ok()))
-}
 
 /// Every root whole.
 fn everything(roots: &Roots) -> Vec<FileId> {
@@ -91,15 +82,17 @@ pub(crate) struct Conductor {
     /// Files to be looked at again, and when.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
-    next_scan: Instant,
-    watching: Watching,
+    pub(crate) next_scan: Instant,
+    pub(crate) watching: Watching,
     pace: Pace,
     /// The directories as the watch knows them: another one of the same name is not watched.
-    watched: Vec<Option<Identity>>,
+    pub(crate) watched: Vec<Option<Identity>>,
     /// They are to be watched anew.
-    rewatch: bool,
+    pub(crate) rewatch: bool,
     /// There are more files than are listed.
-    cut: bool,
+    pub(crate) cut: bool,
+    /// Nobody has run anything yet, so there is no folder for results.
+    pub(crate) unborn: bool,
     /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
     resting_until: Instant,
     /// Wall clock minus steady clock, to notice sleep.
@@ -135,6 +128,7 @@ impl Conductor {
             watched: Vec::new(),
             rewatch: false,
             cut: false,
+            unborn: false,
             resting_until: opened,
             drift_ms: clock::now_ms(),
         }
@@ -305,6 +299,7 @@ impl Conductor {
     /// Puts what has to be done after a list of the scopes into the backlog.
     fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
         self.reviews.note(scopes);
+        self.heed_unborn(&mut survey);
         let Shared { roots, limits, .. } = &self.shared;
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         if let Some((root, error)) = &survey.failed {
@@ -355,19 +350,6 @@ impl Conductor {
             }
         }
         kept
-    }
-
-    /// A directory that was removed and made again is not watched any more, whatever its name; nor is one that was made while the
-    /// system lost count.
-    fn watch_new_roots(&mut self) {
-        let Shared { roots, limits, inbox, watch, .. } = &self.shared;
-        let dirs = roots.each().into_iter().filter_map(|root| roots.dir(root));
-        let now: Vec<_> = dirs.map(identity).collect();
-        let others = !self.watched.is_empty() && self.watched != now;
-        if std::mem::take(&mut self.rewatch) || others {
-            watch.start(roots, limits.watch, inbox);
-        }
-        self.watched = now;
     }
 
     /// When not everything was listed, what was not may still be there.
@@ -430,16 +412,6 @@ impl Conductor {
         }
         let wait = if is_damage(error) { AFTER_DAMAGE } else { AFTER_FAILURE };
         self.next_scan = Instant::now() + wait;
-    }
-
-    fn tell_watching(&self) {
-        let most = self.shared.limits.entries;
-        let cut = self.cut.then(|| format!("There are more than {most} files here; the rest is not shown."));
-        let notices: Vec<String> = self.watching.notice.clone().into_iter().chain(cut).collect();
-        let notice = (!notices.is_empty()).then(|| notices.join(" "));
-        let watching = Watching { by: self.watching.by, notice };
-        self.shared.live.change(|standing| standing.watching = watching);
-        self.tell_status();
     }
 
     pub(crate) fn tell_status(&self) {

@@ -63,7 +63,11 @@ fn listen(dirs: &[PathBuf], inbox: &Arc<Inbox>) -> notify::Result<RecommendedWat
     let config = Config::default().with_follow_symlinks(false);
     let mut watcher = RecommendedWatcher::new(move |event| note(event, &to), config)?;
     for dir in dirs {
-        watcher.watch(dir, RecursiveMode::Recursive)?;
+        match dir.parent() {
+            // It is told of when it is made.
+            Some(above) if !dir.exists() => watcher.watch(above, RecursiveMode::NonRecursive)?,
+            _ => watcher.watch(dir, RecursiveMode::Recursive)?,
+        }
     }
     Ok(watcher)
 }
@@ -252,10 +256,12 @@ mod tests {
             ..Roots::default()
         };
         let gone = home.path().join("gone");
+        let deep = gone.join("deep");
         for (dir, wanted, by, words) in [
             (home.path(), true, WatchMeans::Native, ""),
             (home.path(), false, WatchMeans::Polling, "switched off"),
-            (gone.as_path(), true, WatchMeans::Polling, "could not be watched: it is not there. It is listed"),
+            (gone.as_path(), true, WatchMeans::Native, ""),
+            (deep.as_path(), true, WatchMeans::Polling, "could not be watched: it is not there. It is listed"),
         ] {
             let inbox = Arc::new(Inbox::new(&Limits { quiet: Duration::ZERO, ..Limits::default() }));
             let watch = Watch::default();

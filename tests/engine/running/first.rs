@@ -1,0 +1,57 @@
+//! The first run of a folder: there are tasks, and no folder for results yet.
+use super::{FIRST, TASK, folder_of, request, run, scripted, workspace};
+use crate::bench::{Bench, wait_until};
+use crate::conversation::Wire;
+use fs_err as fs;
+use touchstone_engine::rows::{LaunchState, Phase, WatchMeans};
+
+fn bench(url: &str) -> Bench {
+    let bench = folder_of(&workspace(url, "openai").replace("input_dir: tasks\n", ""), TASK);
+    fs::remove_dir(bench.path("results")).unwrap();
+    bench
+}
+
+#[test]
+fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_made() {
+    let bench = bench("http://127.0.0.1:9/v1").open();
+    let status = wait_until("the tasks are read", || Some(bench.status()).filter(|status| status.counts.tasks == 1));
+    assert_eq!((status.phase, status.counts.runs), (Phase::Ready, 0));
+    let notice = wait_until("it is watched", || bench.status().watching.notice);
+    assert!(notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"), "{notice}");
+    let checks = bench.app().doctor(false);
+    assert!(checks.iter().all(|check| check.ok), "{checks:?}");
+    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 2);
+    assert!(!bench.path("results").exists());
+}
+
+#[test]
+fn the_first_run_makes_the_folder_for_results_which_is_watched_from_then_on() {
+    let server = scripted(Wire::Chat, 1);
+    let bench = bench(&server.url("/v1")).limit(|limits| limits.watch = true).open();
+    let view = run(&bench, &request());
+    assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 2, 0), "{:?}", view.runs);
+    assert!(bench.path(FIRST).is_file());
+    wait_until("both runs are listed", || (bench.status().counts.runs == 2).then_some(()));
+    let watching = wait_until("it is watched without a word", || {
+        Some(bench.status().watching).filter(|watching| watching.notice.is_none())
+    });
+    assert_eq!(watching.by, WatchMeans::Native);
+}
+
+#[test]
+fn a_folder_for_results_that_had_some_and_is_gone_is_trouble() {
+    let bench = bench("http://127.0.0.1:9/v1").answered(FIRST, "Three").open();
+    let bench = bench.close();
+    fs::rename(bench.path("results"), bench.path("elsewhere")).unwrap();
+    let app = bench.another_app();
+    app.open(&bench.path("")).unwrap();
+    let failed = wait_until("it is told", || match app.status().phase {
+        Phase::Failed { reason, .. } => Some(reason),
+        _ => None,
+    });
+    assert!(failed.contains("could not be listed: it is not there"), "{failed}");
+    assert_eq!(app.status().counts.runs, 1, "what was read before is still shown");
+    assert!(app.doctor(false).iter().any(|check| !check.ok));
+    fs::rename(bench.path("elsewhere"), bench.path("results")).unwrap();
+    wait_until("it is found again", || (app.status().phase == Phase::Ready).then_some(()));
+}
