@@ -63,12 +63,12 @@ export const STORED: Readonly<Record<StoredResult, Look>> = {
   pass: { word: "passes", icon: "check", tone: "right" },
   fail: { word: "does not pass", icon: "cross", tone: "wrong" },
   open: { word: "no verdict", icon: "dash", tone: "muted" },
-  error: { word: "error, which says nothing of the answer", icon: "half", tone: "part" },
+  error: { word: "evaluator failed", icon: "warning", tone: "err" },
   none: { word: "no result", icon: "half", tone: "part" },
 };
 
-/** Its word and its number as they are written; a dash where it has neither. */
-export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string => [word, score].filter((text) => text !== null).join(" · ") || "–";
+/** Its word and its number as they are written; nothing where it has neither. */
+export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string => [word, score].filter((text) => text !== null).join(" · ");
 
 /** Two places, but nothing is 1 or 0 that is not. */
 export function scoreText(score: number): string {

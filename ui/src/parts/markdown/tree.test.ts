@@ -82,6 +82,15 @@ describe("a formula", () => {
     expect(texts(markdown("[y](https://a.example/$z_1$)"))).toContain("https://a.example/$z_1$");
     expect(texts(markdown("```tex\n$a_1*b$\n```"))).toContain("$a_1*b$");
   });
+  it.each(["|$HOME|$PATH|", "|$x|$y|", "|$AUD|$USD|"])("is not what lies between two names: %j are two cells", (row) => {
+    const table = markdown(`|Name|Value|\n|---|---|\n${row}`)?.find((block) => block.kind === "table");
+    expect(table?.rows[1]?.map((cell) => all(cell).map((node) => node["text"]).join(""))).toEqual(row.slice(1, -1).split("|"));
+  });
+  it("is not what brackets escape, nor what an amount of another country begins", () => {
+    expect(texts(markdown("see \\[1\\] and \\[2\\]")).trim()).toBe("see [1] and [2]");
+    expect(all(markdown("It costs US$5 *or* A$ 7")).map((node) => node["kind"])).toContain("emphasis");
+    expect(texts(markdown("&#xe00f; and $x$"))).not.toContain(":");
+  });
   it.each(["$a ", "\\(", "\\[", "$$ a", "$a_*"])("%j again and again does not hold up the page", (bit) => {
     const from = performance.now();
     harmless(bit.repeat(Math.floor(LONGEST / bit.length)));

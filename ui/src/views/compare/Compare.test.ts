@@ -61,7 +61,7 @@ describe("runs beside each other", () => {
     await open(fixture);
     await until(() => expect(id("compared-stored").length).toBe(1));
     const lines = [...(id("compared-stored")[0]?.querySelectorAll("tbody tr") ?? [])].map((line) => [...line.children].map((cell) => cell.textContent.replace(/\s+/g, " ").trim()).join(" "));
-    expect(lines).toEqual(["relevance 1.0 does not pass – nothing stored", "tone – error, which says nothing of the answer – no result"]);
+    expect(lines).toEqual(["relevance 1.0 does not pass – nothing stored", "tone evaluator failed no result"]);
   });
 
   it("fold equal steps into one line, which opens and folds again", async () => {
