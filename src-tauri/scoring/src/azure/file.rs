@@ -279,8 +279,8 @@ impl Style {
                 "-Infinity"
             };
             out.push_str(if self.bare { name } else { "null" });
-        } else if self.pandas && !is_whole(number) {
-            out.push_str(&python::float(value));
+        } else if self.pandas {
+            out.push_str(&python::text(&Value::Number(number.to_owned())));
         } else {
             out.push_str(&json::write(&Value::Number(number.to_owned()), false));
         }

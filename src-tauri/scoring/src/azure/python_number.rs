@@ -1,5 +1,4 @@
 //! **Pure.** Digits and numbers in texts, as Python reads them: there are more digits than ten.
-use crate::text::python::is_space;
 
 /// Every zero of Unicode 14; the other nine digits of its script follow each.
 const ZEROS: [u32; 66] = [
@@ -20,7 +19,8 @@ pub(super) fn digit(c: char) -> Option<u8> {
 /// `float()` of a text.
 pub(super) fn float(text: &str) -> Option<f64> {
     let plain = |c| digit(c).map_or(c, |digit| char::from(b'0' + digit));
-    let text: String = text.trim_matches(is_space).chars().map(plain).collect();
+    // The separators of old files are white space to Python, but not around numbers.
+    let text: String = text.trim().chars().map(plain).collect();
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| at.and_then(|at| bytes.get(at)).is_some_and(u8::is_ascii_digit);
     let between = |(at, _): (usize, &str)| is_digit(at.checked_sub(1)) && is_digit(Some(at + 1));
@@ -48,7 +48,9 @@ mod tests {
     fn numbers_are_read_as_python_reads_them() {
         for (text, wanted) in [
             ("4", Some(4.0)),
-            (" \u{1c}4.5\n", Some(4.5)),
+            (" \u{85}\u{3000}4.5\n", Some(4.5)),
+            ("\u{1c}4", None),
+            ("\u{1f}\u{ff14}", None),
             ("\u{ff14}", Some(4.0)),
             ("\u{664}.\u{665}", Some(4.5)),
             ("1e0", Some(1.0)),

@@ -1,6 +1,7 @@
 //! **Pure.** Replies of the ten judges: the score and the reason, or why there is none.
 use super::Quirks;
 use super::judge::{Form, Judge};
+use super::numbers::is_whole;
 use super::python_number::{digit, float, written};
 use crate::judges::reply::{after_thinking, announces, is_fence, only_object};
 use crate::text::python::is_space;
@@ -126,6 +127,10 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
 /// `float()` of a value.
 pub(super) fn number(value: &Value, quirks: &Quirks) -> Option<f64> {
     match value {
+        // A whole number has no negative zero, and is none where a float does not reach; a fraction is infinite there.
+        Value::Number(number) if is_whole(number) => {
+            written(number).filter(|float| float.is_finite()).map(|float| float + 0.0)
+        }
         Value::Number(number) => written(number),
         Value::Text(text) => float(text),
         Value::Bool(yes) if quirks.has("booleans_as_scores") => Some(f64::from(u8::from(*yes))),

@@ -29,7 +29,8 @@ pub(super) fn said(judge: &Judge, limit: &Limit, said: Said, quirks: &Quirks) ->
 fn outcome(judge: &Judge, limit: &Limit, parts: Parts<'_>, quirks: &Quirks) -> Outcome {
     let name = judge.name;
     let threshold = if judge.way.whole && quirks.has("whole_completeness") {
-        Value::Number(format!("{:.0}", limit.value.trunc()))
+        // What is cut down to nothing has no sign.
+        Value::Number(format!("{:.0}", limit.value.trunc() + 0.0))
     } else {
         limit.shown()
     };

@@ -362,3 +362,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn numbers_of_replies_are_those_of_python() {
+    let score = |judge: &str, score: &str| {
+        let came = makes(judge, &format!(r#"{{"explanation": "so", "score": {score}}}"#), &Quirks::all());
+        came.split(',').next().unwrap_or_default().to_owned()
+    };
+    // A whole number has no negative zero, and one that no float reaches is none.
+    assert_eq!(score("relevance", "-0"), r#"{"relevance":0.0"#);
+    assert_eq!(score("relevance", "-0.0"), r#"{"relevance":-0.0"#);
+    assert_eq!(score("task_adherence", "1e999"), r#"{"task_adherence":"Infinity""#);
+    assert!(
+        score("task_adherence", &"9".repeat(400))
+            .starts_with("reply: The score in the reply of the judge is no number")
+    );
+    assert!(score("relevance", r#""\u001c4""#).starts_with("reply: The score in the reply"));
+    // What a threshold is cut down to has no sign.
+    let judge = evaluator("response_completeness", r#"{"threshold": -0.5}"#);
+    let (_, came) = went(&judge, &given(INPUTS), &["<S1>so</S1><S2>4</S2>"], &Quirks::all());
+    assert!(came.contains(r#""response_completeness_threshold":0,"#), "{came}");
+}
