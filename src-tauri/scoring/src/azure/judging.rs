@@ -4,6 +4,7 @@ use super::judge::{Form, Judge, QA, Shape, judge_named};
 use super::numbers::number;
 use super::sitting::{Heard, Stop};
 use super::texts::text_of;
+use super::tools::Unasked;
 use super::{Failure, Inputs, Limit, Outcome, QaLimits, Quirks, Takes, inputs, reformat, replies, results, tools};
 use crate::judges::Question;
 use crate::text::{Metric, Nltk, measure};
@@ -55,7 +56,8 @@ pub(super) fn judged(
     let judge = known(takes.name)?;
     if judge.name == "tool_call_accuracy" {
         return match tools::tool_inputs(given, quirks) {
-            Err(why) => Ok(results::not_applicable(judge, limit, why, quirks)),
+            Err(Unasked::NotApplicable(why)) => Ok(results::not_applicable(judge, limit, why, quirks)),
+            Err(Unasked::Fails(why)) => Err(Failure { by_input: true, message: why.to_owned() }.into()),
             Ok((calls, definitions)) => {
                 let hidden = quirks.has("hidden_tool_definitions");
                 let tools = if hidden { "".into() } else { Value::List(definitions) };

@@ -55,7 +55,7 @@ pub use retrieval::Retrieval;
 pub use sums::{Metric, metrics};
 pub use table::{Row, Table, Wrong};
 pub use texts::{By, Text};
-pub use tools::{ToolInputs, calls_of, tool_inputs};
+pub use tools::{ToolInputs, Unasked, calls_of, tool_inputs};
 
 use touchstone_formats::value::Value;
 

@@ -131,7 +131,7 @@ pub(super) fn definitions(value: &Value, quirks: &Quirks) -> Value {
     };
     match value {
         Value::List(items) => Value::List(items.iter().map(|item| known(flat(item))).collect()),
-        Value::Map(_) => Value::List(vec![known(flat(value))]),
+        Value::Map(entries) if !entries.is_empty() => Value::List(vec![known(flat(value))]),
         Value::Text(text) => json::embedded(text).map_or_else(|| value.clone(), |inside| definitions(&inside, quirks)),
         other => other.clone(),
     }

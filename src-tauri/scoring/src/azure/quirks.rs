@@ -81,8 +81,8 @@ pub const QUIRKS: [Quirk; 36] = [
     ),
     quirk(
         "openai_calls_unread",
-        "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood.",
-        "They are understood like the package's own form.",
+        "Tool calls beside the content of a message, and calls and definitions nested below `function`, are overlooked or only half understood; messages and definitions that are no objects fail the row.",
+        "They are understood like the package's own form, and what is no object is passed over.",
     ),
     quirk(
         "repeated_ids_share_results",
@@ -106,7 +106,7 @@ pub const QUIRKS: [Quirk; 36] = [
     ),
     quirk(
         "turns_zipped",
-        "In a conversation the first message of the person goes with the first of the assistant and so on, whoever spoke when.",
+        "In a conversation the first message of the person goes with the first of the assistant and so on, whoever spoke when; a message without a role fails the row.",
         "A turn is what the person said, up to the next answer, and that answer.",
     ),
     quirk(

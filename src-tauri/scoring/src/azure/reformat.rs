@@ -135,6 +135,7 @@ fn texts(content: &Value) -> Option<Vec<String>> {
     let text = |part: &Value| match part {
         Value::Map(_) => part.get("text").map(|text| text.text().map(str::to_owned)),
         Value::Text(text) if !text.contains("text") => None,
+        Value::List(inside) if !inside.contains(&"text".into()) => None,
         _ => Some(None),
     };
     items.iter().filter_map(text).collect()
@@ -173,6 +174,9 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
         };
         for part in parts(message.get("content"))? {
             if part.get("type").and_then(Value::text) == Some("tool_result") {
+                if tools::is_nested(id) {
+                    return None;
+                }
                 by_id.insert(json::write(id, false), part.get("tool_result").unwrap_or(&Value::Null));
             }
         }
@@ -202,8 +206,7 @@ fn calls<'r>(content: &Value, result: impl Fn(usize) -> Option<&'r String>, quir
         if part.get("type").and_then(Value::text) != Some("tool_call") {
             continue;
         }
-        let nested = part.get("tool_call").filter(|call| call.get("function").is_some());
-        let of = nested.and_then(|call| call.get("function")).unwrap_or(part);
+        let of = called(part)?;
         let name = of.get("name").map(python::text).unwrap_or_default();
         let arguments = match of.get("arguments") {
             None => String::new(),
@@ -213,10 +216,25 @@ fn calls<'r>(content: &Value, result: impl Fn(usize) -> Option<&'r String>, quir
             }
             Some(_) => return None,
         };
+        if tools::id(part).is_some_and(tools::is_nested) {
+            return None;
+        }
         lines.push(one_line(format!("[TOOL_CALL] {name}({arguments})"), quirks));
         lines.extend(result(at).cloned());
     }
     Some(lines)
+}
+
+/// Where the name and the arguments of a call stand: in the part itself, or nested in it.
+fn called(part: &Value) -> Option<&Value> {
+    let own = match part.get("tool_call") {
+        None => true,
+        Some(Value::Map(entries)) => !entries.iter().any(|(key, _)| key.text() == Some("function")),
+        Some(Value::Text(text)) => !text.contains("function"),
+        Some(Value::List(items)) => !items.contains(&"function".into()),
+        Some(_) => false,
+    };
+    if own { Some(part) } else { part.get("tool_call")?.get("function").filter(|of| matches!(of, Value::Map(_))) }
 }
 
 /// A value inside a line.
@@ -230,7 +248,13 @@ fn bare(value: &Value, quirks: &Quirks) -> String {
 /// The tools that there are, one a line.
 pub fn tool_definitions(definitions: &Value, quirks: &Quirks) -> Option<String> {
     let definitions = normal::definitions(definitions, quirks);
-    let Value::List(items) = &definitions else { return None };
+    let items = match &definitions {
+        Value::List(items) => items.as_slice(),
+        // Whatever is gone through without finding anything.
+        Value::Text(text) if text.is_empty() => &[],
+        Value::Map(entries) if entries.is_empty() => &[],
+        _ => return None,
+    };
     let line = |tool: &Value| {
         let Value::Map(_) = tool else { return None };
         let name = tool.get("name").map_or_else(|| "unnamed_tool".to_owned(), python::text);

@@ -9,19 +9,29 @@ use touchstone_formats::value::Value;
 /// Calls and the definitions of their tools, each once.
 pub type ToolInputs = (Vec<Value>, Vec<Value>);
 
+/// Why the judge of tool calls is not asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unasked {
+    /// There is nothing to judge; this is what the package says.
+    NotApplicable(&'static str),
+    /// The package fails over it: it looks for keys in what has none.
+    Fails(&'static str),
+}
+
 /// Where a call stands: its message, and its part in that.
 pub(super) type Place = (usize, usize);
 
-/// The calls of an answer, each with what it returned when that is known. What is no list of messages has none.
-pub fn calls_of(response: &Value, quirks: &Quirks) -> Vec<Value> {
+/// The calls of an answer, each with what it returned when that is known. What is no list of messages has none; the error is that the
+/// package fails over them.
+pub fn calls_of(response: &Value, quirks: &Quirks) -> Result<Vec<Value>, &'static str> {
     let response = normal::messages(response, quirks);
     let messages = response.items();
-    let results = if quirks.has("repeated_ids_share_results") { shared(messages) } else { returned(messages) };
+    let results = if quirks.has("repeated_ids_share_results") { shared(messages)? } else { returned(messages) };
     let complete = |(place, call): (Place, &Value)| match results.get(&place) {
         Some(result) => with(call.entries(), "tool_result", result.clone()),
         None => call.clone(),
     };
-    calls(messages).map(complete).collect()
+    Ok(calls(messages).map(complete).collect())
 }
 
 fn is(value: &Value, kind: &str) -> bool {
@@ -42,26 +52,53 @@ pub(super) fn calls(messages: &[Value]) -> impl Iterator<Item = (Place, &Value)>
     })
 }
 
-/// The id of a call, `null` where it has none.
-pub(super) fn id_of(call: &Value) -> String {
+/// The id of a call.
+pub(super) fn id(call: &Value) -> Option<&Value> {
     let nested = call.get("tool_call").filter(|inside| inside.get("function").is_some());
-    json::write(nested.map_or_else(|| call.get("tool_call_id"), |call| call.get("id")).unwrap_or(&Value::Null), false)
+    nested.map_or_else(|| call.get("tool_call_id"), |call| call.get("id"))
+}
+
+/// The id of a call as text, `null` where it has none.
+pub(super) fn id_of(call: &Value) -> String {
+    json::write(id(call).unwrap_or(&Value::Null), false)
+}
+
+/// Lists and objects are no ids.
+pub(super) fn is_nested(id: &Value) -> bool {
+    matches!(id, Value::List(_) | Value::Map(_))
 }
 
 /// The package's way: calls that share an id have the last result of that id, whoever was called when.
-fn shared(messages: &[Value]) -> HashMap<Place, Value> {
+fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
+    const NO_ID: &str = "The id of a call in the response is a list or an object.";
+    if !messages.iter().all(is_object) {
+        return Err("A message of the response is no object.");
+    }
     let mut results = HashMap::new();
     for message in messages.iter().filter(|message| message.get("role").and_then(Value::text) == Some("tool")) {
         let id = message.get("tool_call_id").filter(|id| inputs::truthy(id));
         let result = parts(message).first().filter(|part| is(part, "tool_result"));
-        let result = result.map(|part| part.get("tool_result").unwrap_or(&Value::Null));
-        results.extend(id.map(|id| json::write(id, false)).zip(result));
+        let Some((id, result)) = id.zip(result) else { continue };
+        if is_nested(id) {
+            return Err(NO_ID);
+        }
+        results.insert(json::write(id, false), result.get("tool_result"));
     }
-    let of = |call: &Value| {
-        let id = call.get("tool_call_id").filter(|id| inputs::truthy(id))?;
-        results.get(&json::write(id, false)).map(|result| (*result).clone())
-    };
-    calls(messages).filter_map(|(place, call)| Some((place, of(call)?))).collect()
+    let mut found = HashMap::new();
+    for (place, call) in calls(messages) {
+        let Some(id) = call.get("tool_call_id") else { continue };
+        if is_nested(id) {
+            return Err(NO_ID);
+        }
+        if let Some(result) = results.get(&json::write(id, false)) {
+            found.insert(place, result.cloned().ok_or("A part with the result of a call has no `tool_result`.")?);
+        }
+    }
+    Ok(found)
+}
+
+fn is_object(value: &Value) -> bool {
+    matches!(value, Value::Map(_))
 }
 
 /// What each call returned. Some programs number their calls anew in every turn: a result is that of the last message before it that
@@ -86,32 +123,45 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
     results
 }
 
-/// What the judge is shown, or why it has nothing to judge.
-pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, &'static str> {
-    const UNKNOWN: &str = "Tool definitions for all tool calls must be provided.";
-    let found = given.there("response").filter(|value| inputs::truthy(value)).map(|value| calls_of(value, quirks));
+/// What the judge is shown, or why it is not asked.
+pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unasked> {
+    use Unasked::{Fails, NotApplicable};
+    const UNKNOWN: Unasked = NotApplicable("Tool definitions for all tool calls must be provided.");
+    let response = given.there("response").filter(|value| inputs::truthy(value));
+    let found = response.map(|value| calls_of(value, quirks)).transpose().map_err(Fails)?;
     let calls = match found.filter(|calls| !calls.is_empty()) {
         Some(calls) => calls,
         None => listed(given.there("tool_calls"), quirks).iter().map(|call| normal_call(call, quirks)).collect(),
     };
     if calls.is_empty() {
-        return Err("No tool calls found in response or provided tool_calls.");
+        return Err(NotApplicable("No tool calls found in response or provided tool_calls."));
     }
     let definitions = given.there("tool_definitions").map(|value| normal::definitions(value, quirks));
     let definitions = listed(definitions.as_ref(), quirks);
     if definitions.is_empty() {
-        return Err("Tool definitions must be provided.");
+        return Err(NotApplicable("Tool definitions must be provided."));
     }
+    let typed = || calls.iter().filter(|call| is(call, "tool_call"));
+    let countable = |value: &Value| !matches!(value, Value::Number(_) | Value::Bool(_));
+    let looked_into = typed().next().is_some() && !definitions.iter().all(is_object);
+    if quirks.has("openai_calls_unread") && (looked_into || !given.there("tool_definitions").is_none_or(countable)) {
+        return Err(Fails("A definition of a tool is no object."));
+    }
+    // Where both have their names nested, neither has one for the package, and it takes the one for the other.
+    let name = |value: &Value| match value.get("name") {
+        None if !quirks.has("openai_calls_unread") => None,
+        name => Some(json::write(name.unwrap_or(&Value::Null), false)),
+    };
     let mut known: HashMap<String, Vec<&Value>> = HashMap::new();
     for tool in &definitions {
         let kind = tool.get("type").map_or(Some("function"), Value::text);
-        if let Some(name) = tool.get("name").filter(|_| kind == Some("function")) {
-            known.entry(json::write(name, false)).or_default().push(tool);
+        if let Some(name) = name(tool).filter(|_| kind == Some("function")) {
+            known.entry(name).or_default().push(tool);
         }
     }
     let (mut names, mut seen, mut needed) = (HashSet::new(), HashSet::new(), Vec::new());
-    for call in calls.iter().filter(|call| call.get("type").and_then(Value::text) == Some("tool_call")) {
-        let name = json::write(call.get("name").ok_or(UNKNOWN)?, false);
+    for call in typed() {
+        let name = name(call).ok_or(UNKNOWN)?;
         let of = known.get(&name).ok_or(UNKNOWN)?;
         if names.insert(name) {
             needed.extend(of.iter().filter(|tool| seen.insert(json::write(tool, false))).map(|tool| (*tool).clone()));

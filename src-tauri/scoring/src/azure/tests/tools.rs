@@ -1,6 +1,6 @@
 //! What the judge of tool calls is given.
 use super::{block, evaluator, given, value, went};
-use crate::azure::{Quirks, calls_of, reformat, tool_inputs};
+use crate::azure::{Quirks, Unasked, calls_of, reformat, tool_inputs};
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
@@ -16,6 +16,8 @@ const NONE: &str = "No tool calls found in response or provided tool_calls.";
 const UNDEFINED: &str = "Tool definitions must be provided.";
 const UNKNOWN: &str = "Tool definitions for all tool calls must be provided.";
 
+const FAILS: &str = "fails: A definition of a tool is no object.";
+
 /// The names of the calls and of the definitions, or why there is nothing to judge.
 fn prepared(inputs: &str, quirks: &Quirks) -> String {
     let names = |values: &[Value]| {
@@ -27,7 +29,8 @@ fn prepared(inputs: &str, quirks: &Quirks) -> String {
     };
     match tool_inputs(&given(inputs), quirks) {
         Ok((calls, tools)) => format!("{} / {}", names(&calls), names(&tools)),
-        Err(why) => why.to_owned(),
+        Err(Unasked::NotApplicable(why)) => why.to_owned(),
+        Err(Unasked::Fails(why)) => format!("fails: {why}"),
     }
 }
 
@@ -55,6 +58,15 @@ fn calls_need_definitions_of_their_names() {
             UNKNOWN,
             "bus / bus",
         ),
+        // Where the names of both are nested, none is the name of the other for the package.
+        (format!("[{NESTED}]"), format!("[{NESTED_BUS}]"), "? / ?", "bus / bus"),
+        (r#"[{"type": "tool_call"}]"#.to_owned(), r#"[{"description": "any"}]"#.to_owned(), "? / ?", UNKNOWN),
+        // It looks into each definition for the name of a call.
+        (format!("[{CALL}]"), json::write(&format!("[{BUS}]").as_str().into(), false), FAILS, "bus / bus"),
+        (format!("[{CALL}]"), r#""bus(to)""#.to_owned(), FAILS, UNDEFINED),
+        (format!("[{CALL}]"), format!(r#"[{BUS}, "train"]"#), FAILS, "bus / bus"),
+        (format!("[{CALL}]"), "7".to_owned(), FAILS, UNKNOWN),
+        (r#"["bus"]"#.to_owned(), r#"["bus"]"#.to_owned(), UNKNOWN, UNKNOWN),
     ] {
         let inputs = format!(r#"{{"query": "q", "tool_calls": {calls}, "tool_definitions": {tools}}}"#);
         assert_eq!(prepared(&inputs, &Quirks::all()), theirs, "{inputs}");
@@ -69,7 +81,8 @@ fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
             {{"role": "tool", "tool_call_id": "k", "content": [{{"type": "tool_result", "tool_result": [8]}}]}},
             {{"role": "assistant", "content": "8"}}]"#
     );
-    let calls = |response: &str, quirks: &Quirks| json::write(&Value::List(calls_of(&value(response), quirks)), false);
+    let calls =
+        |response: &str, quirks: &Quirks| json::write(&Value::List(calls_of(&value(response), quirks).unwrap()), false);
     let wanted = r#"[{"type":"tool_call","tool_call_id":"k","name":"bus","arguments":{"to":"Ulm"},"tool_result":[8]}]"#;
     assert_eq!(
         (calls(&response, &Quirks::all()), calls(&response, &Quirks::default())),
@@ -88,6 +101,39 @@ fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
     assert_eq!(prepared(&inputs(&response), &Quirks::all()), "bus / bus");
     assert_eq!(prepared(&inputs(r#""8 o'clock""#), &Quirks::all()), "other / other");
     assert_eq!(prepared(&inputs("[]"), &Quirks::all()), "other / other");
+}
+
+#[test]
+fn messages_that_the_package_fails_over_are_passed_over() {
+    let result = |id: &str, part: &str| format!(r#"{{"role": "tool", "tool_call_id": {id}, "content": [{part}]}}"#);
+    let calls = |id: &str| {
+        let call = CALL.replace(r#""k""#, id);
+        format!(r#"{{"role": "assistant", "content": [{call}]}}"#)
+    };
+    const CAME: &str = r#"{"type": "tool_result", "tool_result": 8}"#;
+    const BARE: &str = r#"{"type": "tool_result"}"#;
+    for (messages, theirs) in [
+        ([calls("\"k\""), result("\"k\"", CAME)], "8"),
+        ([calls("\"k\""), "\"Hm\"".to_owned()], "A message of the response is no object."),
+        ([calls("\"k\""), result("\"k\"", BARE)], "A part with the result of a call has no `tool_result`."),
+        ([calls("\"k\""), result("\"l\"", BARE)], "none"),
+        ([calls("[1]"), result("\"k\"", CAME)], "The id of a call in the response is a list or an object."),
+        ([calls("\"k\""), result("[1]", CAME)], "The id of a call in the response is a list or an object."),
+        ([calls("\"k\""), result("[]", CAME)], "none"),
+        ([calls("\"\""), result("\"\"", CAME)], "none"),
+    ] {
+        let response = value(&format!("[{}]", messages.join(", ")));
+        let came = |quirks: &Quirks| {
+            let calls = calls_of(&response, quirks)?;
+            Ok(calls[0].get("tool_result").map_or_else(|| "none".to_owned(), |came| json::write(came, false)))
+        };
+        assert_eq!(came(&Quirks::all()).unwrap_or_else(str::to_owned), theirs, "{messages:?}");
+        assert!(came(&Quirks::default()).is_ok(), "{messages:?}");
+    }
+    let row =
+        given(&format!(r#"{{"query": "q", "response": ["Hm"], "tool_calls": [{CALL}], "tool_definitions": [{BUS}]}}"#));
+    let judge = evaluator("tool_call_accuracy", "{}");
+    assert_eq!(went(&judge, &row, &[], &Quirks::all()).1, "input: A message of the response is no object.");
 }
 
 #[test]
@@ -139,7 +185,8 @@ fn very_many_calls_and_definitions_of_one_name_are_each_taken_once() {
 fn calls_in_a_text_with_messages_are_found() {
     let messages = format!(r#"[{{"role": "assistant", "content": [{CALL}]}}]"#);
     let text = Value::Text(messages);
-    assert_eq!((calls_of(&text, &Quirks::default()).len(), calls_of(&text, &Quirks::all()).len()), (1, 0));
+    let count = |quirks: &Quirks| calls_of(&text, quirks).unwrap().len();
+    assert_eq!((count(&Quirks::default()), count(&Quirks::all())), (1, 0));
 }
 
 /// Messages: `a1 b1` calls a and b by the id 1, `1=x` is a result of that id.
@@ -180,7 +227,7 @@ fn a_result_is_that_of_the_call_before_it_also_where_ids_begin_anew() {
                 let result = text("tool_result").map(|result| format!("={result}"));
                 text("name").unwrap().to_owned() + &result.unwrap_or_default()
             };
-            let calls = calls_of(&response, quirks).iter().map(of).collect::<Vec<_>>().join(" ");
+            let calls = calls_of(&response, quirks).unwrap().iter().map(of).collect::<Vec<_>>().join(" ");
             let lines = reformat::agent_response(&response, true, quirks).unwrap();
             let lines = lines.replace("[TOOL_CALL] ", " ").replace("()", "").replace("\n[TOOL_RESULT] ", "=");
             assert_eq!(lines.replace('\n', "").trim(), calls, "{told:?}");
@@ -194,6 +241,6 @@ fn a_result_is_that_of_the_call_before_it_also_where_ids_begin_anew() {
 fn very_many_calls_of_one_id_take_no_longer_than_others() {
     let calls = vec!["a1"; 20_000].join(" ");
     let told: Vec<&str> = std::iter::once(calls.as_str()).chain(vec!["1=x"; 20_000]).collect();
-    let found = calls_of(&messages(&told), &Quirks::default());
+    let found = calls_of(&messages(&told), &Quirks::default()).unwrap();
     assert!(found.len() == 20_000 && found.iter().all(|call| call.get("tool_result").is_some()));
 }

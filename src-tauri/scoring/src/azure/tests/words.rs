@@ -258,3 +258,44 @@ fn messages_in_tables_and_results_of_text_parts_are_understood() {
         assert_eq!(answer(&text(other), true, &Quirks::default()), "-", "{other}");
     }
 }
+
+#[test]
+fn what_is_made_otherwise_is_not_understood_where_python_fails_over_it_and_passed_over_where_it_does_not() {
+    let says =
+        |part: &str| format!(r#"[{{"role": "assistant", "content": [{part}, {{"type": "text", "text": "Hm"}}]}}]"#);
+    let calls = |call: &str| {
+        format!(r#"[{{"role": "assistant", "content": [{{"type": "tool_call", "name": "bus", {call}}}]}}]"#)
+    };
+    let result = r#"{"type": "tool_result", "tool_result": 8}"#;
+    let came = |id: &str| {
+        format!(
+            r#"[{{"role": "assistant", "content": [{{"type": "tool_call", "name": "bus"}}]}},
+                {{"role": "tool", "tool_call_id": {id}, "content": [{result}]}}]"#
+        )
+    };
+    for (response, tools, wanted) in [
+        // A list in which no `text` is has no text.
+        (says(r#"["word"]"#), false, "Hm"),
+        (says(r#"["text"]"#), false, "-"),
+        (says("7"), false, "-"),
+        (says(r#"["word"]"#), true, "-"),
+        (calls(r#""tool_call": null"#), true, "-"),
+        (calls(r#""tool_call": "function""#), true, "-"),
+        (calls(r#""tool_call": ["function"]"#), true, "-"),
+        (calls(r#""tool_call": {"function": null}"#), true, "-"),
+        (calls(r#""tool_call": "f""#), true, "[TOOL_CALL] bus()"),
+        (calls(r#""tool_call": []"#), true, "[TOOL_CALL] bus()"),
+        (calls(r#""tool_call": {"id": "k"}"#), true, "[TOOL_CALL] bus()"),
+        (calls(r#""tool_call_id": []"#), true, "-"),
+        (came("[1]"), true, "-"),
+        (came("null"), true, "[TOOL_CALL] bus()/[TOOL_RESULT] 8"),
+    ] {
+        assert_eq!(answer(&response, tools, &Quirks::all()), wanted, "{response}");
+    }
+    for nothing in ["[]", "{}", r#""""#] {
+        for quirks in [Quirks::all(), Quirks::default()] {
+            let words = reformat::tool_definitions(&value(nothing), &quirks);
+            assert_eq!(words.as_deref(), Some("TOOL_DEFINITIONS:"), "{nothing}");
+        }
+    }
+}
