@@ -12,11 +12,19 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
     // In tables with text only, a conversation is a text with an object in it.
     let read = conversation.text().filter(|_| !quirks.has("contents_unread")).and_then(json::embedded);
     let conversation = read.as_ref().unwrap_or(conversation);
-    let Some(Value::List(messages)) = conversation.get("messages") else {
-        return Err(fault("The conversation has no list named `messages`."));
+    let messages = match conversation.get("messages") {
+        Some(Value::List(messages)) => messages.as_slice(),
+        Some(nothing @ (Value::Text(_) | Value::Map(_))) if !truthy(nothing) && quirks.has("empty_conversations") => {
+            &[]
+        }
+        _ => return Err(fault("The conversation has no list named `messages`.")),
     };
-    if messages.iter().any(shows_pictures) {
-        return Err(fault("Only text conversation inputs are supported."));
+    let pictures = pictures(messages, quirks).map_err(fault)?;
+    if quirks.has("turns_zipped") && messages.iter().any(|message| message.get("role").is_none()) {
+        return Err(fault("A message of the conversation has no role."));
+    }
+    if pictures {
+        return pictured(messages, quirks);
     }
     let pairs = if quirks.has("turns_zipped") { zipped(messages) } else { spoken(messages, quirks) };
     if pairs.is_empty() && !quirks.has("empty_conversations") {
@@ -28,6 +36,8 @@ pub(super) fn turns(takes: &[&str], conversation: &Value, quirks: &Quirks) -> Re
             ("response", content(agent, quirks)),
             ("ground_truth", ground_truth(agent, quirks)),
             ("context", context(takes, conversation, person, agent, quirks)),
+            // The package's prompts have a value of their own for tools that nobody knows of, and show it here alone.
+            ("tool_definitions", quirks.has("python_repr").then(|| "[]".into())),
         ];
         let wanted = known.into_iter().filter(|(name, _)| takes.contains(name));
         Inputs(wanted.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect())
@@ -66,12 +76,37 @@ fn ground_truth(agent: &[&Value], quirks: &Quirks) -> Option<Value> {
     known.or_else(|| quirks.has("turns_filled_up").then(|| all().next().cloned().unwrap_or_else(|| "".into())))
 }
 
-fn shows_pictures(message: &Value) -> bool {
-    let parts = message.get("content").map(Value::items).unwrap_or_default();
-    parts.iter().any(|part| {
-        part.get("type").and_then(Value::text) == Some("image_url")
-            && part.get("image_url").is_some_and(|image| image.get("url").is_some())
-    })
+/// Whether a message has a picture; the error is that the package fails over one.
+fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
+    let strict = quirks.has("contents_unread");
+    for part in messages.iter().filter_map(|message| message.get("content")).flat_map(Value::items) {
+        let image = part.get("image_url").filter(|_| part.get("type").and_then(Value::text) == Some("image_url"));
+        let shown = match image {
+            _ if strict && !matches!(part, Value::Map(_)) => return Err("A part of a content is no object."),
+            Some(Value::Map(_)) => image.and_then(|image| image.get("url")).is_some(),
+            Some(Value::Text(text)) => text.contains("url"),
+            Some(Value::List(items)) => items.contains(&"url".into()),
+            Some(_) if strict => return Err("A picture in a content has no address."),
+            _ => false,
+        };
+        if shown {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Conversations with pictures are not judged; the package looks at who spoke first.
+fn pictured(messages: &[Value], quirks: &Quirks) -> Result<Vec<Inputs>, Failure> {
+    let spoken = |who: &str| messages.iter().filter(|message| says(message, who)).count();
+    let (by_input, message) = match (spoken("user"), spoken("assistant")) {
+        _ if !quirks.has("turns_zipped") => (true, "Only text conversation inputs are supported."),
+        (0, 0) if quirks.has("empty_conversations") => return Ok(Vec::new()),
+        (persons, agents) if persons != agents => (false, "Mismatched number of user and assistant messages."),
+        (_, 0 | 1) => (true, "Only text conversation inputs are supported."),
+        _ => (false, "Conversation can have only one assistant message."),
+    };
+    Err(Failure { by_input, message: message.to_owned() })
 }
 
 type Pair<'a> = (Vec<&'a Value>, Vec<&'a Value>);

@@ -126,7 +126,7 @@ static ALL: [Takes; 31] = [
     judge(
         "qa",
         &["query", "response", "context", "ground_truth"],
-        &[],
+        TALK,
         "Groundedness, relevance, coherence, fluency, similarity and F1 together.",
     ),
     text("f1_score", "Words that response and ground truth have in common. 0 to 1."),

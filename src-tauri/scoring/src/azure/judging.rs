@@ -122,7 +122,7 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
     Question { instructions: prompt.fill("instructions", &[]), text: prompt.fill("ask", &copied), unread: None }
 }
 
-/// Five judges, one after the other, and F1.
+/// Five judges, one after the other, and F1; of a conversation for each turn.
 pub(super) fn qa(
     takes: &Takes,
     limits: &QaLimits,
@@ -130,7 +130,29 @@ pub(super) fn qa(
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    given.checked(takes.name, takes.needs, takes.may_have, quirks)?;
+    let held = [
+        ("groundedness", "groundedness_result", &limits.groundedness),
+        ("relevance", "relevance_result", &limits.relevance),
+        ("coherence", "coherence_result", &limits.coherence),
+        ("fluency", "fluency_result", &limits.fluency),
+        ("similarity", "similarity_result", &limits.similarity),
+        ("f1_score", "f1_result", &limits.f1),
+    ];
+    let one = |turn: &Inputs| qa_once(takes, limits, turn, heard, quirks);
+    each_turn(takes, given, quirks, one, |turns| conversation::together(turns, &held, quirks))
+}
+
+fn qa_once(
+    takes: &Takes,
+    limits: &QaLimits,
+    given: &Inputs,
+    heard: &mut Heard<'_>,
+    quirks: &Quirks,
+) -> Result<Outcome, Stop> {
+    if let Some(lost) = takes.needs.iter().find(|name| given.there(name).is_none()) {
+        let message = format!("A turn of the conversation has no `{lost}`.");
+        return Err(Failure { by_input: true, message }.into());
+    }
     let (response, truth) = (text_of(given, "response", quirks)?, text_of(given, "ground_truth", quirks)?);
     let mut out = Outcome::new();
     let QaLimits { groundedness, relevance, coherence, fluency, similarity, f1 } = limits;

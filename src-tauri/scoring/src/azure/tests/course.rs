@@ -98,7 +98,7 @@ fn qa_asks_five_judges_in_order_and_measures_the_words() {
     assert!(result.ends_with(r#""f1_score":0.0,"f1_result":"pass","f1_threshold":3}"#), "{result}");
     assert_eq!(
         went(&qa, &given(r#"{"query": "q", "response": "r", "context": "c"}"#), &[], &Quirks::default()).1,
-        "input: The row has no `ground_truth`. Map what `qa` takes to columns."
+        "input: The row has no `ground_truth`, and no `conversation` instead. Map what `qa` takes to columns."
     );
 }
 

@@ -141,6 +141,13 @@ fn one_turn_is_its_own_result_and_none_is_an_error_of_the_input() {
     let picture = r#"{"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "x"}}]}]}"#;
     assert_eq!(result(picture, &Quirks::default()), "input: Only text conversation inputs are supported.");
     assert_eq!(result("7", &Quirks::default()), "input: The conversation has no list named `messages`.");
+    for odd in
+        [r#"{"messages": ""}"#, r#"{"messages": {}}"#, r#"{"messages": [{"role": "system", "content": [PICTURE]}]}"#]
+    {
+        let odd = odd.replace("PICTURE", r#"{"type": "image_url", "image_url": {"url": "x"}}"#);
+        assert_eq!(result(&odd, &Quirks::all()), "{}", "{odd}");
+        assert!(result(&odd, &Quirks::default()).starts_with("input: "), "{odd}");
+    }
     // In a table it is a text.
     let text = touchstone_formats::json::write(&one.into(), false);
     assert_eq!(result(&text, &Quirks::default()), wanted);
@@ -187,4 +194,92 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
     ] {
         assert!(came.split("evaluation_per_turn").next().is_some_and(|whole| whole.contains(told)), "{told}\n{came}");
     }
+}
+
+#[test]
+fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
+    const ANSWER: &str = r#"{"role": "assistant", "content": "A"}"#;
+    let picture =
+        |url: &str| format!(r#"{{"role": "user", "content": [{{"type": "image_url", "image_url": {url}}}]}}"#);
+    let asks = r#"{"role": "user", "content": "Q"}"#.to_owned();
+    const TEXT_ONLY: &str = "input: Only text conversation inputs are supported.";
+    const UNEQUAL: &str = "reply: Mismatched number of user and assistant messages.";
+    const ADDRESS: &str = "input: A picture in a content has no address.";
+    for (messages, theirs, ours) in [
+        (vec![asks.clone(), ANSWER.to_owned()], "", ""),
+        (
+            vec![r#"{"content": "lost"}"#.to_owned(), asks.clone(), ANSWER.to_owned()],
+            "input: A message of the conversation has no role.",
+            "",
+        ),
+        (
+            vec![r#"{"role": "user", "content": ["Q"]}"#.to_owned(), ANSWER.to_owned()],
+            "input: A part of a content is no object.",
+            "",
+        ),
+        (vec![picture("{}"), ANSWER.to_owned()], "", ""),
+        (vec![picture("null"), ANSWER.to_owned()], ADDRESS, ""),
+        (vec![picture(r#"{"url": 1}"#), ANSWER.to_owned()], TEXT_ONLY, TEXT_ONLY),
+        (vec![picture(r#"{"url": 1}"#)], UNEQUAL, TEXT_ONLY),
+        (
+            vec![picture(r#"{"url": 1}"#), ANSWER.to_owned(), asks, ANSWER.to_owned()],
+            "reply: Conversation can have only one assistant message.",
+            TEXT_ONLY,
+        ),
+    ] {
+        let inputs = given(&format!(r#"{{"conversation": {{"messages": [{}]}}}}"#, messages.join(", ")));
+        let came = |quirks: &Quirks| {
+            let came = went(&evaluator("fluency", "{}"), &inputs, &["<S1>r</S1><S2>4</S2>"], quirks).1;
+            if came.starts_with('{') { String::new() } else { came }
+        };
+        assert_eq!((came(&Quirks::all()).as_str(), came(&Quirks::default()).as_str()), (theirs, ours), "{messages:?}");
+    }
+}
+
+#[test]
+fn task_adherence_is_told_of_no_tools_as_the_prompt_of_the_package_does() {
+    let talk =
+        r#"{"conversation": {"messages": [{"role": "user", "content": "Q"}, {"role": "assistant", "content": "A"}]}}"#;
+    let shown = |inputs: &str, quirks: &Quirks| {
+        let reply = r#"{"explanation": "e", "score": 4}"#;
+        let (questions, _) = went(&evaluator("task_adherence", "{}"), &given(inputs), &[reply], quirks);
+        block(&questions[0], "tool_definitions").unwrap()
+    };
+    assert_eq!(
+        (shown(talk, &Quirks::all()), shown(talk, &Quirks::default())),
+        ("[]".into(), "(none was given)".into())
+    );
+    let row = r#"{"query": "Q", "response": "A"}"#;
+    assert_eq!(
+        (shown(row, &Quirks::all()), shown(row, &Quirks::default())),
+        ("None".into(), "(none was given)".into())
+    );
+}
+
+#[test]
+fn qa_judges_a_conversation_turn_by_turn() {
+    let talk = r#"{"conversation": {"context": "c", "messages": [
+        {"role": "user", "content": "One?"}, {"role": "assistant", "content": "uno", "ground_truth": "uno"},
+        {"role": "user", "content": "Two?"}, {"role": "assistant", "content": "tres", "ground_truth": "duo"}]}}"#;
+    let of = |score: u8| {
+        let tags = format!("<S1>r</S1><S2>{score}</S2>");
+        let object = format!(r#"{{"explanation": "e", "score": {score}}}"#);
+        [tags.clone(), object, tags.clone(), tags, score.to_string()]
+    };
+    let replies = [of(5), of(2)].concat();
+    let replies: Vec<&str> = replies.iter().map(String::as_str).collect();
+    let qa = |quirks: &Quirks| went(&evaluator("qa", "{}"), &given(talk), &replies, quirks);
+    let (questions, ours) = qa(&Quirks::default());
+    assert_eq!(questions.len(), 10);
+    assert_eq!(block(&questions[5], "query"), Some("Two?".to_owned()));
+    assert!(ours.starts_with(r#"{"groundedness":3.5,"groundedness_result":"pass","gpt_groundedness":3.5,"#), "{ours}");
+    assert!(ours.contains(r#""f1_score":0.5,"f1_result":"pass","f1_threshold":0.5,"evaluation_per_turn""#), "{ours}");
+    assert!(ours.contains(r#""f1_result":["pass","fail"],"f1_threshold":[0.5,0.5]"#), "{ours}");
+    let (_, theirs) = qa(&Quirks::all());
+    assert!(theirs.contains(r#""f1_score":0.5,"f1_threshold":3.0,"evaluation_per_turn""#), "{theirs}");
+    assert!(theirs.contains(r#""f1_result":["pass","pass"],"f1_threshold":[3,3]"#), "{theirs}");
+    // What a message does not say is missing.
+    let silent = talk.replace(r#""content": "uno", "#, r#""content": null, "#);
+    let (_, theirs) = went(&evaluator("qa", "{}"), &given(&silent), &[], &Quirks::all());
+    assert_eq!(theirs, "input: A turn of the conversation has no `response`.");
 }
