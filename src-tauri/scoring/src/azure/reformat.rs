@@ -5,7 +5,6 @@ use super::tools::{self, Place};
 use super::{Quirks, normal};
 use crate::text::python::is_space;
 use std::collections::HashMap;
-use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
@@ -177,7 +176,7 @@ fn results(messages: &[Value], quirks: &Quirks) -> Option<HashMap<Place, String>
                 if tools::is_nested(id) {
                     return None;
                 }
-                by_id.insert(json::write(id, false), part.get("tool_result").unwrap_or(&Value::Null));
+                by_id.insert(tools::key(id), part.get("tool_result").unwrap_or(&Value::Null));
             }
         }
     }

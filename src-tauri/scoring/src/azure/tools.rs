@@ -1,5 +1,7 @@
 //! **Pure.** What the judge of tool calls is shown: the calls that were made, with what they returned, and the tools of their names.
 use super::normal::with;
+use super::numbers::is_whole;
+use super::python_number::written;
 use super::{Inputs, Quirks, inputs, normal};
 use std::collections::{HashMap, HashSet};
 use touchstone_formats::azure::Waiting;
@@ -60,7 +62,19 @@ pub(super) fn id(call: &Value) -> Option<&Value> {
 
 /// The id of a call as text, `null` where it has none.
 pub(super) fn id_of(call: &Value) -> String {
-    json::write(id(call).unwrap_or(&Value::Null), false)
+    key(id(call).unwrap_or(&Value::Null))
+}
+
+/// A value as a key of Python, to which `1`, `1.0` and `true` are the same.
+pub(super) fn key(value: &Value) -> String {
+    match value {
+        Value::Bool(yes) => u8::from(*yes).to_string(),
+        Value::Number(number) => {
+            let whole = written(number).filter(|float| float.fract() == 0.0 && !is_whole(number));
+            whole.map_or_else(|| number.clone(), |float| format!("{:.0}", float + 0.0))
+        }
+        other => json::write(other, false),
+    }
 }
 
 /// Lists and objects are no ids.
@@ -82,7 +96,7 @@ fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
         if is_nested(id) {
             return Err(NO_ID);
         }
-        results.insert(json::write(id, false), result.get("tool_result"));
+        results.insert(key(id), result.get("tool_result"));
     }
     let mut found = HashMap::new();
     for (place, call) in calls(messages) {
@@ -90,7 +104,7 @@ fn shared(messages: &[Value]) -> Result<HashMap<Place, Value>, &'static str> {
         if is_nested(id) {
             return Err(NO_ID);
         }
-        if let Some(result) = results.get(&json::write(id, false)) {
+        if let Some(result) = results.get(&key(id)) {
             found.insert(place, result.cloned().ok_or("A part with the result of a call has no `tool_result`.")?);
         }
     }
@@ -114,7 +128,7 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
         let Some(id) = message.get("tool_call_id").filter(|_| is_tool) else { continue };
         let found = parts(message).iter().filter(|part| is(part, "tool_result"));
         let mut found: Vec<Value> = found.map(|part| part.get("tool_result").cloned().unwrap_or_default()).collect();
-        let id = json::write(id, false);
+        let id = key(id);
         let Some(place) = waiting.answered(&id).or_else(|| last.get(&id).copied()) else { continue };
         let result = if found.len() > 1 { Some(Value::List(found)) } else { found.pop() };
         results.extend(result.map(|result| (place, result)));
@@ -150,7 +164,7 @@ pub fn tool_inputs(given: &Inputs, quirks: &Quirks) -> Result<ToolInputs, Unaske
     // Where both have their names nested, neither has one for the package, and it takes the one for the other.
     let name = |value: &Value| match value.get("name") {
         None if !quirks.has("openai_calls_unread") => None,
-        name => Some(json::write(name.unwrap_or(&Value::Null), false)),
+        name => Some(key(name.unwrap_or(&Value::Null))),
     };
     let mut known: HashMap<String, Vec<&Value>> = HashMap::new();
     for tool in &definitions {

@@ -105,13 +105,13 @@ fn calls_of_an_answer_take_the_place_of_others_and_bring_what_they_returned() {
 
 #[test]
 fn messages_that_the_package_fails_over_are_passed_over() {
+    const CAME: &str = r#"{"type": "tool_result", "tool_result": 8}"#;
+    const BARE: &str = r#"{"type": "tool_result"}"#;
     let result = |id: &str, part: &str| format!(r#"{{"role": "tool", "tool_call_id": {id}, "content": [{part}]}}"#);
     let calls = |id: &str| {
         let call = CALL.replace(r#""k""#, id);
         format!(r#"{{"role": "assistant", "content": [{call}]}}"#)
     };
-    const CAME: &str = r#"{"type": "tool_result", "tool_result": 8}"#;
-    const BARE: &str = r#"{"type": "tool_result"}"#;
     for (messages, theirs) in [
         ([calls("\"k\""), result("\"k\"", CAME)], "8"),
         ([calls("\"k\""), "\"Hm\"".to_owned()], "A message of the response is no object."),
@@ -121,6 +121,11 @@ fn messages_that_the_package_fails_over_are_passed_over() {
         ([calls("\"k\""), result("[1]", CAME)], "The id of a call in the response is a list or an object."),
         ([calls("\"k\""), result("[]", CAME)], "none"),
         ([calls("\"\""), result("\"\"", CAME)], "none"),
+        // Python has one key for these, and another for each text.
+        ([calls("1"), result("1.0", CAME)], "8"),
+        ([calls("true"), result("1", CAME)], "8"),
+        ([calls("1"), result("\"1\"", CAME)], "none"),
+        ([calls("12345678901234567890"), result("12345678901234567891", CAME)], "none"),
     ] {
         let response = value(&format!("[{}]", messages.join(", ")));
         let came = |quirks: &Quirks| {

@@ -198,13 +198,13 @@ fn all_parts_of_content_safety_have_the_result_the_word_and_the_reason_of_their_
 
 #[test]
 fn what_the_package_fails_over_in_a_conversation_fails_the_row_only_its_way() {
+    const TEXT_ONLY: &str = "input: Only text conversation inputs are supported.";
+    const UNEQUAL: &str = "reply: Mismatched number of user and assistant messages.";
+    const ADDRESS: &str = "input: A picture in a content has no address.";
     const ANSWER: &str = r#"{"role": "assistant", "content": "A"}"#;
     let picture =
         |url: &str| format!(r#"{{"role": "user", "content": [{{"type": "image_url", "image_url": {url}}}]}}"#);
     let asks = r#"{"role": "user", "content": "Q"}"#.to_owned();
-    const TEXT_ONLY: &str = "input: Only text conversation inputs are supported.";
-    const UNEQUAL: &str = "reply: Mismatched number of user and assistant messages.";
-    const ADDRESS: &str = "input: A picture in a content has no address.";
     for (messages, theirs, ours) in [
         (vec![asks.clone(), ANSWER.to_owned()], "", ""),
         (
