@@ -225,7 +225,8 @@ fn questions(case: &Value, went: &Went) {
             _ => {
                 // It goes on with what the line before showed.
                 let (_, text) = shown.last_mut().unwrap();
-                *text += &format!("\n{line}");
+                text.push('\n');
+                text.push_str(line);
                 continue;
             }
         };

@@ -130,13 +130,15 @@ pub(super) fn qa(
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
+    let nothing = Limit { written: String::new(), value: f64::NEG_INFINITY };
+    let f1 = if quirks.has("qa_f1_always_passes") { &nothing } else { &limits.f1 };
     let held = [
         ("groundedness", "groundedness_result", &limits.groundedness),
         ("relevance", "relevance_result", &limits.relevance),
         ("coherence", "coherence_result", &limits.coherence),
         ("fluency", "fluency_result", &limits.fluency),
         ("similarity", "similarity_result", &limits.similarity),
-        ("f1_score", "f1_result", &limits.f1),
+        ("f1_score", "f1_result", f1),
     ];
     let one = |turn: &Inputs| qa_once(takes, limits, turn, heard, quirks);
     each_turn(takes, given, quirks, one, |turns| conversation::together(turns, &held, quirks))

@@ -278,6 +278,12 @@ fn qa_judges_a_conversation_turn_by_turn() {
     let (_, theirs) = qa(&Quirks::all());
     assert!(theirs.contains(r#""f1_score":0.5,"f1_threshold":3.0,"evaluation_per_turn""#), "{theirs}");
     assert!(theirs.contains(r#""f1_result":["pass","pass"],"f1_threshold":[3,3]"#), "{theirs}");
+    let strict = evaluator("qa", r#"{"f1_score_threshold": 0.6}"#);
+    let always = Quirks::of(["qa_f1_always_passes"]).unwrap();
+    for (quirks, wanted) in [(Quirks::default(), "fail"), (always, "pass")] {
+        let (_, came) = went(&strict, &given(talk), &replies, &quirks);
+        assert!(came.contains(&format!(r#""f1_score":0.5,"f1_result":"{wanted}""#)), "{came}");
+    }
     // What a message does not say is missing.
     let silent = talk.replace(r#""content": "uno", "#, r#""content": null, "#);
     let (_, theirs) = went(&evaluator("qa", "{}"), &given(&silent), &[], &Quirks::all());
