@@ -92,12 +92,21 @@ impl About {
     }
 }
 
+/// What columns hold, as pandas has it.
+struct Types {
+    said: Vec<Type>,
+    outputs: Vec<Vec<Type>>,
+}
+
 impl Results<'_> {
     /// Writes the file, a piece for each row, so that nobody has to hold the whole.
     pub fn write<E>(&self, quirks: &Quirks, mut to: impl FnMut(&str) -> Result<(), E>) -> Result<(), E> {
         let style = Style { bare: quirks.has("bare_nan"), pandas: quirks.has("pandas_types") };
         let types: Vec<Vec<Type>> =
             self.outputs.iter().map(|outputs| outputs.columns().iter().map(Column::type_of).collect()).collect();
+        let of = |said: &Table, at: usize| Type::of(said.rows.iter().map(|row| row.cell(at)));
+        let said = self.target.map(|said| (0..said.columns.len()).map(|at| of(said, at)).collect()).unwrap_or_default();
+        let types = Types { said, outputs: types };
         let numbered = self.data.columns.iter().any(|column| column == LINE_NUMBER);
         to("{\"rows\": [")?;
         let mut line = String::new();
@@ -130,7 +139,7 @@ impl Results<'_> {
         text
     }
 
-    fn put_row(&self, row: usize, types: &[Vec<Type>], (style, numbered): (Style, bool), line: &mut String) {
+    fn put_row(&self, row: usize, types: &Types, (style, numbered): (Style, bool), line: &mut String) {
         let mut first = true;
         let mut put = |name: [&str; 3], value: Option<&Value>, kind: Type| {
             line.push_str(if std::mem::take(&mut first) { "" } else { ", " });
@@ -148,8 +157,8 @@ impl Results<'_> {
                 put(["inputs.", LINE_NUMBER, ""], Some(&Value::Number(row.to_string())), Type::Anything);
             }
             let cells = said.rows.get(row);
-            for (at, column) in said.columns.iter().enumerate() {
-                put(["outputs.", column, ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
+            for ((at, column), kind) in said.columns.iter().enumerate().zip(&types.said) {
+                put(["outputs.", column, ""], cells.and_then(|cells| cells.cell(at)), *kind);
             }
         }
         if let Some(beside) = self.kept.map(|kept| kept.beside) {
@@ -158,7 +167,7 @@ impl Results<'_> {
                 put([column, "", ""], cells.and_then(|cells| cells.cell(at)), Type::Anything);
             }
         }
-        for (outputs, types) in self.outputs.iter().zip(types) {
+        for (outputs, types) in self.outputs.iter().zip(&types.outputs) {
             for (column, kind) in outputs.columns().iter().zip(types) {
                 put(["outputs.", &format!("{}.", outputs.name), &column.key], column.get(row), *kind);
             }

@@ -20,6 +20,8 @@ mod numbers;
 mod options;
 mod outputs;
 mod pandas;
+mod pandas_dates;
+mod pandas_numbers;
 mod pattern;
 mod plain;
 mod python_number;

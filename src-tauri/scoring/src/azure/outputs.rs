@@ -138,23 +138,37 @@ impl Column {
 
     /// As pandas has it: what all of its values are together.
     pub(super) fn type_of(&self) -> Type {
+        Type::of(self.cells())
+    }
+}
+
+impl Type {
+    /// What all cells of a column are together.
+    pub(super) fn of<'a>(cells: impl Iterator<Item = Option<&'a Value>>) -> Self {
         let (mut numbers, mut fractions, mut flags, mut others, mut missing) = (false, false, false, false, false);
-        for cell in self.cells() {
+        let mut absent = false;
+        for cell in cells {
             match cell {
-                None | Some(Value::Null) => missing = true,
+                None => (missing, absent) = (true, true),
+                Some(Value::Null) => missing = true,
                 Some(Value::Bool(_)) => flags = true,
                 Some(Value::Number(written)) => {
+                    let whole = super::numbers::is_whole(written);
                     numbers = true;
-                    fractions |= !super::numbers::is_whole(written);
+                    fractions |= !whole;
+                    // Those have 64 bits there.
+                    others |= whole && written.parse::<i64>().is_err() && written.parse::<u64>().is_err();
                 }
                 Some(_) => others = true,
             }
         }
         match (numbers, flags, others) {
-            (true, false, false) if fractions || missing => Type::Fractions,
-            (true, false, false) => Type::Wholes,
-            (false, true, false) if !missing => Type::Flags,
-            _ => Type::Anything,
+            (true, false, false) if fractions || missing => Self::Fractions,
+            (true, false, false) => Self::Wholes,
+            // What a row does not have at all is no number, and so is all the rest of it then.
+            (false, false, false) if absent => Self::Fractions,
+            (false, true, false) if !missing => Self::Flags,
+            _ => Self::Anything,
         }
     }
 }

@@ -1,20 +1,24 @@
 //! **Pure.** What pandas 2.3 makes of columns on reading, for whoever wants the package's numbers: texts that all look like numbers become
 //! numbers, whole numbers with a fraction of 0 lose it, and what is missing is `NaN`.
 use super::numbers::{self, is_whole};
+use super::pandas_dates;
+use super::pandas_numbers::{of_csv as number_of_csv, whole_of_csv};
 use super::python_number::{float, written};
 use super::table::Table;
+use std::collections::HashMap;
 use touchstone_formats::value::Value;
 
 /// Every column of a table that was read. The error is what the package says.
 pub(super) fn coerce(table: &mut Table, csv: bool) -> Result<(), String> {
-    if let (false, Some(wrong)) = (csv, table.wrong.first()) {
+    if let Some(wrong) = table.wrong.first() {
         return Err(format!("The package reads no file with such a line. {}", wrong.message));
     }
     for column in 0..table.columns.len() {
         if csv {
             of_csv(table, column);
         } else {
-            if is_date(&table.columns[column]) && looks_like_dates(table, column) {
+            let cells = || table.rows.iter().map(|row| row.cell(column));
+            if pandas_dates::is_tried(&table.columns[column]) && pandas_dates::are_dates(cells) {
                 return Err("(InternalError) Object of type Timestamp is not JSON serializable".to_owned());
             }
             of_json(table, column);
@@ -33,7 +37,8 @@ fn of_json(table: &mut Table, column: usize) {
     if only(|cell| matches!(cell, Some(Value::Bool(_)))) {
         return;
     }
-    if only(|cell| matches!(cell, Some(Value::Number(written)) if is_whole(written))) {
+    if only(|cell| matches!(cell, Some(Value::Number(written)) if is_whole(written))) && is_of_one_width(table, column)
+    {
         return;
     }
     let read = |cell: Option<&Value>| match cell {
@@ -44,7 +49,7 @@ fn of_json(table: &mut Table, column: usize) {
         Some(_) => None,
     };
     match each(table, column, read) {
-        Some(values) => put(table, column, &values, true),
+        Some(values) => put(table, column, &values),
         None => keep(table, column),
     }
 }
@@ -63,10 +68,24 @@ fn keep(table: &mut Table, column: usize) {
     }
 }
 
-fn put(table: &mut Table, column: usize, values: &[f64], wholes: bool) {
-    let whole = wholes && values.iter().all(|value| value.fract() == 0.0 && value.abs() < 9.2e18);
+/// Whole numbers have 64 bits there, with a sign or without one.
+fn is_of_one_width(table: &Table, column: usize) -> bool {
+    let number = |cell: &Value| match cell {
+        Value::Number(written) => written.parse().ok(),
+        _ => None,
+    };
+    let numbers: Vec<i128> = table.rows.iter().filter_map(|row| number(row.cell(column)?)).collect();
+    is_of(&numbers, is_signed) || is_of(&numbers, |number| number >= 0)
+}
+
+/// Beyond it floats are no whole numbers of 64 bits.
+const WHOLE: f64 = 9_223_372_036_854_775_808.0;
+
+fn put(table: &mut Table, column: usize, values: &[f64]) {
+    let whole = values.iter().all(|value| value.fract() == 0.0 && (-WHOLE..WHOLE).contains(value));
     for (row, value) in table.rows.iter_mut().zip(values) {
-        row.set(column, if whole { Value::Number(format!("{value:.0}")) } else { numbers::number(*value) });
+        // Adding 0 leaves no minus before a 0.
+        row.set(column, if whole { Value::Number(format!("{:.0}", value + 0.0)) } else { numbers::number(*value) });
     }
 }
 
@@ -84,13 +103,26 @@ fn of_csv(table: &mut Table, column: usize) {
     let text = |cell: Option<&Value>| cell.and_then(Value::text).unwrap_or_default().to_owned();
     let there: Vec<String> =
         table.rows.iter().map(|row| row.cell(column)).filter(|cell| !is_nothing(*cell)).map(text).collect();
-    let every = there.len() == table.rows.len();
+    let every = !there.is_empty() && there.len() == table.rows.len();
     let flags = !there.is_empty() && there.iter().all(|text| flag(text).is_some());
-    let values = each(table, column, |cell| if is_nothing(cell) { Some(f64::NAN) } else { float(cell?.text()?) });
-    match values {
+    let wholes: Option<Vec<i128>> = there.iter().map(|text| whole_of_csv(text)).collect();
+    if let Some(wholes) = wholes.filter(|wholes| every || (!wholes.is_empty() && !is_of(wholes, is_signed))) {
+        let fits = every && (is_of(&wholes, is_signed) || is_of(&wholes, |whole| u64::try_from(whole).is_ok()));
+        for (at, row) in table.rows.iter_mut().enumerate() {
+            if fits {
+                row.set(column, Value::Number(wholes[at].to_string()));
+            } else if row.cell(column).is_none() {
+                row.set(column, "".into());
+            }
+        }
+        return;
+    }
+    let read = |cell: Option<&Value>| if is_nothing(cell) { Some(f64::NAN) } else { number_of_csv(cell?.text()?) };
+    match each(table, column, read) {
         Some(values) => {
-            let wholes = every && there.iter().all(|text| is_whole(text.trim().trim_start_matches('+')));
-            put(table, column, &values, wholes);
+            for (row, value) in table.rows.iter_mut().zip(values) {
+                row.set(column, numbers::number(value));
+            }
         }
         None => {
             for row in &mut table.rows {
@@ -105,35 +137,35 @@ fn of_csv(table: &mut Table, column: usize) {
     }
 }
 
-fn flag(text: &str) -> Option<bool> {
-    match text {
-        "True" | "TRUE" | "true" => Some(true),
-        "False" | "FALSE" | "false" => Some(false),
-        _ => None,
-    }
+fn is_of(wholes: &[i128], fits: fn(i128) -> bool) -> bool {
+    wholes.iter().all(|whole| fits(*whole))
 }
 
-/// Names of columns that are read as dates.
-fn is_date(name: &str) -> bool {
-    let name = name.to_lowercase();
-    name.ends_with("_at")
-        || name.ends_with("_time")
-        || name.starts_with("timestamp")
-        || matches!(name.as_str(), "modified" | "date")
+fn is_signed(whole: i128) -> bool {
+    i64::try_from(whole).is_ok()
 }
 
-/// Only what surely is a date: pandas guesses more.
-fn looks_like_dates(table: &Table, column: usize) -> bool {
-    const YEAR: f64 = 31_536_000.0;
-    let looks = |value: &Value| match value {
-        Value::Number(written) => written.parse().is_ok_and(|seconds: f64| seconds > YEAR),
-        Value::Text(text) => {
-            let shape: String = text.chars().take(10).map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-            shape == "0000-00-00"
+/// Names of columns of CSV: one that is empty has the number of its column, and of two that are the same the second is numbered.
+pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
+    let named = |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };
+    let names: Vec<String> = names.into_iter().enumerate().map(named).collect();
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let mut one = |name: &String| {
+        let mut own = name.clone();
+        let mut count = counts.get(name).copied().unwrap_or(0);
+        while count > 0 {
+            counts.insert(name.clone(), count + 1);
+            own = format!("{name}.{count}");
+            count = if names.contains(&own) { count + 1 } else { counts.get(&own).copied().unwrap_or(0) };
         }
-        _ => false,
+        counts.insert(own.clone(), 1);
+        own
     };
-    let mut there =
-        table.rows.iter().filter_map(|row| row.cell(column)).filter(|cell| **cell != Value::Null).peekable();
-    there.peek().is_some() && there.all(looks)
+    names.iter().map(&mut one).collect()
+}
+
+fn flag(text: &str) -> Option<bool> {
+    [("true", true), ("false", false)]
+        .into_iter()
+        .find_map(|(word, flag)| text.eq_ignore_ascii_case(word).then_some(flag))
 }

@@ -68,9 +68,9 @@ impl Retrieval {
 
     /// The result of a row.
     pub(super) fn result(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Outcome, Failure> {
-        let truth = self.labels(inputs)?;
+        let truth = self.labels(inputs, quirks)?;
         let (found, listed) = retrieved(inputs, quirks)?;
-        let values = self.measured(&truth, &found, listed, quirks);
+        let values = self.measured(&truth, &found, listed, quirks)?;
         let named = METRICS.iter().map(|(name, _)| *name).zip(values.iter().cloned());
         let mut out: Outcome = named.map(|(name, value)| (name.to_owned(), value)).collect();
         for ((name, place), value) in METRICS.iter().zip(&values) {
@@ -102,15 +102,15 @@ impl Retrieval {
     }
 
     /// The label of each document. Of several of one document the last counts, at the place of the first.
-    fn labels(&self, inputs: &Inputs) -> Result<Ranking, Failure> {
-        let items = listed(inputs, "retrieval_ground_truth")?;
+    fn labels(&self, inputs: &Inputs, quirks: &Quirks) -> Result<Ranking, Failure> {
+        let items = listed(inputs, "retrieval_ground_truth", quirks)?;
         let items = items.as_ref().map(Value::items).unwrap_or_default();
         if items.is_empty() {
             return wrong("`retrieval_ground_truth` has no documents.");
         }
         let mut truth = Ranking::default();
         for item in items {
-            let (Some(id), Some(label)) = (field(item, "document_id"), field(item, "query_relevance_label")) else {
+            let (Some(id), Some(label)) = (id_of(item), field(item, "query_relevance_label")) else {
                 return wrong("A document of `retrieval_ground_truth` lacks `document_id` or `query_relevance_label`.");
             };
             let Some(label) = integer(label) else {
@@ -130,7 +130,13 @@ impl Retrieval {
         truth.within(items.len(), "retrieval_ground_truth")
     }
 
-    fn measured(&self, truth: &Ranking, found: &Ranking, listed: usize, quirks: &Quirks) -> [Value; 9] {
+    fn measured(
+        &self,
+        truth: &Ranking,
+        found: &Ranking,
+        listed: usize,
+        quirks: &Quirks,
+    ) -> Result<[Value; 9], Failure> {
         let counts = [whole(listed), whole(truth.listed)];
         let zeros = |zero: fn() -> Value| [(); 5].map(|()| zero());
         let ideal: Vec<f64> = truth.ranked().iter().map(|(_, label)| *label).collect();
@@ -140,7 +146,7 @@ impl Retrieval {
         } else {
             let labels: Vec<f64> = found.ranked().iter().map(|(id, _)| truth.label(id).unwrap_or(0.0)).collect();
             let none = labels.iter().all(|label| label.abs() < 0.5);
-            let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks) };
+            let five = if none { zeros(|| whole(0)) } else { self.graded(&labels, &ideal, quirks)? };
             (five, [whole(lost), number(ratio(lost, listed))])
         };
         let [ndcg, xdcg, fidelity, first, best] = five;
@@ -151,20 +157,26 @@ impl Retrieval {
         let ndcg = of_all(ndcg, gain(&ideal[..ideal.len().min(RANKS)]));
         let fidelity = of_all(fidelity, self.weight(&ideal, quirks));
         let ([holes, holes_ratio], [retrieved, labelled]) = (holes, counts);
-        [ndcg, xdcg, fidelity, first, best, holes, holes_ratio, retrieved, labelled]
+        Ok([ndcg, xdcg, fidelity, first, best, holes, holes_ratio, retrieved, labelled])
     }
 
-    fn graded(&self, labels: &[f64], ideal: &[f64], quirks: &Quirks) -> [Value; 5] {
+    fn graded(&self, labels: &[f64], ideal: &[f64], quirks: &Quirks) -> Result<[Value; 5], Failure> {
+        // With labels below 0 a document that nobody labelled may be better than any label, and the best may gain nothing.
+        let beyond = |label: &f64| *label > float(self.most);
+        let nothing = gain(&ideal[..ideal.len().min(RANKS)]).abs() < f64::MIN_POSITIVE;
+        if quirks.has("nothing_relevant_fails") && (nothing || labels.iter().any(beyond)) {
+            return wrong("There is no share of labels that come to nothing.");
+        }
         let top = &labels[..labels.len().min(RANKS)];
         let best = top.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let label = |label: f64| Value::Number(format!("{label:.0}"));
-        [
+        Ok([
             number(gain(top) / gain(&ideal[..ideal.len().min(RANKS)])),
             number(discounted(top)),
             number(self.weight(labels, quirks) / self.weight(ideal, quirks)),
             label(top.first().copied().unwrap_or(0.0)),
             label(best),
-        ]
+        ])
     }
 
     /// What all labels weigh together. What is not relevant weighs nothing.
@@ -209,7 +221,8 @@ impl Ranking {
     /// The highest first; what is equal stays as it was.
     fn ranked(&self) -> Vec<&(String, f64)> {
         let mut ranked: Vec<&(String, f64)> = self.entries.iter().collect();
-        ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
+        // To Python 0.0 and -0.0 are equal.
+        ranked.sort_by(|one, other| (other.1 + 0.0).total_cmp(&(one.1 + 0.0)));
         ranked
     }
 
@@ -219,7 +232,7 @@ impl Ranking {
 }
 
 fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failure> {
-    let value = listed(inputs, "retrieved_documents")?;
+    let value = listed(inputs, "retrieved_documents", quirks)?;
     let items = match &value {
         Some(Value::List(items)) => items.as_slice(),
         _ if quirks.has("unlisted_documents_are_none") => &[],
@@ -227,7 +240,7 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
     };
     let mut found = Ranking::default();
     for item in items {
-        let (Some(id), Some(score)) = (field(item, "document_id"), field(item, "relevance_score")) else {
+        let (Some(id), Some(score)) = (id_of(item), field(item, "relevance_score")) else {
             return wrong("A document of `retrieved_documents` lacks `document_id` or `relevance_score`.");
         };
         let Some(score) = score_of(score) else {
@@ -238,17 +251,22 @@ fn retrieved(inputs: &Inputs, quirks: &Quirks) -> Result<(Ranking, usize), Failu
     Ok((found.within(items.len(), "retrieved_documents")?, items.len()))
 }
 
-fn listed(inputs: &Inputs, name: &str) -> Result<Option<Value>, Failure> {
+fn listed(inputs: &Inputs, name: &str, quirks: &Quirks) -> Result<Option<Value>, Failure> {
     match inputs.get(name) {
         None | Some(Value::Null) => wrong(&format!("The row has no `{name}`.")),
         // In tables with text only, a list is a text with a list in it.
-        Some(Value::Text(text)) => Ok(json::embedded(text)),
+        Some(Value::Text(text)) if !quirks.has("unlisted_documents_are_none") => Ok(json::embedded(text)),
         Some(value) => Ok(Some(value.clone())),
     }
 }
 
 fn wrong<T>(message: &str) -> Result<T, Failure> {
     Err(Failure { by_input: true, message: message.to_owned() })
+}
+
+/// What a document is known by; a list or an object is no such thing.
+fn id_of(item: &Value) -> Option<&Value> {
+    field(item, "document_id").filter(|id| !matches!(id, Value::List(_) | Value::Map(_)))
 }
 
 fn field<'a>(item: &'a Value, name: &str) -> Option<&'a Value> {

@@ -1,7 +1,9 @@
 //! The judges as a whole: what they are shown, how their replies are read, and how a row goes on. Each table has our way and the
 //! package's side by side.
 mod course;
+mod pandas;
 mod replies;
+mod retrieval;
 mod switches;
 mod tools;
 mod turns;
