@@ -124,3 +124,21 @@ fn a_budget_of_the_workspace_file_that_binds_nothing_is_told_also_where_only_vec
     assert_eq!(plan(&[], vec![cosine()]).as_deref(), Some(why));
     assert_eq!((plan(&["relevance"], Vec::new()), plan(&["f1_score"], Vec::new())), (None, None));
 }
+
+#[test]
+fn a_row_without_what_is_mapped_has_no_result_and_where_the_package_is_followed_no_row_has_any() {
+    let rows = "{\"reply\": {\"text\": \"a\"}, \"ground_truth\": \"a\"}\n{\"reply\": {}, \"ground_truth\": \"a\"}\n";
+    let bench = Bench::new().file("touchstone.yaml", "input_dir: tasks\n").file("tasks/rows.jsonl", rows).open();
+    let mapping = |input: &str, from: &str| (input.to_owned(), format!("${{data.{from}}}"));
+    let one = EvaluatorRequest {
+        kind: "f1_score".into(),
+        mapping: vec![mapping("response", "reply.text"), mapping("ground_truth", "ground_truth")],
+        ..EvaluatorRequest::default()
+    };
+    for (switches, done, failed) in [(vec![], 1, 1), (vec!["mapped_in_all_rows".to_owned()], 0, 2)] {
+        let out = format!("of-{done}.json");
+        let asked = EvaluateRequest { evaluators: vec![one.clone()], switches, out, ..request(&bench, &[]) };
+        let view = evaluate(&bench, &asked);
+        assert_eq!((view.done, view.failed), (done, failed), "{view:?}");
+    }
+}

@@ -182,9 +182,14 @@ fn evaluated(
         let options = with(&value(options), &[("kind", kind)]);
         let evaluator = Evaluator::read(name, &options)?;
         let own = Mapping::read(mapping.iter().copied())?;
-        let mapping = own.or(&usual, quirks).completed(names.iter().copied(), &said);
+        let own = own.or(&usual, quirks);
+        let has = |row: &usize| {
+            own.reaches(&data.columns, |key| data.value(*row, key), Some(|key: &str| target?.value(*row, key)))
+        };
+        let none = quirks.has("mapped_in_all_rows") && !(0..data.rows.len()).all(|row| has(&row));
+        let mapping = own.clone().completed(names.iter().copied(), &said);
         let mut results = Outputs::new(&evaluator, data.rows.len());
-        for row in 0..data.rows.len() {
+        for row in 0..if none { 0 } else { data.rows.len() } {
             let inputs = mapping.inputs(|key| data.value(row, key), |key| target?.value(row, key));
             if let Ok(outcome) = done(&evaluator, &evaluator.filtered(&inputs), quirks) {
                 results.set(row, &outcome);

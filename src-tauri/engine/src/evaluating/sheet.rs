@@ -24,6 +24,8 @@ pub(crate) struct Sheet {
     /// Columns of what the target said, in the order in which they come first.
     pub(crate) columns: Vec<String>,
     mappings: Vec<Mapping>,
+    /// By evaluator: a row lacks what is mapped, and so no row has a result where the package is followed.
+    lost: Vec<bool>,
     /// By evaluator and row: questions that an earlier row asks as well, with the how manieth row this one is of these.
     nths: HashMap<(usize, usize), Vec<(u128, u32)>>,
 }
@@ -58,7 +60,16 @@ impl Sheet {
         let of =
             |one: &super::wish::Configured| one.mapping.clone().completed(data(), &target).narrowed(&one.evaluator);
         let mappings = wish.evaluators.iter().map(of).collect();
-        Self { table: Arc::clone(table), said, columns, mappings, nths: HashMap::new() }
+        let lost = wish.evaluators.iter().map(|one| {
+            let reaches = |row: usize| {
+                let said = said.as_ref().and_then(|said| said.get(row)?.as_ref().ok());
+                let target = said.map(|said| |column: &str| cell(said, column));
+                one.mapping.reaches(&table.columns, |column| table.value(row, column), target)
+            };
+            wish.quirks.has("mapped_in_all_rows") && !(0..table.rows.len()).all(reaches)
+        });
+        let lost = lost.collect();
+        Self { table: Arc::clone(table), said, columns, mappings, lost, nths: HashMap::new() }
     }
 
     /// With rows counted that ask the same: other inputs need not be another question.
@@ -90,8 +101,10 @@ impl Sheet {
             Some(Ok(said)) => said.as_slice(),
             Some(Err(why)) => return Err(why.clone()),
         };
-        let target = |column: &str| said.iter().find(|(known, _)| known == column).map(|(_, value)| value);
-        let all = self.mappings[at].inputs(|column| self.table.value(row, column), target);
+        if self.lost[at] {
+            return Err("One row lacks what is mapped, and so the package has no result of any.".to_owned());
+        }
+        let all = self.mappings[at].inputs(|column| self.table.value(row, column), |column| cell(said, column));
         Ok(wish.evaluators[at].evaluator.filtered(&all))
     }
 
@@ -153,6 +166,11 @@ impl Sheet {
         let why = self.lost(wish, false).into_iter().next().filter(|_| said.iter().any(Result::is_ok))?;
         Some(format!("{why} The target gives {}. Mend the mapping, and begin again.", self.columns.join(", ")))
     }
+}
+
+/// What a target said of a row in a column.
+fn cell<'a>(said: &'a [(String, Value)], column: &str) -> Option<&'a Value> {
+    said.iter().find(|(known, _)| known == column).map(|(_, value)| value)
 }
 
 /// A row as a target is given it: an object of its columns.

@@ -62,9 +62,7 @@ impl Mapping {
     /// With every column of the data under its own name, where it does not say something else. What a target said goes first.
     #[must_use]
     pub fn completed<'a>(mut self, data: impl IntoIterator<Item = &'a str>, target: &[&'a str]) -> Self {
-        if self.only {
-            return self;
-        }
+        let data: Vec<&str> = if self.only { Vec::new() } else { data.into_iter().collect() };
         let said: HashSet<&str> = target.iter().copied().collect();
         let mut known: HashSet<String> = self.sources.iter().map(|(input, _)| input.clone()).collect();
         for column in data.into_iter().chain(target.iter().copied()) {
@@ -86,6 +84,21 @@ impl Mapping {
         let lost = self.sources.iter().filter(|(_, source)| !there(source));
         lost.map(|(input, source)| format!("`{input}` is mapped to `{}`, which is no column.", source.shown()))
             .collect()
+    }
+
+    /// Whether a row has everything that is mapped. A column of the data is there, whatever the row has in it, and of a target that is not
+    /// asked yet nobody knows.
+    pub fn reaches<'a>(
+        &self,
+        columns: &[String],
+        data: impl Fn(&str) -> Option<&'a Value>,
+        target: Option<impl Fn(&str) -> Option<&'a Value>>,
+    ) -> bool {
+        self.sources.iter().all(|(_, source)| match (source.target, &target) {
+            (true, Some(target)) => found(&source.way, target).is_some(),
+            (true, None) => true,
+            (false, _) => columns.contains(&source.way) || found(&source.way, &data).is_some(),
+        })
     }
 
     /// The inputs of a row, given what is in a column of the data and in one of the target.
@@ -210,7 +223,33 @@ mod tests {
         let own = [("ground_truth", "${data.truth}")];
         assert_eq!(names(&own, Quirks::default()), "ground_truth=t response=a query=q");
         assert_eq!(names(&own, Quirks::all()), "ground_truth=t");
+        // What a target said is given to all.
+        let own = Mapping::read(own).unwrap().or(&usual, &Quirks::all()).completed(["query"], &["answer"]);
+        let inputs = own.inputs(|key| row.get(key), |key| row.get(key));
+        assert_eq!(inputs.0.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["ground_truth", "answer"]);
         assert_eq!(names(&[], Quirks::all()), "response=a ground_truth=a query=q");
+    }
+
+    #[test]
+    fn a_row_has_what_is_mapped_where_the_way_leads_to_something() {
+        let row = json::read(r#"{"a": {"b": null}, "c.d": 1}"#).unwrap();
+        let said = json::read(r#"{"r": "said"}"#).unwrap();
+        let columns = ["a", "c.d", "lost"].map(str::to_owned);
+        for (reference, asked, reaches) in [
+            ("${data.a.b}", true, true),
+            ("${data.a.x}", true, false),
+            ("${data.c.d}", true, true),
+            // A column that this row has nothing in, and none at all.
+            ("${data.lost}", true, true),
+            ("${data.nothing}", true, false),
+            ("${target.r}", true, true),
+            ("${target.lost}", true, false),
+            ("${target.lost}", false, true),
+        ] {
+            let target = asked.then_some(|key: &str| said.get(key));
+            let mapping = Mapping::read([("in", reference)]).unwrap();
+            assert_eq!(mapping.reaches(&columns, |key| row.get(key), target), reaches, "{reference}");
+        }
     }
 
     #[test]

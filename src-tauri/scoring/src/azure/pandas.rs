@@ -117,7 +117,14 @@ fn of_csv(table: &mut Table, column: usize) {
         }
         return;
     }
-    let read = |cell: Option<&Value>| if is_nothing(cell) { Some(f64::NAN) } else { number_of_csv(cell?.text()?) };
+    // Whole numbers are read as such before they get a fraction; the least of 64 bits stands for nothing meanwhile.
+    let whole = |text: &str| {
+        let whole = i64::try_from(whole_of_csv(text)?).ok()?;
+        Some(if whole == i64::MIN { f64::NAN } else { float_of(whole) })
+    };
+    let are_wholes = there.iter().all(|text| whole(text).is_some());
+    let number = |text: &str| if are_wholes { whole(text) } else { number_of_csv(text) };
+    let read = |cell: Option<&Value>| if is_nothing(cell) { Some(f64::NAN) } else { number(cell?.text()?) };
     match each(table, column, read) {
         Some(values) => {
             for (row, value) in table.rows.iter_mut().zip(values) {
@@ -135,6 +142,11 @@ fn of_csv(table: &mut Table, column: usize) {
             }
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "that is what becomes of it there")]
+fn float_of(whole: i64) -> f64 {
+    whole as f64
 }
 
 fn is_of(wholes: &[i128], fits: fn(i128) -> bool) -> bool {

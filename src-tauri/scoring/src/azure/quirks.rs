@@ -22,7 +22,7 @@ const fn quirk(name: &'static str, theirs: &'static str, ours: &'static str) -> 
 }
 
 /// All switches.
-pub const QUIRKS: [Quirk; 36] = [
+pub const QUIRKS: [Quirk; 37] = [
     quirk(
         "hidden_tool_definitions",
         "The judge of tool calls is never shown what the tools are, because of a misspelt name.",
@@ -136,7 +136,7 @@ pub const QUIRKS: [Quirk; 36] = [
     ),
     quirk(
         "pandas_types",
-        "Columns of data are given new types as a whole: texts that look like numbers or dates become such, and the text metrics fail on them. Of a key that stands twice in a row, the last value counts.",
+        "Columns of data are given new types as a whole: texts that look like numbers or dates become such, and the text metrics fail on them. Numbers with a fraction are read roughly: 0.3 becomes 0.30000000000000004. Of a key that stands twice in a row, the last value counts.",
         "Values keep the types that they have in the file, and a row with a key that stands twice is not read.",
     ),
     quirk(
@@ -181,8 +181,13 @@ pub const QUIRKS: [Quirk; 36] = [
     ),
     quirk(
         "own_mapping_only",
-        "An evaluator with a mapping of its own is given what that names, and nothing else.",
+        "An evaluator with a mapping of its own is given what that names and what a target said, and nothing else.",
         "What it does not name comes from the mapping of all, and from columns of the same name.",
+    ),
+    quirk(
+        "mapped_in_all_rows",
+        "Where one row lacks what an input is mapped to, inside of an object or among what a target said, no row has a result.",
+        "Only that row has none.",
     ),
     quirk(
         "rouge_types_unlisted",

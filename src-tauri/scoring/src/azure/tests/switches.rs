@@ -10,7 +10,8 @@ const SCORE: &str = r#"{"explanation": "r", "score": 4}"#;
 const TALK: &str = r#"{"conversation": {"messages": [{"role": "assistant", "content": "Hi"}, {"role": "user", "content": "A?"}, {"role": "assistant", "content": "a"}, {"role": "user", "content": "B?"}, {"role": "assistant", "content": "b"}]}}"#;
 
 /// Switches whose way shows in whole files only.
-const OF_FILES: [&str; 6] = [
+const OF_FILES: [&str; 7] = [
+    "mapped_in_all_rows",
     "own_mapping_only",
     "pandas_types",
     "bare_nan",
