@@ -150,11 +150,9 @@ impl Thread {
     }
 
     fn of_run(&self, id: &str, choice: &Choice) -> Row {
-        let messages = self.in_order();
         let is_its = |message: &Message| message.run.as_deref() == Some(id);
-        let end = messages.iter().rposition(is_its).map_or(messages.len(), |last| last + 1);
-        let (response, query): (Vec<&Message>, Vec<&Message>) =
-            messages[..end].iter().partition(|message| is_its(message));
+        let messages = self.in_order(is_its);
+        let (response, query): (Vec<&Message>, Vec<&Message>) = messages.iter().partition(|message| is_its(message));
         self.row(query.into_iter(), response.into_iter(), choice)
     }
 
@@ -177,18 +175,24 @@ impl Thread {
         Row { query, response: response.map(Message::value).collect(), tool_definitions: self.tools.clone() }
     }
 
-    /// Instructions first; the rest by time, where all say theirs, what tools returned before what was said at the same time.
-    fn in_order(&self) -> Vec<Message> {
-        let (mut ordered, mut rest): (Vec<Message>, Vec<Message>) =
+    /// Instructions first; the rest by time, where all say theirs, up to the last that is asked for. Of the same time are what tools
+    /// returned before what was said, but nothing that came after all that is asked for.
+    fn in_order(&self, is_asked_for: impl Fn(&Message) -> bool) -> Vec<Message> {
+        let (mut ordered, rest): (Vec<Message>, Vec<Message>) =
             self.messages.iter().cloned().partition(|message| message.role == "system");
         let times: Option<Vec<f64>> = rest.iter().map(time).collect();
-        if let Some(times) = times {
-            let mut dated: Vec<(f64, Message)> = times.into_iter().zip(rest).collect();
+        let is_timed = times.is_some();
+        let mut dated: Vec<(f64, Message)> =
+            times.unwrap_or_else(|| vec![0.0; rest.len()]).into_iter().zip(rest).collect();
+        dated.sort_by(|a, b| a.0.total_cmp(&b.0));
+        if let Some(last) = dated.iter().rposition(|(_, message)| is_asked_for(message)) {
+            dated.truncate(last + 1);
+        }
+        if is_timed {
             let late = |message: &Message| u8::from(message.role == "assistant" && !message.calls());
             dated.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| late(&a.1).cmp(&late(&b.1))));
-            rest = dated.into_iter().map(|(_, message)| message).collect();
         }
-        ordered.append(&mut rest);
+        ordered.extend(dated.into_iter().map(|(_, message)| message));
         ordered
     }
 }

@@ -280,3 +280,17 @@ fn the_text_of_a_response_is_the_last_that_the_agent_said() {
     assert_eq!(rows(said)[0].response_text().as_deref(), Some("Number\nseven."));
     assert_eq!(rows(r#"[{"role": "user", "content": "Which?"}]"#)[0].response_text(), None);
 }
+
+#[test]
+fn what_was_said_after_a_run_is_no_part_of_its_query_though_it_was_in_the_same_second() {
+    let said = |role: &str, run: &str, text: &str| {
+        format!(
+            r#"{{"role": "{role}", {run}"content": [{{"type": "text", "text": "{text}"}}], "createdAt": "2025-06-01T08:00:00Z"}}"#
+        )
+    };
+    let messages =
+        [said("user", "", "High tide?"), said("assistant", r#""run_id": "a", "#, "At nine."), said("user", "", "Low?")];
+    let thread = format!(r#"{{"messages": [{}]}}"#, messages.join(", "));
+    let choice = Choice { part: Part::Run("a".to_owned()), ..Choice::default() };
+    assert_eq!(told(&rows(&thread, &choice)[0]), "user:High tide? => assistant:At nine.");
+}
