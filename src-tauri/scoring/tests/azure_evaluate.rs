@@ -183,9 +183,8 @@ fn evaluated(
         let evaluator = Evaluator::read(name, &options)?;
         let own = Mapping::read(mapping.iter().copied())?;
         let own = own.or(&usual, quirks);
-        let has = |row: &usize| {
-            own.reaches(&data.columns, |key| data.value(*row, key), Some(|key: &str| target?.value(*row, key)))
-        };
+        let has =
+            |row: &usize| own.reaches(&data.columns, |key| data.value(*row, key), |key| target?.value(*row, key), true);
         let none = quirks.has("mapped_in_all_rows") && !(0..data.rows.len()).all(|row| has(&row));
         let mapping = own.clone().completed(names.iter().copied(), &said);
         let mut results = Outputs::new(&evaluator, data.rows.len());

@@ -63,8 +63,8 @@ impl Sheet {
         let lost = wish.evaluators.iter().map(|one| {
             let reaches = |row: usize| {
                 let said = said.as_ref().and_then(|said| said.get(row)?.as_ref().ok());
-                let target = said.map(|said| |column: &str| cell(said, column));
-                one.mapping.reaches(&table.columns, |column| table.value(row, column), target)
+                let of_target = |column: &str| cell(said.map(Vec::as_slice).unwrap_or_default(), column);
+                one.mapping.reaches(&table.columns, |column| table.value(row, column), of_target, said.is_some())
             };
             wish.quirks.has("mapped_in_all_rows") && !(0..table.rows.len()).all(reaches)
         });

@@ -159,8 +159,8 @@ fn is_signed(whole: i128) -> bool {
 
 /// Names of columns of CSV: one that is empty has the number of its column, and of two that are the same the second is numbered.
 pub(super) fn distinct(names: Vec<String>) -> Vec<String> {
-    let named = |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };
-    let names: Vec<String> = names.into_iter().enumerate().map(named).collect();
+    let filled = |(at, name): (usize, String)| if name.is_empty() { format!("Unnamed: {at}") } else { name };
+    let names: Vec<String> = names.into_iter().enumerate().map(filled).collect();
     let mut counts: HashMap<String, usize> = HashMap::new();
     let mut one = |name: &String| {
         let mut own = name.clone();

@@ -26,14 +26,12 @@ pub(super) fn are_dates<'a, I: Iterator<Item = Option<&'a Value>>>(cells: impl F
     if !has(|cell| !matches!(cell, Value::Bool(_))) {
         return false;
     }
-    match numbers {
-        Some(numbers) => numbers.iter().all(|number| number.is_nan() || is_moment(*number)),
-        None => {
-            let texts = || cells().flatten().filter_map(Value::text).filter(|text| !is_nothing(text));
-            let other = has(|cell| matches!(cell, Value::Bool(_) | Value::List(_) | Value::Map(_)));
-            !other && (texts().all(|text| float(text).is_some_and(f64::is_finite)) || texts().all(is_date))
-        }
+    if let Some(numbers) = numbers {
+        return numbers.iter().all(|number| number.is_nan() || is_moment(*number));
     }
+    let texts = || cells().flatten().filter_map(Value::text).filter(|text| !is_nothing(text));
+    let other = has(|cell| matches!(cell, Value::Bool(_) | Value::List(_) | Value::Map(_)));
+    !other && (texts().all(|text| float(text).is_some_and(f64::is_finite)) || texts().all(is_date))
 }
 
 fn number(value: &Value) -> Option<f64> {

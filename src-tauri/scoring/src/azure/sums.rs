@@ -241,7 +241,9 @@ impl Defect<'_> {
             Told::Details => return rates,
         };
         let sum = numbers.iter().fold(0.0, |sum, number| sum + number);
-        rates.iter_mut().for_each(|rate| rate.value = (!numbers.is_empty()).then(|| sum / float(numbers.len())));
+        for rate in &mut rates {
+            rate.value = (!numbers.is_empty()).then(|| sum / float(numbers.len()));
+        }
         rates
     }
 
