@@ -191,6 +191,12 @@ fn a_judge_is_asked_once_for_each_row_and_needs_a_file_to_keep_what_it_says() {
         assert!(ran.out.contains("relevance.relevance") && ran.out.contains("4.0000"), "{}", ran.out);
     }
     assert!(sandbox.folder.join(".touchstone/evaluations/out.jsonl").exists());
+    // What nobody reads is refused, and what was begun with it goes on.
+    let stray = |out: &str| judge(&["--out", out, "--replace", "--column-mapping", "respons=${data.answer}"]);
+    let (ran, anew) = (stray("out.json"), stray("other.json"));
+    assert_eq!((ran.status, anew.status, server.seen().len()), (0, 2, 4), "{ran:?} {anew:?}");
+    assert!(ran.out.contains("`respons` is mapped") && ran.out.contains("It is passed over"), "{}", ran.out);
+    assert!(anew.err.contains("`respons` is mapped") && !anew.err.contains("passed over"), "{}", anew.err);
 }
 
 #[test]

@@ -63,6 +63,21 @@ fn a_target_is_asked_once_more_about_rows_that_have_no_result_and_about_all_of_t
 }
 
 #[test]
+fn what_a_target_said_is_not_lost_for_a_mapping_that_nobody_reads() {
+    let bench = Bench::new().file("rows.jsonl", ROWS);
+    let app = bench.another_app();
+    let broken = "case \"$row\" in *Where*) exit 3;; esac\necho '{\"response\": \"At seven.\"}'";
+    evaluate(&app, &request(&bench, broken, &["f1_score"], &[]));
+    let stray = request(&bench, broken, &["f1_score"], &["respons=${target.response}"]);
+    let (view, _) = evaluate(&app, &stray);
+    assert_eq!((view.notes.len(), view.done, asked(&bench)), (1, 2, 4), "{view:?}");
+    assert_eq!(app.plan_evaluating_file(&stray).unwrap().lacks, view.notes);
+    let elsewhere = FileRequest { out: Some(bench.path("other.json")), ..stray };
+    let refused = app.start_evaluating_file(&elsewhere).unwrap_err();
+    assert!(refused.message.starts_with("`respons` is mapped") && asked(&bench) == 4, "{}", refused.message);
+}
+
+#[test]
 fn a_row_that_the_provider_refused_is_judged_once_more_with_what_the_target_said_before() {
     let server = Scripted::start(|seen: &Seen| {
         let is_refused = seen.number < 3 && String::from_utf8_lossy(&seen.body).contains("Where?");

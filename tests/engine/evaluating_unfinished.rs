@@ -2,7 +2,7 @@
 use super::bench::Bench;
 use super::evaluating::{ended, evaluate, offered, one_at_a_time, refused, request, scored};
 use super::scripted::{Latch, Scripted, Seen};
-use touchstone_engine::rows::{EvaluateRequest, EvaluateUnfinished, LaunchState};
+use touchstone_engine::rows::{EvaluateAgain, EvaluateRequest, EvaluateUnfinished, LaunchState};
 
 #[test]
 fn the_plan_says_what_the_start_would_refuse() {
@@ -50,4 +50,36 @@ fn what_was_begun_can_be_gone_on_with_after_the_program_ended_until_its_results_
     assert_eq!(left(&bench), []);
     bench.write("results/evaluations/.touchstone/evaluations/other.jsonl.unfinished", "{\"data\": 1}");
     assert_eq!(left(&bench), [], "what cannot be understood is not offered");
+}
+
+#[test]
+fn what_was_begun_with_a_mapping_that_nobody_reads_goes_on_with_a_note_and_nothing_is_begun_with_one() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server =
+        Scripted::start(move |seen: &Seen| if seen.number == 1 { scored(3).once_open(&held) } else { scored(3) });
+    let bench = one_at_a_time(&server);
+    // What nobody reads is in no question, so a version that took it kept the same.
+    let usual = request(&bench, &["relevance"]);
+    let id = bench.app().start_evaluating(&usual).unwrap().evaluation;
+    server.wait_for(2);
+    bench.app().stop_evaluating(&id, false).unwrap();
+    latch.open();
+    ended(bench.app(), &id);
+    let mut stray = usual;
+    stray.evaluators[0].mapping = vec![("respons".to_owned(), "${data.response}".to_owned())];
+    let elsewhere = EvaluateRequest { out: "other".to_owned(), ..stray.clone() };
+    for anew in [elsewhere, EvaluateRequest { again: EvaluateAgain::All, ..stray.clone() }] {
+        let (refused, plan) = (refused(&bench, &anew), bench.app().plan_evaluating(&anew).unwrap_err());
+        assert!(refused.message.ends_with("Did you mean `response`?"), "{}", refused.message);
+        assert_eq!((plan.message, server.seen().len()), (refused.message, 2));
+    }
+    let plan = bench.app().plan_evaluating(&stray).unwrap();
+    assert_eq!((plan.kept, plan.calls_least), (2, 1));
+    let view = evaluate(&bench, &stray);
+    assert_eq!((view.state, view.calls, server.seen().len()), (LaunchState::Done, 1, 3));
+    assert_eq!(view.notes, plan.lacks);
+    let [note] = view.notes.try_into().unwrap();
+    assert!(note.starts_with("relevance: `respons` is mapped, and `relevance` takes no such input."), "{note}");
+    assert!(note.ends_with("It is passed over, so that what was paid for before goes on."), "{note}");
 }

@@ -39,6 +39,7 @@ export const evaluation = (id: string, change: Partial<EvaluationView> = {}): Ev
   began_ms: Date.UTC(2025, 0, 20, 12),
   state: "done",
   why: null,
+  notes: [],
   total: 16,
   done: 14,
   failed: 2,

@@ -58,7 +58,7 @@ out: string,
  */
 exists: boolean, 
 /**
- * What rows lack for their evaluators, as sentences: `"relevance: 3 of 8 rows have no query."`.
+ * What rows lack for their evaluators, and what is mapped and passed over, as sentences: `"relevance: 3 of 8 rows have no query."`.
  */
 lacks: Array<string>, 
 /**

@@ -32,6 +32,10 @@ state: LaunchState,
  */
 why: string | null, 
 /**
+ * What whoever began it should know, as sentences: what is mapped and passed over.
+ */
+notes: Array<string>, 
+/**
  * Rows times evaluators.
  */
 total: number, 

@@ -158,6 +158,7 @@ impl App {
         let table = table(&asked.found, &wish.quirks)?;
         usable(&asked, &table, &wish)?;
         let Hired { models, setup, .. } = self.models(&wish, request)?;
+        let notes = plan::strays(&asked, &wish, &table, &models)?;
         self.keyed(&models)?;
         plan::startable(&asked, &wish, &table)?;
         free(&asked, request.replace)?;
@@ -190,6 +191,7 @@ impl App {
             redactor,
             max_cost: rules.max_cost,
             again: request.again,
+            notes,
         };
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();

@@ -56,6 +56,8 @@ pub(super) struct Job {
     pub(super) max_cost: Option<f64>,
     /// What is asked once more of that which was paid for.
     pub(super) again: EvaluateAgain,
+    /// What whoever began it should know, as sentences.
+    pub(super) notes: Vec<String>,
 }
 
 /// The models that are asked, as far as any have to be.
@@ -303,6 +305,7 @@ impl Work {
             began_ms: self.course.began_ms,
             state: self.course.state(standing.over, progress.done + progress.failed, progress.total),
             why: standing.why.clone(),
+            notes: self.job.notes.clone(),
             total: progress.total,
             done: progress.done,
             failed: progress.failed,

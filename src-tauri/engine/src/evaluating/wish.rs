@@ -31,6 +31,8 @@ pub(crate) struct Wish {
     /// Names of the switches that were asked for.
     pub(crate) switches: Vec<String>,
     pub(crate) rounds: u32,
+    /// What is mapped and nobody reads, as sentences.
+    stray: Vec<String>,
 }
 
 impl Wish {
@@ -46,19 +48,30 @@ impl Wish {
             return Err(format!("Choose 1 to {MOST_EVALUATORS} evaluators; there are {many}."));
         }
         let of_all = mapping(usual)?;
-        let mut evaluators: Vec<Configured> = Vec::new();
+        let (mut evaluators, mut stray): (Vec<Configured>, Vec<String>) = (Vec::new(), Vec::new());
         for asked in &request.evaluators {
-            let one = configured(asked, &of_all, &quirks)?;
+            let (one, unread) = configured(asked, &of_all, &quirks)?;
+            stray.extend(unread);
             if evaluators.iter().any(|other| other.evaluator.name == one.evaluator.name) {
                 return Err(format!("Two evaluators are named `{}`: give each a name.", one.evaluator.name));
             }
             evaluators.push(one);
         }
-        let stray = usual.iter().find(|(input, _)| !is_known(&evaluators, input));
-        if let Some((input, _)) = stray {
-            return Err(unread(input, &evaluators.iter().map(|one| &one.evaluator).collect::<Vec<_>>()));
+        let all: Vec<&Evaluator> = evaluators.iter().map(|one| &one.evaluator).collect();
+        let of_nobody = usual.iter().filter(|(input, _)| !is_known(&evaluators, input));
+        stray.extend(of_nobody.map(|(input, _)| unread(input, &all)));
+        Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds, stray })
+    }
+
+    /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed over, with a sentence for each: what was
+    /// begun by a version that took it goes on.
+    pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {
+        let Some(first) = self.stray.first() else { return Ok(Vec::new()) };
+        if !is_begun() {
+            return Err(first.clone());
         }
-        Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds })
+        let told = |why: &String| format!("{why} It is passed over, so that what was paid for before goes on.");
+        Ok(self.stray.iter().map(told).collect())
     }
 
     /// A model has to be asked.
@@ -127,7 +140,12 @@ fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
     Mapping::read(pairs.iter().map(|(input, from)| (input.as_str(), from.as_str())))
 }
 
-fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Result<Configured, String> {
+/// An evaluator, and what is mapped for it that it does not read.
+fn configured(
+    asked: &EvaluatorRequest,
+    usual: &Mapping,
+    quirks: &Quirks,
+) -> Result<(Configured, Vec<String>), String> {
     let name = if asked.name.is_empty() { &asked.kind } else { &asked.name };
     let about = |why: String| format!("{name}: {why}");
     let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };
@@ -145,11 +163,10 @@ fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Res
         entries.push((Value::from(key), Value::Number(written(threshold))));
     }
     let evaluator = Evaluator::read_like(name, &Value::Map(entries), quirks).map_err(about)?;
-    if let Some((input, _)) = asked.mapping.iter().find(|(input, _)| !evaluator.reads(input)) {
-        return Err(about(unread(input, &[&evaluator])));
-    }
+    let stray = asked.mapping.iter().filter(|(input, _)| !evaluator.reads(input));
+    let stray = stray.map(|(input, _)| about(unread(input, &[&evaluator]))).collect();
     let mapping = mapping(&asked.mapping).map_err(|why| format!("{name}: {why}"))?.or(usual, quirks);
-    Ok(Configured { evaluator, mapping })
+    Ok((Configured { evaluator, mapping }, stray))
 }
 
 /// Graders call it otherwise, and ROUGE has three.
@@ -182,7 +199,8 @@ mod tests {
         let mut evaluators: Vec<EvaluatorRequest> = kinds.iter().map(one).collect();
         evaluators[0].mapping = pairs(own);
         let request = EvaluateRequest { evaluators, ..EvaluateRequest::default() };
-        Wish::read(&request, &pairs(usual)).map_or_else(|why| why, |_| "well".to_owned())
+        let read = Wish::read(&request, &pairs(usual)).and_then(|wish| wish.strays(|| false));
+        read.map_or_else(|why| why, |_| "well".to_owned())
     }
 
     #[test]

@@ -183,7 +183,7 @@ pub struct EvaluatePlan {
     pub out: String,
     /// There is such a file already.
     pub exists: bool,
-    /// What rows lack for their evaluators, as sentences: `"relevance: 3 of 8 rows have no query."`.
+    /// What rows lack for their evaluators, and what is mapped and passed over, as sentences: `"relevance: 3 of 8 rows have no query."`.
     pub lacks: Vec<String>,
     /// That the workspace file has a budget that binds nothing, because nobody knows a price, as a sentence.
     pub unbound: Option<String>,
@@ -229,6 +229,8 @@ pub struct EvaluationView {
     pub state: LaunchState,
     /// Why it stops or stopped early, as a sentence.
     pub why: Option<String>,
+    /// What whoever began it should know, as sentences: what is mapped and passed over.
+    pub notes: Vec<String>,
     /// Rows times evaluators.
     pub total: u64,
     /// Of these, how many have a result.

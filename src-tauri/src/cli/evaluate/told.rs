@@ -29,6 +29,7 @@ pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()
 pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), again: Option<Again>) -> Vec<String> {
     let EvaluationView { total, done, failed, missing, unread, calls, tokens, cost, .. } = view;
     let mut lines = vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
+    lines.extend(view.notes.iter().map(|note| one_line(note).into_owned()));
     if *unread > 0 {
         lines.push(format!(
             "{unread} {} could not be read, also when asked again. Begin with --again=unread --replace: these are asked once more, and nothing else.",

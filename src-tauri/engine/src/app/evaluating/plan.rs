@@ -38,6 +38,9 @@ impl App {
         let target = said.iter().flatten().filter(|said| said.is_err()).count() as u64;
         let sheet = Sheet::of(&wish, &table, said).counted(&wish);
         let Owed { asks, embeds, known, unread } = owed(&wish, &sheet, &models, kept.as_ref(), asked.again);
+        let has_answered = !asked.target.is_empty() && target < table.rows.len() as u64;
+        let strays = wish.strays(|| known > 0 || has_answered).map_err(bad)?;
+        let lacks = if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) };
         let (each, more) = each(&wish, target);
         let (sum, known_first) = (asks.and(embeds), target == 0 || more == (0, 0));
         let cost = cost(&models, asks, embeds).filter(|_| known_first);
@@ -55,7 +58,7 @@ impl App {
             cost_most: cost.map(|(_, most)| most),
             out: asked.shown.clone().unwrap_or_default(),
             exists: asked.place.as_ref().map(Place::exists).transpose().map_err(disk)?.unwrap_or(false),
-            lacks: if target == 0 { sheet.lacks(&wish) } else { sheet.lost(&wish, true) },
+            lacks: strays.into_iter().chain(lacks).collect(),
             unbound,
             why_not: self.refusal(asked, &wish, &table, &models),
         })
@@ -70,6 +73,24 @@ impl App {
             .err()
             .map(|AppError { message, hint, .. }| Trouble { message, fix: hint })
     }
+}
+
+/// Refuses what is mapped and nobody reads, unless something is there that was paid for with it.
+pub(super) fn strays(
+    asked: &Asked,
+    wish: &Wish,
+    table: &Arc<Table>,
+    models: &Models,
+) -> Result<Vec<String>, AppError> {
+    let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
+    let kept = kept.map(Place::kept).transpose().map_err(disk)?;
+    let is_begun = || {
+        let said = (!asked.target.is_empty()).then(|| answered(wish, table, &asked.target, kept.as_ref()));
+        let has_answered = said.iter().flatten().any(Result::is_ok);
+        let sheet = Sheet::of(wish, table, said).counted(wish);
+        has_answered || owed(wish, &sheet, models, kept.as_ref(), asked.again).known > 0
+    };
+    wish.strays(is_begun).map_err(bad)
 }
 
 /// Refuses a target that cannot be started, unless it said all that is needed before.
