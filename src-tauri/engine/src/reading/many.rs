@@ -30,6 +30,8 @@ pub(crate) struct Whole {
     pub(crate) runs: usize,
     /// What it says of all of them.
     pub(crate) says: Value,
+    /// How many keys of that were not read.
+    pub(crate) unread: usize,
 }
 
 /// Hands over runs as their files are now, each with the place of its id. Those that stand in a file with others come last.
@@ -79,7 +81,7 @@ fn of_file(
         }
     }
     places.sort_unstable();
-    let whole = Arc::new(Whole { path: file.shown(), runs: many.len(), says: many.says().clone() });
+    let whole = Arc::new(Whole { path: file.shown(), runs: many.len(), says: many.says().clone(), unread: many.unread() });
     for some in places.chunks(AT_ONCE) {
         match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {
             Ok(runs) => {

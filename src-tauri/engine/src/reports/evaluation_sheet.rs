@@ -4,6 +4,7 @@ use super::evaluation_file::{Columns, Said};
 use crate::reading::{Told, Whole};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use touchstone_formats::collection::{MOST_BESIDE, MOST_METADATA};
 use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{Fault, Gathered, Gathering, Kept, Metric, Quirks, Results, metrics};
 
@@ -140,7 +141,7 @@ impl Sheet {
         let gathered = gathering.end()?;
         let rows = gathered.data.rows.len();
         let summed = metrics(&gathered.outputs, &Quirks::default());
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = files.iter().filter_map(|(whole, _)| unread(whole)).collect();
         let mut carried = Carried::default();
         match files.as_slice() {
             [(whole, of_it)] if *of_it == rows && rows == whole.runs => {
@@ -203,6 +204,19 @@ fn left(whole: &Whole, gathered: &Gathered, summed: &[Metric]) -> Option<String>
     })
 }
 
+/// What of a file was not read, and so cannot be written.
+fn unread(whole: &Whole) -> Option<String> {
+    let (keys, are, they) = match whole.unread {
+        0 => return None,
+        1 => ("1 key".to_owned(), "is", "it was"),
+        many => (format!("{many} keys"), "are", "they were"),
+    };
+    let (path, most, room) = (&whole.path, MOST_BESIDE, MOST_METADATA >> 20);
+    Some(format!(
+        "{keys} beside the rows of {path} {are} left out, because {they} not read: of such keys {most} are, with {room} MB in all, where they hold JSON."
+    ))
+}
+
 /// A number over all rows that is no sum of a column: what the package sums up otherwise has our name, or that of a column.
 fn is_of_nobody(name: &str, gathered: &Gathered, summed: &[Metric]) -> bool {
     let Some((evaluator, key)) = name.rsplit_once('.') else { return true };
@@ -229,7 +243,8 @@ mod tests {
 
     fn written(text: &str) -> Made {
         let many = Collection::open("x.json", text.as_bytes()).unwrap();
-        let whole = Arc::new(Whole { path: "x.json".to_owned(), runs: many.len(), says: many.says().clone() });
+        let (runs, says) = (many.len(), many.says().clone());
+        let whole = Arc::new(Whole { path: "x.json".to_owned(), runs, says, unread: many.unread() });
         let paths: Vec<String> = (0..many.len()).map(|at| format!("x.json#{}", many.key(at))).collect();
         let mut sheet = Sheet::new(paths.iter().map(String::as_str));
         for (at, path) in paths.iter().enumerate() {
@@ -237,6 +252,18 @@ mod tests {
             sheet.take_stored(path, path, told).unwrap();
         }
         sheet.made().unwrap()
+    }
+
+    #[test]
+    fn keys_beside_the_rows_that_were_not_read_are_counted_in_a_note() {
+        let notes = |keys: usize| {
+            let keys: String = (0..keys).map(|at| format!(", \"k{at}\": {at}")).collect();
+            written(&format!("{{\"rows\": [{{\"inputs.query\": \"q\"}}]{keys}}}")).notes
+        };
+        assert!(notes(MOST_BESIDE).is_empty());
+        let told = "beside the rows of x.json is left out, because it was not read: of such keys 100 are, with 1 MB in all, where they hold JSON.";
+        assert_eq!(notes(MOST_BESIDE + 1), [format!("1 key {told}")]);
+        assert!(notes(MOST_BESIDE + 7)[0].starts_with("7 keys beside the rows of x.json are left out, because they were"));
     }
 
     fn any_value() -> impl Strategy<Value = Value> {

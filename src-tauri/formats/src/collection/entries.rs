@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Columns of a table after this are not read.
 const MOST_COLUMNS: usize = 1_000;
 /// Keys beside the members after this are not read.
-const MOST_BESIDE: usize = 100;
+pub const MOST_BESIDE: usize = 100;
 
 /// A member that was not read yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,13 +38,15 @@ pub(super) struct Found {
     pub(super) columns: Vec<String>,
     /// What stands beside the members, by its key.
     pub(super) beside: Vec<(String, Range<usize>)>,
+    /// How many keys of these are more than are read.
+    pub(super) more: usize,
 }
 
 /// Finds the members of a file.
 pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     let mut gathered =
         Gathered { repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines), ..Gathered::default() };
-    let (mut columns, mut beside) = (Vec::new(), Vec::new());
+    let (mut columns, mut beside, mut more) = (Vec::new(), Vec::new(), 0);
     match form {
         Form::Converted | Form::PassRate => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
@@ -70,7 +72,8 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
                         }
                     }
                     Some(name) if is_kept(name) && beside.len() < MOST_BESIDE => beside.push((name.to_owned(), span)),
-                    _ => {}
+                    Some(name) => more += usize::from(is_kept(name)),
+                    None => {}
                 }
             }
         }
@@ -83,7 +86,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
     count_lines(&mut gathered.entries, bytes);
-    Found { entries: gathered.entries, columns, beside }
+    Found { entries: gathered.entries, columns, beside, more }
 }
 
 /// Counts the lines before each member, in one pass: a file where everything is broken asks for them as often as it has members.

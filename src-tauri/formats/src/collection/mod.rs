@@ -11,6 +11,7 @@ mod rows;
 mod split;
 mod verdicts;
 
+pub use entries::MOST_BESIDE;
 pub use form::{Form, form_of, why_no_runs};
 pub use place::{MOST_KEY, Place, named_run, run_name};
 pub use replies::Heard;
@@ -32,7 +33,7 @@ const HEAD: usize = 16 << 10;
 /// Members after this are not read.
 pub const MOST_MEMBERS: usize = 100_000;
 /// What a file says of all its members may be this long.
-const MOST_METADATA: usize = 1 << 20;
+pub const MOST_METADATA: usize = 1 << 20;
 
 /// One run of a file.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,8 @@ pub struct Collection<'a> {
     columns: Vec<String>,
     /// What the file says of all its members.
     metadata: Value,
+    /// How many keys beside the members are in none of it.
+    unread: usize,
     /// Why evaluators have no result for some of them.
     errors: Errors,
 }
@@ -72,9 +75,9 @@ impl<'a> Collection<'a> {
         let found = entries::find(form, bytes);
         let errors = found.beside.iter().find(|(key, _)| form == Form::Rows && key == errors::KEY);
         let errors = errors.map(|(_, span)| Errors::read(bytes, span)).unwrap_or_default();
-        let metadata = metadata(form, bytes, found.beside);
+        let (metadata, unread) = metadata(form, bytes, found.beside);
         let place = Whereabouts::of(form, path, &metadata);
-        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata, errors })
+        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata, unread: unread + found.more, errors })
     }
 
     /// How many members there are.
@@ -100,6 +103,12 @@ impl<'a> Collection<'a> {
     /// What the file says of all its members: of evaluations of rows, everything beside them by its key.
     pub fn says(&self) -> &Value {
         &self.metadata
+    }
+
+    /// How many keys of what the file says of all its members were not read: they are more than [`MOST_BESIDE`], what they hold is too long,
+    /// or no value.
+    pub fn unread(&self) -> usize {
+        self.unread
     }
 
     /// Why evaluators have no result for a member, where the file says so beside it: names of evaluators, each with a sentence.
@@ -182,24 +191,29 @@ pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
     file.run(file.find(key).unwrap_or(usize::MAX))
 }
 
-/// What stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the last.
-fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Value {
-    let (mut entries, mut room): (Vec<(Value, Value)>, usize) = (Vec::new(), MOST_METADATA);
-    for (key, span) in beside {
-        let Some(left) = room.checked_sub(span.len()).filter(|_| key != errors::KEY) else { continue };
-        let Ok(value) = value(&bytes[span]) else { continue };
+/// What stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the last. And
+/// how many of these keys were not read.
+fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> (Value, usize) {
+    let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) = (Vec::new(), MOST_METADATA, 0);
+    for (key, span) in beside.into_iter().filter(|(key, _)| key != errors::KEY) {
+        let fits = room.checked_sub(span.len());
+        let Some((left, value)) = fits.and_then(|left| Some((left, value(&bytes[span]).ok()?))) else {
+            unread += 1;
+            continue;
+        };
         room = left;
         entries.retain(|(known, _)| known.text() != Some(&key));
         entries.push((Value::Text(key), value));
     }
-    match form {
+    let said = match form {
         Form::Rows => Value::Map(entries),
         _ => entries
             .into_iter()
             .find(|(key, _)| key.text() == Some("metadata"))
             .map(|(_, value)| value)
             .unwrap_or_default(),
-    }
+    };
+    (said, unread)
 }
 
 fn value(bytes: &[u8]) -> Result<Value, ReadError> {

@@ -190,6 +190,24 @@ fn what_a_file_says_of_all_its_rows_is_a_fact_of_each_and_every_row_is_kept_as_i
 }
 
 #[test]
+fn keys_beside_the_rows_that_are_not_read_are_counted() {
+    let rows = r#""rows": [{"inputs.query": "q"}], "errors": []"#;
+    let unread = |more: &[String]| {
+        let text = format!("{{{rows}, {}}}", more.join(", "));
+        let many = Collection::open("x.json", text.as_bytes()).unwrap();
+        (many.says().entries().len(), many.unread())
+    };
+    let keys = |many: usize| -> Vec<String> { (0..many).map(|at| format!("\"k{at}\": {at}")).collect() };
+    let long = |length: usize| format!("\"long\": \"{}\"", "x".repeat(length));
+    assert_eq!(unread(&keys(99)), (99, 0), "reasons have a place of their own");
+    assert_eq!(unread(&keys(107)), (99, 8));
+    assert_eq!(unread(&[long(MOST_METADATA), keys(1).remove(0)]), (1, 1));
+    assert_eq!(unread(&[long(MOST_METADATA / 2), keys(1).remove(0), "\"odd\": oops".to_owned()]), (2, 1));
+    let results = br#"{"metadata": {"a": 1}, "other": 2, "results": []}"#;
+    assert_eq!(Collection::open("x.json", results).map(|many| many.unread()), Ok(0));
+}
+
+#[test]
 fn hostile_rows_are_damaged_alone() {
     let deep = format!("{{\"inputs.query\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
     let rows = [
