@@ -172,3 +172,13 @@ fn stored_verdicts_are_held_against_people_and_each_other_and_no_result_is_no_ve
     let large = bench.app().trust("path:pier_large*").unwrap();
     assert_eq!((large.raters.len(), large.pairs[0].n), (2, 3));
 }
+
+#[test]
+fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_report() {
+    let said: Vec<String> = (0..102).map(|at| format!("\"outputs.e{at:03}.e{at:03}\": 1")).collect();
+    let bench = Bench::new().file("results/wide.jsonl", format!("{{\"inputs.query\": \"q\", {}}}\n", said.join(", ")));
+    let bench = bench.open();
+    let notes = |format| bench.app().make_report(&ReportRequest::of(format), true).unwrap().notes;
+    let is_told = |notes: Vec<String>| notes.iter().filter(|note| note.contains(" 2 more are left out")).count();
+    assert_eq!((is_told(notes(ReportFormat::Csv)), is_told(notes(ReportFormat::Html))), (1, 0));
+}

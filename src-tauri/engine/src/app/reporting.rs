@@ -34,6 +34,7 @@ impl App {
         let mut text = reports::write(&page, request.format, request.theme.as_deref())
             .map_err(|why| AppError::new(Code::Failed, format!("The report could not be written: {why}.")))?;
         let (end, media_type) = reports::kind(request.format);
+        let left_out = reports::left_out(&page, request.format);
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         Ok(Report {
             bytes,
@@ -45,7 +46,7 @@ impl App {
             scorers,
             queries: !page.queries.is_empty(),
             runs: page.head.runs,
-            notes: noted(&misread).chain(page.notes).chain(unread).collect(),
+            notes: noted(&misread).chain(page.notes).chain(left_out).chain(unread).collect(),
             unreadable: unreadable.unwrap_or(0),
             misread,
         })

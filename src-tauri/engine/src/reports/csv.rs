@@ -36,9 +36,7 @@ const MOST_STORED: usize = 100;
 /// Writes one line for each run, as RFC 4180 says. What is not known is an empty field. What is stored of runs follows our own columns:
 /// of each evaluator what it said and what came of it.
 pub(super) fn write(page: &Page) -> String {
-    let evaluators: BTreeSet<&str> =
-        page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect();
-    let evaluators: Vec<&str> = evaluators.into_iter().take(MOST_STORED).collect();
+    let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
     let stored = evaluators.iter().flat_map(|name| ["", ".result"].map(|end| disarmed(&format!("stored.{name}{end}"))));
     line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
@@ -56,6 +54,22 @@ pub(super) fn write(page: &Page) -> String {
         line(&mut out, fields(run).into_iter().chain(stored));
     }
     out
+}
+
+/// How many evaluators have no columns, in a sentence; nothing where all have.
+pub(super) fn left_out(page: &Page) -> Option<String> {
+    let all = evaluators(page).len();
+    let are = if all == MOST_STORED + 1 { "is" } else { "are" };
+    (all > MOST_STORED).then(|| {
+        format!(
+            "CSV has columns for {MOST_STORED} evaluators whose verdicts are stored, the first by name. {} more {are} left out; JSON and JSONL have them all.",
+            all - MOST_STORED
+        )
+    })
+}
+
+fn evaluators(page: &Page) -> BTreeSet<&str> {
+    page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect()
 }
 
 fn fields(run: &RunLine) -> [String; 21] {

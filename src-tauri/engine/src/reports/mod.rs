@@ -39,6 +39,11 @@ pub(crate) fn write(page: &Page, format: ReportFormat, theme: Option<&str>) -> R
     })
 }
 
+/// What a format leaves out of a page, in a sentence.
+pub(crate) fn left_out(page: &Page, format: ReportFormat) -> Option<String> {
+    if format == ReportFormat::Csv { csv::left_out(page) } else { None }
+}
+
 /// The end of the name of a file, and its media type.
 pub(crate) fn kind(format: ReportFormat) -> (&'static str, &'static str) {
     match format {

@@ -1,7 +1,7 @@
 //! What evaluators are stored to have said, in every format.
 use super::page::{Page, RunLine, StoredSum};
 use super::tests::{estimate, page, run};
-use super::write;
+use super::{left_out, write};
 use crate::rows::{ReportFormat, StoredResult, StoredSaid};
 
 pub(super) fn said(evaluator: &str, result: StoredResult, score: &str) -> StoredSaid {
@@ -52,4 +52,25 @@ fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is
         (&lines[0]["stored"][1]["result"], &lines[0]["stored"][1]["score"], lines[1].get("stored")),
         (&"error".into(), &serde_json::Value::Null, None)
     );
+}
+
+#[test]
+fn evaluators_that_have_no_columns_in_csv_are_counted_and_the_other_formats_have_them_all() {
+    let of = |many: usize| {
+        let stored = (0..many).map(|at| said(&format!("e{at:03}"), StoredResult::Pass, "1")).collect();
+        page("plain", vec![RunLine { stored, ..run("a.yaml", "all right") }])
+    };
+    let told = |many: usize, format| left_out(&of(many), format);
+    let more = |more: &str| {
+        format!(
+            "CSV has columns for 100 evaluators whose verdicts are stored, the first by name. {more} left out; JSON and JSONL have them all."
+        )
+    };
+    assert_eq!(told(100, ReportFormat::Csv), None);
+    assert_eq!(told(101, ReportFormat::Csv), Some(more("1 more is")));
+    assert_eq!((told(107, ReportFormat::Csv), told(107, ReportFormat::Jsonl)), (Some(more("7 more are")), None));
+    let head = write(&of(107), ReportFormat::Csv, None).unwrap();
+    let head = head.lines().next().unwrap();
+    assert!(head.ends_with(",stored.e099,stored.e099.result"), "{head}");
+    assert!(write(&of(107), ReportFormat::Jsonl, None).unwrap().contains("\"e106\""));
 }
