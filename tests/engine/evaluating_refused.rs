@@ -18,7 +18,7 @@ fn bench() -> Bench {
 }
 
 #[test]
-fn a_program_that_cannot_be_read_is_refused_before_row_1_and_one_that_fails_on_rows_is_not() {
+fn a_program_that_cannot_be_read_ends_it_before_row_1_and_one_that_fails_on_rows_does_not() {
     if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
         return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
     }
@@ -29,13 +29,33 @@ fn a_program_that_cannot_be_read_is_refused_before_row_1_and_one_that_fails_on_r
         ("def rate(sample, item):\n    return 1\n", "mine has no function grade(sample, item)."),
         ("x = 1 / 0\n", "mine failed in line 1: ZeroDivisionError"),
     ] {
-        let told = refused(&bench, &of(source));
-        assert!(told.message.starts_with(why), "{}", told.message);
+        let view = evaluate(&bench, &of(source));
+        let told = view.why.unwrap_or_default();
+        assert!(told.starts_with(why) && told.contains("Mend the program"), "{told}");
+        assert_eq!((view.state, view.done, view.failed), (LaunchState::Stopped, 0, 0));
         assert!(!bench.path("results/evaluations").exists(), "nothing is written");
     }
     let view =
         evaluate(&bench, &of("def grade(sample, item):\n    return 0.5 if item['query'] == 'When?' else 1 / 0\n"));
     assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 2), "{view:?}");
+}
+
+#[test]
+fn a_program_that_never_comes_to_its_functions_is_stopped_at_once_and_nobody_was_paid() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    let server = Scripted::always(scored(3));
+    let bench = super::evaluating::bench(&server);
+    let mut asked = request(&bench, &["relevance"]);
+    asked.evaluators.push(python("import time\nwhile True:\n    time.sleep(1)\n"));
+    let id = bench.app().start_evaluating(&asked).unwrap().evaluation;
+    assert_eq!(bench.app().evaluation(&id).unwrap().state, LaunchState::Running);
+    bench.app().stop_evaluating(&id, false).unwrap();
+    let view = ended(bench.app(), &id);
+    assert_eq!(view.why.as_deref(), Some("It was stopped while mine was read, before row 1."));
+    assert_eq!((view.state, view.file, server.seen().len()), (LaunchState::Stopped, None, 0));
+    assert_eq!(bench.app().unfinished_evaluations().unwrap(), [], "what never began is not gone on with");
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::evaluating::known::{evaluators, switches};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::typed;
 use crate::evaluating::wish::Wish;
-use crate::judging::python;
 use crate::results::filter;
 use crate::results::open;
 use crate::results::roots::{FileId, Root};
@@ -27,7 +26,6 @@ use crate::runs::spec::Model;
 use crate::runs::tools::python::{PythonLimits, PythonTool};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tokio_util::sync::CancellationToken;
 use touchstone_formats::workspace::Workspace;
 use touchstone_scoring::azure::{QUIRKS, Table};
 
@@ -168,9 +166,9 @@ impl App {
                 .hint("Say where: --out FILE.json"));
         }
         let runtime = self.inner.launches.runtime()?;
-        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox(&wish))?) } else { None };
+        let programs = if wish.runs() { Some(runtime.block_on(self.sandbox())?) } else { None };
         let bench = bench(&asked, &wish, request.replace)?;
-        bench.iter().try_for_each(|bench| unfinished::keep(bench, &asked, request))?;
+        let begun = unfinished::to_keep(&asked, request)?;
         let redactor = self.redactor_for(&asked.target, setup.as_ref());
         let (teller, events) = Teller::new();
         let rules = setup.as_ref().map_or_else(Rules::default, |setup| setup.rules);
@@ -192,6 +190,7 @@ impl App {
             max_cost: rules.max_cost,
             again: request.again,
             notes,
+            begun,
         };
         let id = self.inner.launches.next_id();
         let poster = self.inner.bulletin.poster();
@@ -249,22 +248,14 @@ impl App {
         self.known_secrets(setup.unwrap_or(&usual)).redactor()
     }
 
-    /// The sandbox that programs run in, once each of them was read in it: one that cannot be would fail at every row.
-    async fn sandbox(&self, wish: &Wish) -> Result<PythonTool, AppError> {
-        let limits = PythonLimits::default();
-        let opened = PythonTool::open(&self.inner.config.cache_dir, limits.clone()).await;
-        let tool = opened.map_err(|why| {
+    /// The sandbox that programs run in.
+    async fn sandbox(&self) -> Result<PythonTool, AppError> {
+        let opened = PythonTool::open(&self.inner.config.cache_dir, PythonLimits::default()).await;
+        opened.map_err(|why| {
             let message =
                 format!("A `python` evaluator is a program, and programs only run in a sandbox. {}", why.message);
             AppError { hint: why.fix, ..AppError::new(Code::Failed, message) }
-        })?;
-        for (name, source) in wish.programs() {
-            let program = python::reading(name, source).map_err(bad)?;
-            let ended = tool.run(&program, &CancellationToken::new()).await;
-            let read = ended.map_err(|why| why.message).and_then(|ended| python::read(name, &ended, limits.wall));
-            read.map_err(|why| bad(why).hint("Mend the program: it is asked about each row by grade(sample, item)."))?;
-        }
-        Ok(tool)
+        })
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Job {
     pub(super) again: EvaluateAgain,
     /// What whoever began it should know, as sentences.
     pub(super) notes: Vec<String>,
+    /// What is kept of the request until the results are there; nothing where nobody goes on with it.
+    pub(super) begun: Option<Vec<u8>>,
 }
 
 /// The models that are asked, as far as any have to be.
@@ -167,6 +169,10 @@ impl Work {
     }
 
     async fn go(self: &Arc<Self>, table: Arc<Table>, seats: usize, events: &mut UnboundedReceiver<RunEvent>) {
+        if let Err(why) = self.begin().await {
+            self.course.lock().why = Some(why);
+            return;
+        }
         let seats = Arc::new(Semaphore::new(seats.max(1)));
         let said = self.ask_target(&table, &seats).await;
         let wish = &self.job.wish;
@@ -188,6 +194,15 @@ impl Work {
                 self.course.lock().why = Some(format!("The results could not be written: {why}"));
             }
         }
+    }
+
+    /// What comes before row 1: programs that cannot be read would fail at all of them. Only what can begin is gone on with later.
+    async fn begin(&self) -> Result<(), String> {
+        self.read_programs().await?;
+        let bench = self.bench.lock().unwrap_or_else(PoisonError::into_inner);
+        let begun = bench.as_ref().zip(self.job.begun.as_ref());
+        let kept = tokio::task::block_in_place(|| begun.map_or(Ok(()), |(bench, begun)| bench.begin(begun)));
+        kept.map_err(|why| format!("What was asked for could not be kept: {why}"))
     }
 
     /// Every evaluator on every row, rows in order.

@@ -100,9 +100,13 @@ fn bounded(name: &str, score: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("{name} returned {score}, and a score is a number from 0 to 1."))
 }
 
-/// Why a grader cannot be asked, when it was only read.
+/// Why a grader cannot be asked, when it was only read. What stands outside of its functions runs then, and may have no end.
 pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
-    returned(name, GRADER, ended, wall).map(drop)
+    let outside = match ended.get("outcome").and_then(Value::text) {
+        Some("timeout" | "cpu" | "memory") => " It was only read: what stands outside of its functions runs then.",
+        _ => "",
+    };
+    returned(name, GRADER, ended, wall).map(drop).map_err(|why| format!("{why}{outside}"))
 }
 
 /// What was returned, as it was written, and the last that was printed.
@@ -207,6 +211,11 @@ mod tests {
         let of = |reply: &str| read("g", &ended("ok", reply, ""), Duration::from_secs(1));
         assert_eq!(of(r#"{"score": "0"}"#), Ok(()));
         assert_eq!(of(r#"{"missing": true}"#).unwrap_err(), "g has no function grade(sample, item).");
+        let late = |outcome: &str| read("g", &ended(outcome, "", ""), Duration::from_secs(30)).unwrap_err();
+        let outside = "It was only read: what stands outside of its functions runs then.";
+        assert_eq!(late("timeout"), format!("g took longer than 30 s. {outside}"));
+        assert_eq!(late("cpu"), format!("g took more computing time than it may. {outside}"));
+        assert_eq!(late("killed"), "g was stopped.");
         assert!(reading("g", "x").unwrap().starts_with(r#"NAME, SOURCE, FUNCTION, GIVEN = "g", "x", "grade", None"#));
     }
 

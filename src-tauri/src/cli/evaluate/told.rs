@@ -65,8 +65,9 @@ pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), agai
     }
     if view.state == LaunchState::Stopped {
         let but = if again == Some(Again::All) { " and without --again" } else { "" };
-        lines
-            .push(format!("No results were written. Begin again with the same --out{but}: what was paid for is kept."));
+        let is_paid = view.model.is_some() || *calls > 0 || asked > 0;
+        let then = format!(" Begin again with the same --out{but}: what was paid for is kept.");
+        lines.push(format!("No results were written.{}", if is_paid { then.as_str() } else { "" }));
     }
     lines.extend(view.why.as_deref().map(|why| one_line(why).into_owned()));
     lines.extend(view.file.as_deref().map(|file| format!("written: {}", one_line(file))));

@@ -4,7 +4,7 @@ use super::{Asked, FOLDER, disk};
 use crate::clock;
 use crate::error::AppError;
 use crate::rows::{EvaluateAgain, EvaluateRequest, EvaluateUnfinished};
-use crate::runs::evaluations::{self, Bench};
+use crate::runs::evaluations;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -28,10 +28,11 @@ impl App {
     }
 }
 
-/// Keeps a request of the page. That something is bought again or replaced is said anew by whoever goes on.
-pub(super) fn keep(bench: &Bench, asked: &Asked, request: &EvaluateRequest) -> Result<(), AppError> {
+/// What is kept of a request of the page; of the command line nothing is. That something is bought again or replaced is said anew by
+/// whoever goes on.
+pub(super) fn to_keep(asked: &Asked, request: &EvaluateRequest) -> Result<Option<Vec<u8>>, AppError> {
     if asked.filter.is_none() {
-        return Ok(());
+        return Ok(None);
     }
     let request = EvaluateRequest { again: EvaluateAgain::Nothing, replace: false, ..request.clone() };
     let one = EvaluateUnfinished {
@@ -40,6 +41,5 @@ pub(super) fn keep(bench: &Bench, asked: &Asked, request: &EvaluateRequest) -> R
         began_ms: clock::now_ms(),
         request,
     };
-    let text = serde_json::to_vec(&one).map_err(|why| super::bad(format!("The request cannot be kept: {why}")))?;
-    bench.begin(&text).map_err(disk)
+    serde_json::to_vec(&one).map(Some).map_err(|why| super::bad(format!("The request cannot be kept: {why}")))
 }

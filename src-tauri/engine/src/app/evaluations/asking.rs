@@ -4,7 +4,7 @@ use crate::app::begun::caught;
 use crate::app::judgings::turns;
 use crate::clock;
 use crate::evaluating::sheet::{self, Again, Said};
-use crate::judging::python::{grade, graded};
+use crate::judging::python::{grade, graded, read, reading};
 use crate::runs::drive::{self, Errand, Heard, Unheard};
 use crate::runs::journal::{Journal, Ran, Record};
 use crate::runs::spec::Model;
@@ -14,6 +14,7 @@ use crate::runs::tools::python::PythonLimits;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use touchstone_formats::value::Value;
 use touchstone_scoring::azure::{self, Table};
 use touchstone_scoring::judges::Question;
 
@@ -124,6 +125,22 @@ impl Work {
         let journal = journal.ok_or_else(none)?;
         let path = self.job.shown.as_deref().unwrap_or_default();
         Ok(Errand { crew, path, journal, model: model.ok_or_else(none)?, mark })
+    }
+
+    /// Reads the programs of a person in the sandbox. What stands outside of their functions runs then and may have no end: it is under the
+    /// limits of a program, and any way to stop ends it at once, because nothing was paid for yet.
+    pub(super) async fn read_programs(&self) -> Result<(), String> {
+        let Some(tool) = &self.programs else { return Ok(()) };
+        for (name, source) in self.job.wish.programs() {
+            let program = reading(name, source)?;
+            let ended = tool.run(&program, &self.course.stops.soft).await.map_err(|why| why.message)?;
+            if self.course.is_stopping() && ended.get("outcome").and_then(Value::text) == Some("killed") {
+                return Err(format!("It was stopped while {name} was read, before row 1."));
+            }
+            read(name, &ended, PythonLimits::default().wall)
+                .map_err(|why| format!("{why} Mend the program: it is asked about each row by grade(sample, item)."))?;
+        }
+        Ok(())
     }
 
     /// Runs a program of a person in the sandbox: what it came to, or why it came to nothing.
