@@ -182,3 +182,28 @@ fn a_table_that_has_no_columns_for_some_evaluators_says_so_in_the_notes_of_its_r
     let is_told = |notes: Vec<String>| notes.iter().filter(|note| note.contains(" 2 more are left out")).count();
     assert_eq!((is_told(notes(ReportFormat::Csv)), is_told(notes(ReportFormat::Html))), (1, 0));
 }
+
+#[test]
+fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_written_again_as_it_was() {
+    let row = |calls: &str, word: &str| {
+        format!(
+            "{{\"inputs.query\": \"q\", \"inputs.response\": \"r\", \"outputs.calls.calls\": {calls}, \"outputs.calls.calls_result\": \"{word}\", \"outputs.calls.calls_reason\": \"No calls.\"}}\n"
+        )
+    };
+    let rows = row("\"not applicable\"", "pass") + &row("4.0", "pass");
+    let bench = Bench::new().file("results/calls.jsonl", rows).open();
+    assert_eq!(passing(&bench, "stored:calls=none", BY_PATH), ["calls.jsonl#row-1"]);
+    assert_eq!(passing(&bench, "stored:calls=pass", BY_PATH), ["calls.jsonl#row-2"]);
+    let counted = bench.row("calls.jsonl#row-1").unwrap();
+    assert_eq!(counted.stored.map(|stored| (stored.passed, stored.decided, stored.errors)), Some((0, 0, 0)));
+    let said = bench.app().run_scores(&counted.id).unwrap().stored.remove(0);
+    assert_eq!((said.result, said.passed, said.reason.as_deref()), (StoredResult::None, None, Some("No calls.")));
+    let page: Value = serde_json::from_str(&report(&bench, ReportFormat::Json)).unwrap();
+    let sum = &page["stored"][0];
+    assert_eq!((&sum["passed"], &sum["decided"], &sum["none"]), (&json!(1), &json!(1), &json!(1)));
+    let trust = bench.app().trust("").unwrap();
+    assert_eq!((trust.raters[0].runs, trust.raters[0].unread), (1, 0));
+    let written: Value = serde_json::from_str(&report(&bench, ReportFormat::Azure)).unwrap();
+    let told = |key: &str| written["rows"][0][format!("outputs.calls.calls{key}")].clone();
+    assert_eq!((told(""), told("_result")), ("not applicable".into(), "pass".into()));
+}

@@ -43,10 +43,10 @@ describe("a score", () => {
 
 describe("a stored verdict", () => {
   it.each([
-    [{ passed: true, silent: false, reason: "So it is." }, "passes", "right"],
-    [{ passed: false, silent: false, reason: null }, "does not pass", "wrong"],
-    [{ passed: null, silent: false, reason: null }, "no verdict", "muted"],
-    [{ passed: null, silent: true, reason: null }, "no result", "part"],
-    [{ passed: null, silent: true, reason: "The reply could not be read." }, "evaluator failed", "err"],
-  ])("of %j is said in words", (one, word, tone) => expect(stored(one)).toMatchObject({ word, tone }));
+    ["pass", "passes", "right"],
+    ["fail", "does not pass", "wrong"],
+    ["open", "no verdict", "muted"],
+    ["none", "no result", "part"],
+    ["error", "evaluator failed", "err"],
+  ] as const)("of which %s came is said in words", (result, word, tone) => expect(stored({ result })).toMatchObject({ word, tone }));
 });

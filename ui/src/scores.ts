@@ -51,12 +51,7 @@ export function grade(score: number, passed: boolean | null): Look {
 }
 
 /** What an evaluator is stored to have said, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
-export function stored(one: Pick<StoredVerdict, "passed" | "silent" | "reason">): Look {
-  if (one.silent && one.reason !== null) return { word: "evaluator failed", icon: "warning", tone: "err" };
-  if (one.silent) return { word: "no result", icon: "half", tone: "part" };
-  if (one.passed === null) return { word: "no verdict", icon: "dash", tone: "muted" };
-  return one.passed ? { word: "passes", icon: "check", tone: "right" } : { word: "does not pass", icon: "cross", tone: "wrong" };
-}
+export const stored = ({ result }: Pick<StoredVerdict, "result">): Look => (result === "error" ? { word: "evaluator failed", icon: "warning", tone: "err" } : STORED[result]);
 
 /** The same of what came of it, in short. */
 export const STORED: Readonly<Record<StoredResult, Look>> = {

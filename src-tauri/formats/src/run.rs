@@ -48,6 +48,18 @@ pub struct Verdict {
     pub is_silent: bool,
 }
 
+impl Verdict {
+    /// It says itself that there was nothing to judge, and decides nothing besides.
+    pub fn is_not_applicable(&self) -> bool {
+        self.passed.is_none() && self.word.as_deref().is_some_and(says_not_applicable)
+    }
+}
+
+/// What evaluators write in the place of a score where there is nothing to judge.
+pub(crate) fn says_not_applicable(word: &str) -> bool {
+    word.trim().eq_ignore_ascii_case("not applicable")
+}
+
 /// What a run tried, as a tree. Parents stand before their children.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tree {

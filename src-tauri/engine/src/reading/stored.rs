@@ -6,6 +6,7 @@ use crate::results::flow::Flow;
 use crate::results::layouts::Spot;
 use crate::results::open::{self, Refused};
 use crate::results::roots::{FileId, Root};
+use crate::results::stored::result;
 use crate::rows::{StoredRound, StoredVerdict};
 use std::io::{BufRead, BufReader, Read};
 use touchstone_formats::beside::replies;
@@ -59,10 +60,11 @@ fn hear(all: &mut Vec<StoredVerdict>, heard: Heard) {
 }
 
 fn told(verdict: &Verdict) -> StoredVerdict {
+    let result = result(verdict);
     let Verdict { evaluator, score, word, passed, threshold, reason, is_silent } = verdict.clone();
     let [score, word, threshold, reason] =
         [score, word, threshold, reason].map(|text| text.map(|text| short(&text, LONGEST_REASON)));
-    StoredVerdict { evaluator, score, word, passed, threshold, reason, silent: is_silent, rounds: Vec::new() }
+    StoredVerdict { evaluator, score, word, passed, threshold, reason, silent: is_silent, result, rounds: Vec::new() }
 }
 
 /// The file of replies that belongs to a file of results; none where its name is no text, for such a file was not made here.

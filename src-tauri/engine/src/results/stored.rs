@@ -16,18 +16,24 @@ const LONGEST: usize = 300;
 /// What is stored of runs, by their ids.
 pub(crate) type Stored = HashMap<String, Vec<StoredSaid>>;
 
+/// What came of an evaluator. Where it says that there was nothing to judge it has no result, whatever it passes.
+pub(crate) fn result(verdict: &Verdict) -> StoredResult {
+    match (verdict.is_silent, &verdict.reason, verdict.passed) {
+        (true, Some(_), _) => StoredResult::Error,
+        (true, None, _) => StoredResult::None,
+        (false, _, Some(true)) => StoredResult::Pass,
+        (false, _, Some(false)) => StoredResult::Fail,
+        (false, _, None) if verdict.is_not_applicable() => StoredResult::None,
+        (false, _, None) => StoredResult::Open,
+    }
+}
+
 /// In short, what an evaluator said.
 pub(crate) fn said(verdict: &Verdict) -> StoredSaid {
     let short = |text: &String| text.chars().take(LONGEST).collect::<String>();
     StoredSaid {
         evaluator: verdict.evaluator.clone(),
-        result: match (verdict.is_silent, &verdict.reason, verdict.passed) {
-            (true, Some(_), _) => StoredResult::Error,
-            (true, None, _) => StoredResult::None,
-            (false, _, Some(true)) => StoredResult::Pass,
-            (false, _, Some(false)) => StoredResult::Fail,
-            (false, _, None) => StoredResult::Open,
-        },
+        result: result(verdict),
         score: verdict.score.as_ref().map(short),
         word: verdict.word.as_ref().map(short),
         threshold: verdict.threshold.as_ref().map(short),
@@ -149,6 +155,8 @@ mod tests {
             (verdict(false, None, None), "open"),
             (verdict(true, Some("The model was not there."), None), "error"),
             (verdict(true, None, None), "none"),
+            (Verdict { word: Some("not applicable".to_owned()), ..verdict(false, Some("No calls."), None) }, "none"),
+            (Verdict { word: Some("Low".to_owned()), ..verdict(false, Some("No calls."), None) }, "open"),
         ] {
             let said = said(&verdict);
             assert_eq!((said.result.word(), result_named(word)), (word, said.result));

@@ -2,6 +2,7 @@
 use super::judging::Judged;
 use super::run::TableColumn;
 use super::status::Span;
+use super::stored::StoredResult;
 use serde::{Deserialize, Serialize};
 
 /// Everything that is known of how good a run is.
@@ -40,6 +41,8 @@ pub struct StoredVerdict {
     pub reason: Option<String>,
     /// There is no result, which says nothing of the answer.
     pub silent: bool,
+    /// What came of it, as lists and filters have it.
+    pub result: StoredResult,
     /// What models said, where the file was made here.
     pub rounds: Vec<StoredRound>,
 }

@@ -2,7 +2,7 @@
 use super::rows::is_missing;
 use crate::json;
 use crate::node::Node;
-use crate::run::Verdict;
+use crate::run::{Verdict, says_not_applicable};
 use crate::value::Value;
 
 /// Verdicts that stand for the others of their evaluator.
@@ -17,6 +17,10 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     let speaks = |key: &str| key.ends_with("_result") && one.is_none_or(|one| *one == key);
     let results: Vec<(&str, &Value)> = said.iter().filter(|(key, _)| speaks(key)).copied().collect();
     let base = |key: &'c str| key.strip_suffix("_result");
+    // The package lets pass what it says that it could not judge; that is no verdict.
+    let is_judged = |key: &'c str| base(key).and_then(get).and_then(Value::text).is_none_or(|word| !says_not_applicable(word));
+    let judged: Vec<(&str, &Value)> = results.iter().filter(|(key, _)| is_judged(*key)).copied().collect();
+    let is_open = judged.is_empty() && !results.is_empty();
     let bases: Vec<&str> = match one {
         Some(one) => base(one).into_iter().collect(),
         None => results.iter().filter_map(|(key, _)| base(key)).collect(),
@@ -36,9 +40,9 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     let reason = text_of_base(&bases, evaluator, &get).or_else(|| get("reason")).or_else(|| first("_reason"));
     Verdict {
         evaluator: evaluator.to_owned(),
-        score: score.and_then(scalar),
+        score: score.filter(|_| !is_open).and_then(scalar),
         word: words.and_then(scalar),
-        passed: passed(&results, get("passed")),
+        passed: passed(&judged, get("passed")).filter(|_| !is_open),
         threshold: limit.and_then(scalar),
         reason: reason.map(shown).filter(|reason| !reason.trim().is_empty()),
         is_silent: said.is_empty(),
@@ -148,6 +152,22 @@ mod tests {
                 "tool_call_accuracy",
                 r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "not applicable", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls."}"#,
                 "– not applicable None from 3: No calls.",
+            ),
+            // The package's own way: nothing was judged, and whatever number stands beside it is no score.
+            (
+                "tool_call_accuracy",
+                r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "pass", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls.", "tool_call_accuracy_tokens": 7}"#,
+                "– not applicable None from 3: No calls.",
+            ),
+            (
+                "calls",
+                r#"{"calls": " Not Applicable ", "calls_result": "fail", "passed": true}"#,
+                "–  Not Applicable  None from –: –",
+            ),
+            (
+                "agent",
+                r#"{"intent_resolution": 2, "intent_resolution_result": "fail", "tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "pass"}"#,
+                "– not applicable Some(false) from –: –",
             ),
             ("relevance", r#"{"relevance": NaN, "relevance_reason": null}"#, "– – None from –: – (silent)"),
             ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),

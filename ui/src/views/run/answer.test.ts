@@ -419,7 +419,7 @@ describe("a hostile answer", () => {
     const backend = wrong({ score_reason: EVIL });
     const cells = [{ kind: "changed" as const, left: EVIL, right: `${EVIL}2`, note: EVIL }];
     backend.replies.diff_answer = ({ request }) => compared([ticket(0, "changed", { label: EVIL, cells })], request, { columns: [{ name: EVIL, numeric: false }], summary: EVIL, notes: [EVIL] });
-    backend.replies.run_scores = () => ({ scores: [{ scorer: EVIL, version: 1, standing: "scored", score: 0.1, passed: false, reason: EVIL, detail: [{ name: EVIL, value: EVIL }] }], class: null, review: null, judged: [], stored: [{ evaluator: EVIL, score: EVIL, word: EVIL, passed: false, threshold: EVIL, reason: EVIL, silent: false, rounds: [{ round: 1, replies: [EVIL], error: EVIL }] }], notes: [EVIL] });
+    backend.replies.run_scores = () => ({ scores: [{ scorer: EVIL, version: 1, standing: "scored", score: 0.1, passed: false, reason: EVIL, detail: [{ name: EVIL, value: EVIL }] }], class: null, review: null, judged: [], stored: [{ evaluator: EVIL, score: EVIL, word: EVIL, passed: false, threshold: EVIL, reason: EVIL, silent: false, result: "fail", rounds: [{ round: 1, replies: [EVIL], error: EVIL }] }], notes: [EVIL] });
     backend.run = { ...backend.run, answer: { part: text("a", EVIL, EVIL), source: EVIL, lenient: false } };
     await open(backend);
     await until(() => expect(id("why")).toBeDefined());
