@@ -66,6 +66,14 @@ fn agreement_counts_what_is_stored_and_a_report_tells_it() {
         "{}",
         ran.out
     );
+    // Of one reviewed run and five others nothing can be told, so nobody has to read about it.
+    let table = |more: &[&str]| sandbox.run(&[&["agreement", "."], more].concat()).out;
+    let folded = table(&[]);
+    assert!(folded.contains("\n3 pairs have too few runs to tell: --all lists them.\n"), "{folded}");
+    assert!(!folded.contains("too few to tell"), "{folded}");
+    let all = table(&["--all"]);
+    assert_eq!((all.matches("too few to tell").count(), all.contains("--all")), (3, false), "{all}");
+    assert_eq!(sandbox.run(&["agreement", ".", "--json"]).json()[0]["pairs"].as_array().map(Vec::len), Some(3));
     let ran = sandbox.run(&["report", ".", "--format", "md", "--out", "-"]);
     assert!(ran.out.contains("| relevance | pier\\_small | 3 | 2 | 3.00 "), "{}", ran.out);
 }

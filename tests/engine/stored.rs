@@ -207,3 +207,13 @@ fn what_was_not_applicable_passes_nowhere_though_its_file_says_pass_and_is_writt
     let told = |key: &str| written["rows"][0][format!("outputs.calls.calls{key}")].clone();
     assert_eq!((told(""), told("_result")), ("not applicable".into(), "pass".into()));
 }
+
+#[test]
+fn a_verdict_beside_an_error_is_one_run_of_its_evaluator_and_not_two() {
+    let rows = r#"{"rows": [{"inputs.query": "a", "outputs.tone.score": 2, "outputs.tone.tone_result": "pass"}, {"inputs.query": "b", "outputs.tone.score": null}],
+        "errors": [{"row": 1, "evaluator": "tone", "why": "One round failed."}, {"row": 2, "evaluator": "tone", "why": "No model."}], "metrics": {}}"#;
+    let bench = Bench::new().file("results/tone.json", rows).open();
+    let raters = bench.app().trust("").unwrap().raters;
+    let told: Vec<_> = raters.iter().map(|rater| (rater.id.as_str(), rater.runs, rater.unread)).collect();
+    assert_eq!(told, [("stored:tone", 1, 1)]);
+}

@@ -6,7 +6,7 @@ import type { Trust } from "./generated/Trust";
 import { intervalText, isJudge, kappaText, notCounted, shownPair, withPeople } from "./trust";
 
 const rater = (id: string, change: Partial<Rater> = {}): Rater => ({ id, name: id, runs: 12, reviewed: 12, stale: 0, unread: 0, ...change });
-const pair = (first: string, second: string, change: Partial<Agreement> = {}): Agreement => ({ first: rater(first), second: rater(second), n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2, ...change });
+const pair = (first: string, second: string, change: Partial<Agreement> = {}): Agreement => ({ first: rater(first), second: rater(second), n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", few: false, said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2, ...change });
 const trust = (...pairs: Agreement[]): Trust => ({ raters: [], pairs, reviewed: 12, notes: [], unreadable: 0 });
 const judged = { judge: "sopr", model: "a:b", official: false } as Judged;
 
@@ -37,7 +37,7 @@ describe("a judge beside its verdict", () => {
     expect(withPeople(trust(pair("people", "sopr:ours:a:b")), judged)?.text).toBe("agrees with people: κ 0.69 of 12 runs, good");
     expect(withPeople(trust(pair("people", "sopr:official:a:b")), judged)).toBeNull();
     expect(withPeople(undefined, judged)).toBeNull();
-    const few = trust(pair("people", "sopr:ours:a:b", { n: 3, same: 2, words: "too few to tell" }));
+    const few = trust(pair("people", "sopr:ours:a:b", { n: 3, same: 2, words: "too few to tell", few: true }));
     expect(withPeople(few, judged)?.text).toBe("agrees with people: 2 of 3 the same, too few to tell");
   });
 });

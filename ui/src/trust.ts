@@ -39,11 +39,14 @@ export function shownPair(trust: Trust, first: string, second: string): Agreemen
   return chosen ?? withPeople(isJudge) ?? withPeople(isStored) ?? trust.pairs[0];
 }
 
+/** Pairs that are worth a line, and those that have too few runs to tell. */
+export const folded = (pairs: readonly Agreement[]): { told: Agreement[]; few: Agreement[] } => ({ told: pairs.filter((pair) => !pair.few), few: pairs.filter((pair) => pair.few) });
+
 /** How far the judge that said this agrees with people; nothing where no run was reviewed and judged. */
 export function withPeople(trust: Trust | undefined, judged: Judged): { pair: Agreement; text: string } | null {
   const id = `${judged.judge}:${judged.official ? "official" : "ours"}:${judged.model}`;
   const pair = trust?.pairs.find((one) => one.first.id === PEOPLE && one.second.id === id);
   if (pair === undefined) return null;
-  const kappa = pair.kappa === null || pair.words === "too few to tell" ? `${sameText(pair)} the same` : `κ ${kappaText(pair.kappa)} of ${counted(pair.n, "run")}`;
+  const kappa = pair.kappa === null || pair.few ? `${sameText(pair)} the same` : `κ ${kappaText(pair.kappa)} of ${counted(pair.n, "run")}`;
   return { pair, text: `agrees with people: ${kappa}, ${pair.words}` };
 }

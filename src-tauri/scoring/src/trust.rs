@@ -106,6 +106,8 @@ pub struct Agreed {
     pub weighted: Option<Kappa>,
     /// What κ is worth.
     pub words: String,
+    /// There are too few runs to tell.
+    pub few: bool,
 }
 
 impl Tally {
@@ -143,7 +145,7 @@ impl Tally {
         };
         let (n, same) = (counted.n(), (0..said.len()).map(|at| table[at][at]).sum());
         let words = words(n, same, kappa.map(|kappa| (kappa.value, kappa.interval)));
-        Agreed { said, table, n, same, kappa, weighted, words }
+        Agreed { said, table, n, same, kappa, weighted, words, few: n < FEW }
     }
 }
 

@@ -28,6 +28,9 @@ pub(super) struct AgreementOf {
     /// Which runs, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true)]
     filter: String,
+    /// List pairs that have too few runs to tell, too
+    #[arg(long)]
+    all: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -54,7 +57,7 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
         let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "unreadable": trust.unreadable, "agreements": shown });
         writeln!(out, "{document}")?;
     } else {
-        write(&mut out, &trust, Paint(here.colour))?;
+        write(&mut out, &trust, asked.all, Paint(here.colour))?;
         for pair in &shown {
             details(&mut out, pair, Paint(here.colour))?;
         }
@@ -75,7 +78,7 @@ fn nobody(name: &str, trust: &Trust) -> AppError {
     })
 }
 
-fn write(out: &mut dyn Write, trust: &Trust, paint: Paint) -> io::Result<()> {
+fn write(out: &mut dyn Write, trust: &Trust, all: bool, paint: Paint) -> io::Result<()> {
     let asked = |rater: &Rater| rater.id != "people" && rater.id != "score" && !rater.id.starts_with("stored:");
     let judges = trust.raters.iter().any(asked);
     match trust.reviewed {
@@ -86,16 +89,22 @@ fn write(out: &mut dyn Write, trust: &Trust, paint: Paint) -> io::Result<()> {
     if trust.reviewed > 0 && !judges {
         writeln!(out, "No judge was asked yet: touchstone score --judge sopr --judge-model MODEL --filter review:yes")?;
     }
-    if !trust.pairs.is_empty() {
+    let (listed, folded): (Vec<&Agreement>, Vec<&Agreement>) = trust.pairs.iter().partition(|pair| all || !pair.few);
+    if !listed.is_empty() {
         writeln!(out)?;
         let head = |title: &'static str, right| Head { title: title.into(), right };
         let numbers = ["n", "same", "κ", "95 %", "near"].map(|title| head(title, true));
         let heads = [head("first", false), head("second", false)].into_iter().chain(numbers);
         let mut columns = Columns::new(heads.chain([head("", false)]).collect());
-        for pair in &trust.pairs {
+        for pair in &listed {
             columns.row(cells(pair));
         }
         columns.write(out, "", paint, &|_, text| text.to_owned())?;
+    }
+    if !folded.is_empty() {
+        let more = if listed.is_empty() { "" } else { " more" };
+        let (pairs, them) = if folded.len() == 1 { ("pair has", "it") } else { ("pairs have", "them") };
+        writeln!(out, "\n{}{more} {pairs} too few runs to tell: --all lists {them}.", folded.len())?;
     }
     let left_out: Vec<String> = trust.raters.iter().filter_map(not_counted).collect();
     if !left_out.is_empty() {

@@ -39,6 +39,10 @@ weighted: number | null,
  */
 words: string, 
 /**
+ * There are too few runs to tell: where many pairs are listed, such are folded.
+ */
+few: boolean, 
+/**
  * Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
  */
 said: Array<string>, 

@@ -247,6 +247,7 @@ impl Said {
             interval: interval.map(|interval| (interval.low, interval.high)),
             weighted: agreed.weighted.map(|kappa| kappa.value),
             words: agreed.words,
+            few: agreed.few,
             said: agreed.said.iter().map(|says| says.word().to_owned()).collect(),
             table: agreed.table,
             disagreements: Vec::new(),
@@ -312,7 +313,7 @@ mod tests {
             pairs,
             [("people", "sopr by a", 2, 1), ("people", "sopr by b", 1, 0), ("sopr by a", "sopr by b", 1, 1)]
         );
-        assert_eq!(trust.pairs[0].words, "too few to tell");
+        assert_eq!((trust.pairs[0].words.as_str(), trust.pairs[0].few), ("too few to tell", true));
     }
 
     #[test]

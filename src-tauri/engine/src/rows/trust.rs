@@ -39,6 +39,8 @@ pub struct Agreement {
     pub weighted: Option<f64>,
     /// In words: `too few to tell`, `good`.
     pub words: String,
+    /// There are too few runs to tell: where many pairs are listed, such are folded.
+    pub few: bool,
     /// Names of what can be said, in order: `right`, `wrong`; `in between` is what people call partly right and judges are unsure of.
     pub said: Vec<String>,
     /// How often the first said this (row) and the second that (column).

@@ -15,7 +15,7 @@ const button = (name: string) => [...document.querySelectorAll("button")].find((
 
 const rater = (name: string, change: Partial<Rater> = {}): Rater => ({ id: name, name, runs: 12, reviewed: 12, stale: 0, unread: 0, ...change });
 const JUDGE = rater("sopr:ours:m", { name: "sopr by m", stale: 2, unread: 1 });
-const PAIR: Agreement = { first: rater("people"), second: JUDGE, n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2 };
+const PAIR: Agreement = { first: rater("people"), second: JUDGE, n: 12, same: 10, kappa: 9 / 13, interval: [0.34, 1], weighted: null, words: "good", few: false, said: ["right", "wrong"], table: [[7, 1], [1, 3]], disagreements: [], disagreements_total: 2 };
 
 async function open(change: (backend: Fixture) => void, hash = "#/trust") {
   const backend = new Fixture();
@@ -65,4 +65,22 @@ it("shows a pair closer, names what does not count, and fills in as verdicts com
   backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [{ ...PAIR, same: 11 }], reviewed: 12, notes: [], unreadable: 0 });
   backend.tell({ kind: "runs", generation: 2, ids: ["r7"], all: false });
   await until(() => expect(flat(id("trust-pairs"))).toContain("11 of 12"));
+});
+
+it("folds pairs with too few runs into one line that opens, and never the one that is looked at", async () => {
+  const with_ = (name: string): Agreement => ({ ...PAIR, second: rater(`stored:${name}`), n: 3, same: 3, kappa: null, interval: null, words: "too few to tell", few: true });
+  await open((backend) => {
+    backend.replies.trust = () => ({ raters: [rater("people"), JUDGE], pairs: [with_("a"), PAIR, with_("b"), with_("c")], reviewed: 12, notes: [], unreadable: 0 });
+    backend.replies.agreement = () => PAIR;
+  }, "#/trust?first=people&second=stored%3Ab");
+  const lines = () => [...(id("trust-pairs")?.querySelectorAll("tbody th") ?? [])].map(flat);
+  await until(() => expect(lines()).toEqual(["people and sopr by m", "people and stored:b"]));
+  const fold = () => id("trust-few");
+  expect([flat(fold()), fold()?.getAttribute("aria-expanded")]).toEqual(["▸ 2 more pairs with too few runs to tell", "false"]);
+  fold()?.click();
+  flushSync();
+  expect([lines().length, fold()?.getAttribute("aria-expanded")]).toEqual([4, "true"]);
+  fold()?.click();
+  flushSync();
+  expect(lines()).toHaveLength(2);
 });

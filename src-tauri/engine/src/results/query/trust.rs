@@ -107,7 +107,7 @@ fn gather(index: &Reader<'_>, passing: &RunSet) -> Result<Said, IndexError> {
 /// What evaluators are stored to have said of these runs. Whether that passes is as their files have it.
 fn stored(index: &Reader<'_>, passing: &RunSet, runs: &mut RunSet) -> Result<Vec<(Rc<str>, i64, Verdict)>, IndexError> {
     let mut names: HashMap<String, Rc<str>> = HashMap::new();
-    let mut all = Vec::new();
+    let mut all: Vec<(Rc<str>, i64, Verdict)> = Vec::new();
     stored::each(index, |run, evaluator, passed| {
         if !passing.contains(run) {
             return;
@@ -119,7 +119,14 @@ fn stored(index: &Reader<'_>, passing: &RunSet, runs: &mut RunSet) -> Result<Vec
         };
         let counts =
             |passed| if passed { Verdict::Counts(Says::Right, 1.0) } else { Verdict::Counts(Says::Wrong, 0.0) };
-        all.push((name, run, passed.map_or(Verdict::Unread, counts)));
+        let verdict = passed.map_or(Verdict::Unread, counts);
+        // A verdict beside an error is one all the same, and each run is counted once.
+        let of_run = all.iter_mut().rev().take_while(|(_, its, _)| *its == run);
+        match of_run.into_iter().find(|(known, ..)| *known == name) {
+            Some((.., known)) if !outweighs(*known, verdict) => *known = verdict,
+            Some(_) => {}
+            None => all.push((name, run, verdict)),
+        }
     })?;
     Ok(all)
 }
