@@ -342,6 +342,33 @@ fn a_target_does_not_outlive_whoever_asks_it() {
     }
 }
 
+#[test]
+fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
+    if std::env::var_os("TOUCHSTONE_WITHOUT_SANDBOX").is_some() {
+        return eprintln!("not run: TOUCHSTONE_WITHOUT_SANDBOX is set");
+    }
+    let sandbox = folder("evaluate-endless", "");
+    let source = "import time\nwhile True:\n    time.sleep(1)\n";
+    let config = json!({ "mine": { "kind": "python", "options": { "source": source } } });
+    fs::write(sandbox.folder.join("mine.json"), config.to_string()).unwrap();
+    let mut command = sandbox.command(&["evaluate", "--data", "rows.jsonl", "--config", "mine.json"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let id = child.id().to_string();
+    until("interrupts are listened to", || is_caught(&id, 2));
+    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8(ended.stdout).unwrap();
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("No results were written.\nIt was stopped while mine was read, before row 1.\n"), "{said}");
+}
+
+/// Whether a process does something of its own at a signal.
+fn is_caught(process: &str, signal: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
 /// Waits for something that nobody tells of.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
