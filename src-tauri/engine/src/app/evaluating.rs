@@ -160,8 +160,7 @@ impl App {
         self.keyed(&models)?;
         plan::startable(&asked, &wish, &table)?;
         free(&asked, request.replace)?;
-        let place = asked.place.as_ref();
-        if wish.pays() && place.is_none() {
+        if wish.pays() && asked.place.is_none() {
             return Err(bad("A model is paid for, so what it says has to be kept.".to_owned())
                 .hint("Say where: --out FILE.json"));
         }

@@ -63,6 +63,11 @@ impl Wish {
         Ok(Self { evaluators, quirks, switches: request.switches.clone(), rounds, stray })
     }
 
+    /// Something is mapped that nobody reads.
+    pub(crate) fn has_strays(&self) -> bool {
+        !self.stray.is_empty()
+    }
+
     /// Refuses what is mapped and nobody reads. Where something was paid for before it is passed over, with a sentence for each: what was
     /// begun by a version that took it goes on.
     pub(crate) fn strays(&self, is_begun: impl FnOnce() -> bool) -> Result<Vec<String>, String> {

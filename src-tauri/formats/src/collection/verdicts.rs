@@ -153,6 +153,16 @@ mod tests {
                 r#"{"tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "not applicable", "tool_call_accuracy_threshold": 3, "tool_call_accuracy_reason": "No calls."}"#,
                 "– not applicable None from 3: No calls.",
             ),
+            ("relevance", r#"{"relevance": NaN, "relevance_reason": null}"#, "– – None from –: – (silent)"),
+            ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),
+        ] {
+            assert_eq!(told(evaluator, columns), says, "{evaluator}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_applicable_neither_passes_nor_fails_and_has_no_score() {
+        for (evaluator, columns, says) in [
             // The package's own way: nothing was judged, and whatever number stands beside it is no score.
             (
                 "tool_call_accuracy",
@@ -169,8 +179,6 @@ mod tests {
                 r#"{"intent_resolution": 2, "intent_resolution_result": "fail", "tool_call_accuracy": "not applicable", "tool_call_accuracy_result": "pass"}"#,
                 "– not applicable Some(false) from –: –",
             ),
-            ("relevance", r#"{"relevance": NaN, "relevance_reason": null}"#, "– – None from –: – (silent)"),
-            ("odd", r#"{"found": {"a": 1}}"#, "– – None from –: –"),
         ] {
             assert_eq!(told(evaluator, columns), says, "{evaluator}");
         }

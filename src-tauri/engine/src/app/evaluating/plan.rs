@@ -82,6 +82,9 @@ pub(super) fn strays(
     table: &Arc<Table>,
     models: &Models,
 ) -> Result<Vec<String>, AppError> {
+    if !wish.has_strays() {
+        return Ok(Vec::new());
+    }
     let kept = asked.place.as_ref().filter(|_| asked.again != EvaluateAgain::All);
     let kept = kept.map(Place::kept).transpose().map_err(disk)?;
     let is_begun = || {
