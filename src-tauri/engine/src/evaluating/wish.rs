@@ -146,11 +146,7 @@ fn mapping(pairs: &[(String, String)]) -> Result<Mapping, String> {
 }
 
 /// An evaluator, and what is mapped for it that it does not read.
-fn configured(
-    asked: &EvaluatorRequest,
-    usual: &Mapping,
-    quirks: &Quirks,
-) -> Result<(Configured, Vec<String>), String> {
+fn configured(asked: &EvaluatorRequest, usual: &Mapping, quirks: &Quirks) -> Result<(Configured, Vec<String>), String> {
     let name = if asked.name.is_empty() { &asked.kind } else { &asked.name };
     let about = |why: String| format!("{name}: {why}");
     let options = if asked.options.trim().is_empty() { "{}" } else { &asked.options };

@@ -81,7 +81,8 @@ fn of_file(
         }
     }
     places.sort_unstable();
-    let whole = Arc::new(Whole { path: file.shown(), runs: many.len(), says: many.says().clone(), unread: many.unread() });
+    let whole =
+        Arc::new(Whole { path: file.shown(), runs: many.len(), says: many.says().clone(), unread: many.unread() });
     for some in places.chunks(AT_ONCE) {
         match with_room(|| Ok(some.iter().map(|(place, _)| many.run(*place)).collect::<Vec<_>>())) {
             Ok(runs) => {

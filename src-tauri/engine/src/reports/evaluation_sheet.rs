@@ -263,7 +263,9 @@ mod tests {
         assert!(notes(MOST_BESIDE).is_empty());
         let told = "beside the rows of x.json is left out, because it was not read: of such keys 100 are, with 1 MB in all, where they hold JSON.";
         assert_eq!(notes(MOST_BESIDE + 1), [format!("1 key {told}")]);
-        assert!(notes(MOST_BESIDE + 7)[0].starts_with("7 keys beside the rows of x.json are left out, because they were"));
+        assert!(
+            notes(MOST_BESIDE + 7)[0].starts_with("7 keys beside the rows of x.json are left out, because they were")
+        );
     }
 
     fn any_value() -> impl Strategy<Value = Value> {

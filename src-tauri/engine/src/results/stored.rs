@@ -111,7 +111,8 @@ fn result_named(word: &str) -> StoredResult {
 /// What evaluators said of runs, one run after the other, and whether that passes; none where it failed, or said neither. What it said and
 /// that it failed besides are told one by one. Of whom it said nothing is not told.
 pub(super) fn each(index: &Reader<'_>, mut take: impl FnMut(i64, &str, Option<bool>)) -> Result<(), IndexError> {
-    let mut select = index.prepare_cached("SELECT run, evaluator, result FROM stored WHERE result <> 'none' ORDER BY run, place")?;
+    let mut select =
+        index.prepare_cached("SELECT run, evaluator, result FROM stored WHERE result <> 'none' ORDER BY run, place")?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let text = |at| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten().unwrap_or_default());

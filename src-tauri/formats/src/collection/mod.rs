@@ -77,7 +77,16 @@ impl<'a> Collection<'a> {
         let errors = errors.map(|(_, span)| Errors::read(bytes, span)).unwrap_or_default();
         let (metadata, unread) = metadata(form, bytes, found.beside);
         let place = Whereabouts::of(form, path, &metadata);
-        Ok(Self { bytes, form, place, entries: found.entries, columns: found.columns, metadata, unread: unread + found.more, errors })
+        Ok(Self {
+            bytes,
+            form,
+            place,
+            entries: found.entries,
+            columns: found.columns,
+            metadata,
+            unread: unread + found.more,
+            errors,
+        })
     }
 
     /// How many members there are.

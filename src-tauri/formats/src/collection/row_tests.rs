@@ -203,7 +203,7 @@ fn keys_beside_the_rows_that_are_not_read_are_counted() {
     assert_eq!(unread(&keys(107)), (99, 8));
     assert_eq!(unread(&[long(MOST_METADATA), keys(1).remove(0)]), (1, 1));
     assert_eq!(unread(&[long(MOST_METADATA / 2), keys(1).remove(0), "\"odd\": oops".to_owned()]), (2, 1));
-    let results = br#"{"metadata": {"a": 1}, "other": 2, "results": []}"#;
+    let results = br#"{"results": [{"query_id": "1"}], "metadata": {"a": 1}, "other": 2}"#;
     assert_eq!(Collection::open("x.json", results).map(|many| many.unread()), Ok(0));
 }
 

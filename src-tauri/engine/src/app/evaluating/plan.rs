@@ -76,12 +76,7 @@ impl App {
 }
 
 /// Refuses what is mapped and nobody reads, unless something is there that was paid for with it.
-pub(super) fn strays(
-    asked: &Asked,
-    wish: &Wish,
-    table: &Arc<Table>,
-    models: &Models,
-) -> Result<Vec<String>, AppError> {
+pub(super) fn strays(asked: &Asked, wish: &Wish, table: &Arc<Table>, models: &Models) -> Result<Vec<String>, AppError> {
     if !wish.has_strays() {
         return Ok(Vec::new());
     }
