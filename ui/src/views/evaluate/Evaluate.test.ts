@@ -250,6 +250,12 @@ describe("evaluating a data file", () => {
     expect(asked(fixture, "plan_evaluating")).toEqual([]);
     expect(button("Choose a file…")).toBeUndefined();
   });
+  it("says what was mapped and is passed over", async () => {
+    const fixture = new Fixture();
+    fixture.evaluations = [evaluation("e1", { notes: ["`respons` is mapped. It is passed over."] })];
+    await open(fixture, "#/evaluate/e1");
+    await until(() => text().includes("`respons` is mapped. It is passed over."));
+  });
   it("is stopped, and stopped now by the second press", async () => {
     const fixture = new Fixture();
     fixture.evaluations = [evaluation("e1", { state: "running", metrics: [], file: null })];
