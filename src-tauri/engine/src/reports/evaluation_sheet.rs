@@ -257,8 +257,8 @@ mod tests {
     #[test]
     fn keys_beside_the_rows_that_were_not_read_are_counted_in_a_note() {
         let notes = |keys: usize| {
-            let keys: String = (0..keys).map(|at| format!(", \"k{at}\": {at}")).collect();
-            written(&format!("{{\"rows\": [{{\"inputs.query\": \"q\"}}]{keys}}}")).notes
+            let keys: Vec<String> = (0..keys).map(|at| format!(", \"k{at}\": {at}")).collect();
+            written(&format!("{{\"rows\": [{{\"inputs.query\": \"q\"}}]{}}}", keys.concat())).notes
         };
         assert!(notes(MOST_BESIDE).is_empty());
         let told = "beside the rows of x.json is left out, because it was not read: of such keys 100 are, with 1 MB in all, where they hold JSON.";

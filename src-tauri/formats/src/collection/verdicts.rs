@@ -20,7 +20,7 @@ pub(super) fn of<'c>(evaluator: &str, columns: &[(&'c str, &'c Value)]) -> Verdi
     // The package lets pass what it says that it could not judge; that is no verdict.
     let is_judged =
         |key: &'c str| base(key).and_then(get).and_then(Value::text).is_none_or(|word| !says_not_applicable(word));
-    let judged: Vec<(&str, &Value)> = results.iter().filter(|(key, _)| is_judged(*key)).copied().collect();
+    let judged: Vec<(&str, &Value)> = results.iter().filter(|(key, _)| is_judged(key)).copied().collect();
     let is_open = judged.is_empty() && !results.is_empty();
     let bases: Vec<&str> = match one {
         Some(one) => base(one).into_iter().collect(),
