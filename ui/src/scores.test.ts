@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "./fixture";
-import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, stored, verdictOf, VERDICTS } from "./scores";
+import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, STORED, verdictOf, VERDICTS } from "./scores";
 
 describe("a score", () => {
   it.each([
@@ -48,5 +48,5 @@ describe("a stored verdict", () => {
     ["open", "no verdict", "muted"],
     ["none", "no result", "part"],
     ["error", "evaluator failed", "err"],
-  ] as const)("of which %s came is said in words", (result, word, tone) => expect(stored({ result })).toMatchObject({ word, tone }));
+  ] as const)("of which %s came is said in words", (result, word, tone) => expect(STORED[result]).toMatchObject({ word, tone }));
 });

@@ -4,7 +4,6 @@ import type { RunRow } from "./generated/RunRow";
 import type { ScoreStanding } from "./generated/ScoreStanding";
 import type { StoredResult } from "./generated/StoredResult";
 import type { StoredSaid } from "./generated/StoredSaid";
-import type { StoredVerdict } from "./generated/StoredVerdict";
 import type { Verdict } from "./generated/Verdict";
 import type { IconName } from "./parts/Icon.svelte";
 
@@ -50,10 +49,7 @@ export function grade(score: number, passed: boolean | null): Look {
   return score < WRONG_BELOW ? VERDICTS.wrong : VERDICTS.partly;
 }
 
-/** What an evaluator is stored to have said, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
-export const stored = ({ result }: Pick<StoredVerdict, "result">): Look => (result === "error" ? { word: "evaluator failed", icon: "warning", tone: "err" } : STORED[result]);
-
-/** The same of what came of it, in short. */
+/** What came of an evaluator that is stored, in words: nothing is made of its number. Where it failed, that says nothing of the answer. */
 export const STORED: Readonly<Record<StoredResult, Look>> = {
   pass: { word: "passes", icon: "check", tone: "right" },
   fail: { word: "does not pass", icon: "cross", tone: "wrong" },

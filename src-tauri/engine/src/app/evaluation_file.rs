@@ -9,6 +9,7 @@ use crate::reports::evaluation_sheet::Sheet;
 use crate::results::query::ScoredRun;
 use crate::results::suites::Tasks;
 use crate::rows::{Judged, Misread, Report, ReportRequest, RunState};
+use std::ops::ControlFlow;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::answers::raw;
@@ -73,10 +74,21 @@ pub fn rows_of_file(file: &Given, choice: &Choice) -> Result<EvaluatorRows, AppE
 impl App {
     /// The rows of the runs that pass a filter, each with which run it is and what was expected.
     pub fn rows_of_runs(&self, filter: &str, choice: &Choice) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
+        self.rows_up_to(filter, choice, usize::MAX)
+    }
+
+    /// The same, as long as their lines are not longer together than this many bytes; nothing further is read then.
+    pub(super) fn rows_up_to(
+        &self,
+        filter: &str,
+        choice: &Choice,
+        most: usize,
+    ) -> Result<(EvaluatorRows, Vec<Misread>), AppError> {
         let open = self.opened()?;
         let (runs, misread) = open.ask(|index| open.lists.scored(index, filter, None))?;
         let mut rows = EvaluatorRows::default();
-        self.each_run(&runs, |run, asked, told| {
+        let mut bytes = 0;
+        let read = self.each_run(&runs, |run, asked, told| {
             match told.and_then(|told| Ok((thread(&told.run, asked).rows(choice)?, told.run))) {
                 Ok((of_run, told)) => {
                     let line = |row: azure::Row| {
@@ -84,11 +96,17 @@ impl App {
                         let all = evaluation_file::columns(run, asked, &told, row);
                         line(evaluation_file::with_own(with_text(all, text), &told.row))
                     };
-                    rows.lines.extend(of_run.into_iter().map(line));
+                    let lines = of_run.into_iter().map(line);
+                    rows.lines.extend(lines.inspect(|line| bytes += line.len() + 1));
                 }
                 Err(why) => rows.notes.push(left_out(run, &why)),
             }
+            if bytes > most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
+        if read.is_break() {
+            let message = format!("The rows of these runs are larger than the {} MB that are read.", most >> 20);
+            return Err(AppError::new(Code::BadRequest, message).hint("Choose fewer runs by the filter."));
+        }
         some(&mut rows.notes);
         Ok((rows, misread))
     }
@@ -97,17 +115,16 @@ impl App {
     fn each_run(
         &self,
         runs: &[ScoredRun],
-        mut each: impl FnMut(&ScoredRun, &Asked, Result<Told, String>),
-    ) -> Result<(), AppError> {
+        mut each: impl FnMut(&ScoredRun, &Asked, Result<Told, String>) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, AppError> {
         let open = self.opened()?;
         let tasks = open.flow.shelf.tasks();
         let made: Vec<&ScoredRun> = runs.iter().filter(|run| is_made(run)).collect();
         let ids: Vec<&str> = made.iter().map(|run| run.id.as_str()).collect();
-        Reading::each(&open.flow, &ids, |at, told| {
+        Ok(Reading::each(&open.flow, &ids, |at, told| {
             let told = told.map(|told| Told { run: with_tools(&tasks, made[at], told.run), ..told });
-            each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()));
-        });
-        Ok(())
+            each(made[at], &asked(&tasks, made[at]), told.map_err(|why| why.to_string()))
+        }))
     }
 
     /// Writes runs with what scorers and judges said of them in the shape of `evaluate()`.
@@ -163,14 +180,13 @@ impl App {
         let sheet = Sheet::new(runs.iter().map(|run| run.path.as_str()));
         let mut rows = Rows { sheet, taken: Vec::new(), failed: 0, unread: Vec::new() };
         let mut fits = Ok(());
-        self.each_run(runs, |run, asked, told| {
+        let _ = self.each_run(runs, |run, asked, told| {
             let inputs = told.and_then(|told| match told.run.row {
                 Value::Null => Ok((Some(inputs(run, asked, &told.run)?), told)),
                 _ => Ok((None, told)),
             });
             match inputs {
                 Err(why) => rows.unread.push(left_out(run, &why)),
-                Ok(_) if fits.is_err() => {}
                 Ok((inputs, told)) => {
                     rows.taken.push(run.id.clone());
                     rows.failed += usize::from(inputs.is_some() && run.state == RunState::Error);
@@ -180,6 +196,7 @@ impl App {
                     };
                 }
             }
+            if fits.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         fits.map_err(too_much).map(|()| rows)
     }

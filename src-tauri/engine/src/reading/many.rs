@@ -5,6 +5,7 @@ use crate::results::flow::Flow;
 use crate::results::open;
 use crate::results::roots::FileId;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use touchstone_formats::ReadError;
 use touchstone_formats::collection::Collection;
@@ -35,7 +36,11 @@ pub(crate) struct Whole {
 }
 
 /// Hands over runs as their files are now, each with the place of its id. Those that stand in a file with others come last.
-pub(super) fn each(flow: &Flow, ids: &[&str], mut take: impl FnMut(usize, Result<Told, Unread>)) {
+pub(super) fn each(
+    flow: &Flow,
+    ids: &[&str],
+    mut take: impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let mut shared: BTreeMap<FileId, Vec<(usize, String)>> = BTreeMap::new();
     for (at, id) in ids.iter().enumerate() {
         let one = row_of(flow, id).and_then(|(row, files)| {
@@ -48,20 +53,18 @@ pub(super) fn each(flow: &Flow, ids: &[&str], mut take: impl FnMut(usize, Result
             fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| Err(Unread::Unreadable(fault)))
         });
         if let Some(one) = one.transpose() {
-            take(at, one);
+            take(at, one)?;
         }
     }
-    for (file, members) in shared {
-        of_file(flow, &file, &members, &mut take);
-    }
+    shared.iter().try_for_each(|(file, members)| of_file(flow, file, members, &mut take))
 }
 
 fn of_file(
     flow: &Flow,
     file: &FileId,
     members: &[(usize, String)],
-    take: &mut impl FnMut(usize, Result<Told, Unread>),
-) {
+    take: &mut impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
     let unreadable = |why: &ReadError| Unread::Unreadable(sentence(&why.message));
     let read = open::read(&flow.roots, file, flow.limits.file_bytes);
     let bytes = read.map_err(|why| Unread::File { file: flow.roots.shown(file), why }.to_string());
@@ -70,14 +73,14 @@ fn of_file(
     });
     let many = match many {
         Ok(many) => many,
-        Err(why) => return members.iter().for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone())))),
+        Err(why) => return members.iter().try_for_each(|(at, _)| take(*at, Err(Unread::Unreadable(why.clone())))),
     };
     let known: HashMap<&str, usize> = (0..many.len()).map(|place| (many.key(place), place)).collect();
     let mut places = Vec::with_capacity(members.len());
     for (at, member) in members {
         match known.get(member.as_str()) {
             Some(place) => places.push((*place, *at)),
-            None => take(*at, Err(Unread::Gone)),
+            None => take(*at, Err(Unread::Gone))?,
         }
     }
     places.sort_unstable();
@@ -88,10 +91,11 @@ fn of_file(
             Ok(runs) => {
                 for ((_, at), run) in some.iter().zip(runs) {
                     let told = run.map(|run| Told { run, whole: Some(Arc::clone(&whole)) });
-                    take(*at, told.map_err(|why| unreadable(&why)));
+                    take(*at, told.map_err(|why| unreadable(&why)))?;
                 }
             }
-            Err(why) => some.iter().for_each(|(_, at)| take(*at, Err(unreadable(&why)))),
+            Err(why) => some.iter().try_for_each(|(_, at)| take(*at, Err(unreadable(&why))))?,
         }
     }
+    ControlFlow::Continue(())
 }

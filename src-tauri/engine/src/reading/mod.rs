@@ -43,6 +43,7 @@ use crate::results::snippet::{MAX_NEEDLE, Needle};
 use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView};
 use desk::{Desk, Opened};
 use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use table::Table;
@@ -92,13 +93,20 @@ impl Reading {
     /// Runs themselves, as the files are now, in the order of their ids.
     pub(crate) fn all(flow: &Flow, ids: &[&str]) -> Vec<Result<Run, Unread>> {
         let mut all: Vec<_> = ids.iter().map(|_| Err(Unread::Gone)).collect();
-        Self::each(flow, ids, |at, told| all[at] = told.map(|told| told.run));
+        let _ = Self::each(flow, ids, |at, told| {
+            all[at] = told.map(|told| told.run);
+            ControlFlow::Continue(())
+        });
         all
     }
 
     /// Hands them over one after the other, each with the place of its id: those of a file that holds many in its order.
-    pub(crate) fn each(flow: &Flow, ids: &[&str], take: impl FnMut(usize, Result<Told, Unread>)) {
-        many::each(flow, ids, take);
+    pub(crate) fn each(
+        flow: &Flow,
+        ids: &[&str],
+        take: impl FnMut(usize, Result<Told, Unread>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        many::each(flow, ids, take)
     }
 
     /// What judges are shown of a run as it is now.

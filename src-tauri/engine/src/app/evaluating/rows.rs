@@ -19,7 +19,8 @@ impl App {
     /// Writes the rows of the runs that pass a filter as a data file, as `messages --folder` does. What is there already stays as it is.
     pub fn make_rows(&self, filter: &str) -> Result<RowsMade, AppError> {
         let open = self.opened()?;
-        let (EvaluatorRows { lines, notes }, misread) = self.rows_of_runs(filter, &Choice::default())?;
+        let (EvaluatorRows { lines, notes }, misread) =
+            self.rows_up_to(filter, &Choice::default(), usize::try_from(LARGEST).unwrap_or(usize::MAX))?;
         if let Some(one) = misread.first() {
             return Err(bad(format!("{}: {}", one.token, one.message)).hint("Write the filter as in the list of runs."));
         }
@@ -28,10 +29,6 @@ impl App {
             return Err(bad(message.to_owned()).hint("Choose others by the filter, or leave it empty."));
         }
         let text: String = lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect();
-        if text.len() as u64 > LARGEST {
-            let message = format!("The rows of these runs are larger than the {} MB that are read.", LARGEST >> 20);
-            return Err(bad(message).hint("Choose fewer runs by the filter."));
-        }
         let dir = &open.flow.roots.output_dir;
         let path = written(dir, text.as_bytes())?;
         let file = self.data_file_at(&open, &dir.join(path))?;
