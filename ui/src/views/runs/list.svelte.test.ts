@@ -161,6 +161,45 @@ describe("the list", () => {
     await settle();
     expect(list.row(0)?.id).toBe("r20000");
   });
+  it.each([
+    ["newest first", (old: RunRow[], come: RunRow[]) => [...come, ...old]],
+    ["in an order that puts them at the end", (old: RunRow[], come: RunRow[]) => [...old.slice(0, 320), ...come, ...old.slice(320)]],
+  ])("moves nothing, and leaves out no run, when one jumps to rows that were read before others came (%s)", async (_, put) => {
+    fixture.rows = many(350);
+    list.show("", NEWEST_FIRST, 0);
+    await settle();
+    list.onshift = () => expect.unreachable("what was not in sight does not move");
+    const now = put(fixture.rows, many(10, 20_000));
+    const come = (rows: RunRow[], generation: number) => {
+      fixture.rows = rows;
+      fixture.status = { ...fixture.status, generation };
+      fixture.tell({ kind: "runs", generation, ids: [], all: true });
+    };
+    come(now, 2);
+    await settle();
+    expect(list.total).toBe(360);
+    const early = list.range(10, 359);
+    list.want(320, 359);
+    await settle();
+    expect([list.above, list.total, list.row(0)?.id, list.row(9)?.id, list.row(359)?.id]).toEqual([0, 360, now[0]?.id, now[9]?.id, "r349"]);
+    const ids = now.slice(10).map((row) => row.id);
+    expect((await early).map((row) => row.id)).toEqual(ids);
+    expect((await list.range(10, 359)).map((row) => row.id)).toEqual(ids);
+  });
+  it("holds the place of what is in sight although the page after it came later, and moves that one no further", async () => {
+    fixture.rows = many(1_000);
+    list.show("", NEWEST_FIRST, 300);
+    await settle();
+    const shifts: number[] = [];
+    list.onshift = (rows) => shifts.push(rows);
+    fixture.rows = [...many(5, 20_000), ...fixture.rows];
+    fixture.status = { ...fixture.status, generation: 2 };
+    // Another page comes into sight before word of the new runs is here.
+    list.want(370, 610);
+    await settle();
+    expect([shifts, list.row(375)?.id, list.row(605)?.id]).toEqual([[5], "r370", "r600"]);
+    expect((await list.range(0, 700)).map((row) => row.id)).toEqual(fixture.rows.slice(0, 701).map((row) => row.id));
+  });
   it("says what failed, keeps its rows, and tries again when asked or when something changed", async () => {
     list.show("", NEWEST_FIRST, 0);
     await settle();

@@ -19,6 +19,8 @@ interface Page {
   /** The index that answered. */
   generation: number;
   fresh: boolean;
+  /** A newer index was told of while these rows were out of sight: where they stand now is not known. */
+  adrift: boolean;
 }
 
 /** While another place is open, the list keeps its place in peace: it is asked for no more often than this. */
@@ -165,11 +167,17 @@ export class RunList {
     const list = this.#shown;
     const rows: RunRow[] = [];
     for (let number = Math.floor(from / PAGE); list !== null && number * PAGE <= to; number++) {
-      const page = list.pages.get(number)?.rows ?? (await this.#fetch(list, number)).rows;
-      // A page that moved may have gaps at its edge.
-      rows.push(...page.slice(Math.max(0, from - number * PAGE), to + 1 - number * PAGE).filter((row: RunRow | undefined) => row !== undefined));
+      const page = this.#whole(list, number) ?? (await this.#fetch(list, number)).rows;
+      rows.push(...page.slice(Math.max(0, from - number * PAGE), to + 1 - number * PAGE));
     }
     return rows;
+  }
+
+  /** The rows of a page that is here, in its place, and without gaps: one that moved has some at its edge. */
+  #whole(list: List, number: number): readonly RunRow[] | undefined {
+    const page = list.pages.get(number);
+    const gaps = page === undefined || page.rows.length < Math.min(PAGE, list.total - number * PAGE) || (page.rows as readonly (RunRow | undefined)[]).includes(undefined);
+    return gaps || page.adrift ? undefined : page.rows;
   }
 
   #fetch(list: List, number: number): Promise<RunPage> {
@@ -199,10 +207,15 @@ export class RunList {
     this.#pump();
   }
 
-  /** The first row in sight, when rows above it could push it down; at the top of the list new rows may come in. */
+  /** The page of the first row in sight; none at the top of the list, where new rows may come in. */
+  #lead(list: List): number | undefined {
+    return list === this.#shown && list === this.#wanted && this.#first > 0 ? Math.floor(this.#first / PAGE) : undefined;
+  }
+
+  /** The first row in sight, when rows above it could push it down. Rows that came into sight only after a newer index was told of say nothing of how far the others moved. */
   #anchor(list: List, number: number): RunRow | undefined {
-    const here = list === this.#shown && list === this.#wanted && this.#first > 0 && Math.floor(this.#first / PAGE) === number;
-    return here ? list.pages.get(number)?.rows[this.#first % PAGE] : undefined;
+    const page = this.#lead(list) === number ? list.pages.get(number) : undefined;
+    return page?.adrift === false ? page.rows[this.#first % PAGE] : undefined;
   }
 
   /** Before newer rows replace older ones: moves along with the first row in sight, so that nothing moves under the cursor. False when these rows are not what is in sight any more. */
@@ -211,30 +224,39 @@ export class RunList {
     const at = anchor === undefined ? -1 : reply.rows.findIndex((row) => row.id === anchor.id);
     if (anchor === undefined) return true;
     if (at >= 0) {
-      this.#move(list, number * PAGE + at - this.#first, reply.total);
+      this.#move(list, number, number * PAGE + at - this.#first, reply);
       return true;
     }
     const place = await this.live.backend.call("locate_run", { filter: list.q, sort: list.sort, id: anchor.id });
     // Someone who scrolled meanwhile is not pulled about, and a run that is gone holds no place.
     if (place.position === null || this.#anchor(list, number)?.id !== anchor.id) return true;
-    this.#move(list, place.position - this.#first, place.total);
+    this.#move(list, number, place.position - this.#first, { generation: reply.generation, total: place.total });
     return Math.floor(place.position / PAGE) === number;
   }
 
   /** Rows keep their place on screen although they have another number now. */
-  #move(list: List, moved: number, total: number): void {
-    if (moved === 0) return;
-    const kept = new Map<number, RunRow[]>();
+  #move(list: List, lead: number, moved: number, { generation, total }: { generation: number; total: number }): void {
+    const before = list.pages.get(lead)?.generation ?? 0;
+    // Whatever came or went did so above what is in sight, so the pages that stood where they should do so again.
+    const all = total - list.total === moved;
+    const along = (page: Page) => !page.adrift && page.generation <= before;
+    if (moved === 0) {
+      if (all) for (const page of list.pages.values()) if (along(page)) page.generation = generation;
+      return;
+    }
+    const kept = new Map<number, Page & { rows: RunRow[] }>();
     for (const [number, page] of list.pages) {
+      if (!along(page)) continue;
       page.rows.forEach((row, at) => {
         const index = number * PAGE + at + moved;
         if (index < 0) return;
-        const rows = kept.get(Math.floor(index / PAGE)) ?? [];
-        rows[index % PAGE] = row;
-        kept.set(Math.floor(index / PAGE), rows);
+        const to = kept.get(Math.floor(index / PAGE)) ?? { rows: [], generation: all ? generation : page.generation, fresh: false, adrift: false };
+        to.rows[index % PAGE] = row;
+        to.generation = Math.min(to.generation, all ? generation : page.generation);
+        kept.set(Math.floor(index / PAGE), to);
       });
     }
-    list.pages = new Map([...kept].map(([number, rows]) => [number, { rows, generation: 0, fresh: false }]));
+    list.pages = new Map([...[...list.pages].filter(([, page]) => page.adrift), ...kept, ...[...list.pages].filter(([, page]) => page.generation > before)]);
     list.total = total;
     this.#first += moved;
     this.#last += moved;
@@ -254,7 +276,7 @@ export class RunList {
     const missing = (number: number) => free(number) && !list.pages.has(number);
     const stale = (number: number) => free(number) && list.pages.get(number)?.fresh === false;
     // The page of the first row in sight comes before the others: it says how far all of them moved.
-    const lead = this.#first > 0 && list === this.#shown && list.pages.get(from)?.fresh === false;
+    const lead = this.#lead(list) === from && list.pages.get(from)?.fresh === false;
     if (lead) return stale(from) ? from : sight.find(missing);
     const first = sight.find(missing) ?? sight.find(stale);
     if (first !== undefined || list.pages.size === 0) return first;
@@ -293,13 +315,19 @@ export class RunList {
   }
 
   #put(list: List, number: number, reply: RunPage, fresh: boolean): void {
-    const page: Page = { rows: reply.rows, generation: reply.generation, fresh };
+    const newer = [...list.pages.values()].some((other) => other.generation > reply.generation);
+    const page: Page = { rows: reply.rows, generation: reply.generation, fresh: fresh && !newer, adrift: newer };
     list.pages.set(number, page);
     list.misread = reply.misread;
     list.total = reply.total;
     list.error = null;
     // Pages of an older index are shown until they are in sight, and asked again then.
-    for (const other of list.pages.values()) if (other.generation < page.generation) other.fresh = false;
+    const lead = this.#lead(list);
+    for (const [at, other] of list.pages) {
+      if (other.generation >= page.generation) continue;
+      other.fresh = false;
+      other.adrift ||= at !== lead;
+    }
     const middle = Math.floor(this.#first / PAGE);
     if (list.pages.size > PAGES_KEPT) {
       const [farthest] = [...list.pages.keys()].sort((left, right) => Math.abs(right - middle) - Math.abs(left - middle));
