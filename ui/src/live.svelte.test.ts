@@ -131,6 +131,72 @@ describe("an answer", () => {
     expect(seen.data).toMatchObject({ counted: last });
     stop();
   });
+  it("that nobody looks at any more is asked no further, however much goes stale", async () => {
+    for (const [name, took] of [["facets", 0], ["list_runs", 300]] as const) {
+      const base = fixture.replies[name] as (args: never) => never;
+      fixture.replies[name] = (async (args: never) => {
+        await new Promise((later) => setTimeout(later, took));
+        return base(args);
+      }) as never;
+      const ask = () => live.query(name, (name === "facets" ? {} : REQUEST) as never) as Query<unknown>;
+      const { stop } = watch(ask);
+      await beat(20);
+      fixture.tell({ kind: "runs", generation: 2, ids: [], all: true });
+      stop();
+      const before = asked(name);
+      for (let told = 0; told < 50; told++) {
+        fixture.tell({ kind: "runs", generation: told, ids: [], all: true });
+        await beat(100);
+      }
+      expect(asked(name) - before).toBeLessThanOrEqual(1);
+      const now = asked(name);
+      const again = watch(ask);
+      await beat(1_500);
+      expect(asked(name)).toBe(now + 1);
+      expect(again.seen).toMatchObject({ busy: false });
+      again.stop();
+    }
+  });
+  it.each(["make_report", "trust", "agreement"] as const)("of %s goes through all runs, and is made anew at most once a second", async (name) => {
+    let made = 0;
+    fixture.replies[name] = () => ({ text: String(++made) }) as never;
+    const { seen, stop } = watch(() => live.query(name, { request: {}, whole: true } as never) as Query<unknown>);
+    for (let told = 0; told < 30; told++) {
+      fixture.tell({ kind: "runs", generation: told, ids: [], all: true });
+      await beat(100);
+    }
+    expect(made).toBeGreaterThan(1);
+    expect(made).toBeLessThanOrEqual(4);
+    await beat(2_000);
+    // Done, and not resting in sight.
+    expect(seen).toMatchObject({ data: { text: String(made) }, busy: false });
+    stop();
+  });
+  it("of a whole report is not kept for a question that nobody asks any more", async () => {
+    let slow = 0;
+    fixture.replies.make_report = async () => {
+      await new Promise((later) => setTimeout(later, slow));
+      return { text: "all of it" } as never;
+    };
+    const ask = () => live.query("make_report", { request: {}, whole: true } as never);
+    const first = watch(ask);
+    await beat();
+    expect(first.seen.data).toBeDefined();
+    first.stop();
+    await beat(2_000);
+    expect(ask().data).toBeUndefined();
+    slow = 500;
+    const second = watch(ask);
+    await beat(100);
+    second.stop();
+    await beat(2_000);
+    expect(ask().data).toBeUndefined();
+    expect(asked("make_report")).toBe(2);
+    const third = watch(ask);
+    await beat(600);
+    expect(third.seen.data).toBeDefined();
+    third.stop();
+  });
   it("is told at most ten times a second", async () => {
     const ear = vi.fn();
     live.onStale(ear);
@@ -146,6 +212,75 @@ describe("an answer", () => {
 });
 
 describe("an event", () => {
+  /** Answers say which folder they are of. */
+  function folders() {
+    const now = { folder: "A", slow: 0 };
+    const answer = (async () => {
+      const of = now.folder;
+      await new Promise((later) => setTimeout(later, now.slow));
+      return { of };
+    }) as never;
+    Object.assign(fixture.replies, { facets: answer, trust: answer, launches: answer, status: () => ({ folder: { id: now.folder } }) });
+    return now;
+  }
+  it("of another folder leaves nothing of the former one in sight, and waits for nothing that was begun there", async () => {
+    const now = folders();
+    const unseen = watch(() => live.query("launches", {}));
+    const [facets, trust, status] = [watch(() => live.query("facets", {})), watch(() => live.query("trust", { filter: "" })), watch(() => live.query("status", {}))];
+    await beat(1_500);
+    unseen.stop();
+    now.slow = 3_000;
+    live.query("trust", { filter: "" }).again();
+    await beat(10);
+    // What counts all runs rests now, and one reply is on its way.
+    now.slow = 0;
+    live.query("facets", {}).again();
+    await beat(10);
+    [now.folder, now.slow] = ["B", 50];
+    fixture.tell({ kind: "folder" });
+    await beat(5);
+    expect([facets.seen, trust.seen.data, status.seen.data, live.query("launches", {}).data]).toEqual([{ data: undefined, error: undefined, busy: true }, undefined, { folder: { id: "B" } }, undefined]);
+    await beat(60);
+    expect([facets.seen.data, trust.seen.data]).toEqual([{ of: "B" }, { of: "B" }]);
+    await beat(5_000);
+    expect([facets.seen.data, trust.seen.data]).toEqual([{ of: "B" }, { of: "B" }]);
+    for (const { stop } of [facets, trust, status]) stop();
+  });
+  it("of another folder takes nothing away that this one answered before its status, nor waits for word when status is first", async () => {
+    const now = folders();
+    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    await beat(1_500);
+    const quick = fixture.replies.status;
+    fixture.replies.status = async (args) => {
+      await new Promise((later) => setTimeout(later, 500));
+      return quick(args);
+    };
+    now.folder = "B";
+    fixture.tell({ kind: "folder" });
+    await beat(10);
+    expect([facets.seen.data, status.seen.data]).toEqual([{ of: "B" }, { folder: { id: "A" } }]);
+    await beat(2_000);
+    expect([facets.seen.data, status.seen.data]).toEqual([{ of: "B" }, { folder: { id: "B" } }]);
+    [now.folder, now.slow] = ["C", 50];
+    fixture.replies.status = quick;
+    live.query("status", {}).again();
+    await beat(5);
+    expect(facets.seen.data).toBeUndefined();
+    await beat(60);
+    expect(facets.seen.data).toEqual({ of: "C" });
+    for (const { stop } of [facets, status]) stop();
+  });
+  it("of a folder that is the same, as when events were missed, asks for everything and takes nothing out of sight", async () => {
+    const now = folders();
+    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    await beat(1_500);
+    now.slow = 500;
+    const before = asked("facets");
+    fixture.tell({ kind: "folder" });
+    await beat(200);
+    expect([asked("facets") - before, facets.seen]).toEqual([1, { data: { of: "A" }, error: undefined, busy: true }]);
+    for (const { stop } of [facets, status]) stop();
+  });
   it("of a changed run is told at once, however lately the frame was told of", async () => {
     const ear = vi.fn();
     live.onStale(ear);

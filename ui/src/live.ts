@@ -4,6 +4,7 @@ import { isAppError } from "./backend/http";
 import type { Backend, CommandName, Commands } from "./backend/backend";
 import type { AppError } from "./generated/AppError";
 import type { Stale } from "./generated/Stale";
+import type { Status } from "./generated/Status";
 
 /** Events come in bursts; nothing is asked more often than this. */
 export const BEAT_MS = 100;
@@ -11,11 +12,15 @@ export const BEAT_MS = 100;
 export const LAUNCH_BEAT_MS = 300;
 /** How long until the same may be asked again that was asked at this moment: a reply that took longer than a beat is not waited for twice. */
 export const restOfBeat = (asked: number): number => Math.max(0, BEAT_MS - (performance.now() - asked));
-/** Counts beside what is looked at. While files pour in they are not made anew with every beat, for each goes through all runs. */
-const UNHURRIED: readonly CommandName[] = ["facets", "published"];
+/** What goes through all runs each time. While files pour in it is not made anew with every beat. */
+const UNHURRIED: readonly CommandName[] = ["facets", "published", "make_report", "trust", "agreement"];
 const UNHURRIED_MS = 1_000;
 /** Replies that nobody looks at and are still kept. */
 const KEPT = 64;
+/** Answers that are large, and of a question that changes with every word typed: gone as soon as nobody looks. */
+const FLEETING: readonly CommandName[] = ["make_report"];
+/** Answers that say which folder is open stay in sight until newer ones are there; all others are about one folder. */
+const OF_ALL_FOLDERS: readonly CommandName[] = ["status", "folders"];
 
 type Args = Commands[CommandName][0];
 
@@ -67,19 +72,30 @@ export function asAppError(thrown: unknown): AppError {
 class Entry<N extends CommandName> implements Query<Commands[N][1]> {
   #data: Commands[N][1] | undefined;
   #error: AppError | null = null;
+  /** A reply is on its way. */
   #flying = false;
+  /** Replies come, or rest between two of them. */
+  #going = false;
   #stale = true;
+  /** Replies asked for before this may be about another folder. */
+  #era = 0;
+  /** The era that the data is of. */
+  #answered = 0;
   #update: (() => void) | null = null;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
-    if (this.#stale) void this.#ask();
-    return () => (this.#update = null);
+    void this.#ask();
+    return () => {
+      this.#update = null;
+      this.#drop();
+    };
   });
 
   constructor(
     readonly backend: Backend,
     readonly name: N,
     readonly args: Commands[N][0],
+    readonly onanswer: (data: Commands[N][1]) => void,
   ) {}
 
   get data() {
@@ -100,28 +116,58 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
 
   again(): void {
     this.#stale = true;
-    if (this.watched) void this.#ask();
+    void this.#ask();
   }
 
-  /** One question at a time: what went stale on the way is asked again when the reply is there, so a flood of events starves nobody. */
+  /** Another folder may be open: nothing that is on its way or rests is waited for. */
+  anew(): void {
+    this.#era++;
+    this.#going = this.#flying = false;
+    this.#error = null;
+    this.#stale = true;
+    this.#update?.();
+    void this.#ask();
+  }
+
+  /** Another folder is open: what the former one answered is not shown in it. */
+  leave(): void {
+    if (this.#answered === this.#era || OF_ALL_FOLDERS.includes(this.name)) return;
+    this.#data = undefined;
+    this.#update?.();
+  }
+
+  /** What is large is not kept unseen. */
+  #drop(): void {
+    if (this.watched || !FLEETING.includes(this.name)) return;
+    this.#data = undefined;
+    this.#stale = true;
+  }
+
+  /** One question at a time: what went stale on the way is asked again when the reply is there, so a flood of events starves nobody. What nobody looks at stays stale until somebody does. */
   async #ask(): Promise<void> {
-    if (this.#flying) return;
-    this.#flying = true;
-    while (this.#stale) {
+    if (this.#going) return;
+    const era = this.#era;
+    while (this.#stale && this.watched) {
+      this.#going = this.#flying = true;
       this.#stale = false;
       const asked = performance.now();
       try {
-        this.#data = await this.backend.call(this.name, this.args);
-        this.#error = null;
+        const data = await this.backend.call(this.name, this.args);
+        if (era !== this.#era) return;
+        [this.#data, this.#answered, this.#error] = [data, era, null];
+        this.onanswer(data);
       } catch (thrown) {
+        if (era !== this.#era) return;
         this.#error = asAppError(thrown);
       }
+      this.#flying = false;
+      this.#drop();
       this.#update?.();
       const rest = UNHURRIED.includes(this.name) ? UNHURRIED_MS : this.#stale ? restOfBeat(asked) : 0;
       if (rest > 0) await new Promise((later) => setTimeout(later, rest));
+      if (era !== this.#era) return;
     }
-    this.#flying = false;
-    this.#update?.();
+    this.#going = false;
   }
 }
 
@@ -160,6 +206,10 @@ export class Live {
   readonly #frame = new Beat(BEAT_MS, (heard) => this.#tell(heard));
   readonly #launches = new Beat(LAUNCH_BEAT_MS, (heard) => this.#tell(heard));
   readonly #stop: () => void;
+  /** The folder that is open, as the last status has it. */
+  #folder: string | null | undefined;
+  /** Word came since then that it may be another one. The same word comes where events were missed. */
+  #doubt = false;
 
   constructor(readonly backend: Backend) {
     const beat = (kind: Stale["kind"]) => (kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual);
@@ -171,7 +221,7 @@ export class Live {
     const key = `${name} ${JSON.stringify(args)}`;
     const kept = this.#entries.get(key);
     if (kept) return kept as unknown as Entry<N>;
-    const entry = new Entry(this.backend, name, args);
+    const entry = new Entry(this.backend, name, args, (data) => name === "status" && this.#see(data as Status));
     this.#entries.set(key, entry as unknown as Entry<CommandName>);
     this.#forget();
     return entry;
@@ -191,8 +241,26 @@ export class Live {
   }
 
   #tell(heard: Stale[]): void {
-    for (const entry of this.#entries.values()) if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
+    const doubt = heard.some((one) => one.kind === "folder");
+    this.#doubt ||= doubt;
+    for (const entry of this.#entries.values()) {
+      if (doubt) entry.anew();
+      else if (heard.some((one) => concerns(entry.name, entry.args, one))) entry.again();
+    }
     for (const ear of this.#ears) ear(heard);
+  }
+
+  /** Which folder it is. Status may know of another one before word of it comes. */
+  #see(status: Status): void {
+    const [before, now] = [this.#folder, status.folder?.id ?? null];
+    if (before !== undefined && before !== now) {
+      for (const entry of this.#entries.values()) {
+        if (!this.#doubt && entry.name !== "status") entry.anew();
+        entry.leave();
+      }
+    }
+    this.#folder = now;
+    this.#doubt = false;
   }
 
   #forget(): void {

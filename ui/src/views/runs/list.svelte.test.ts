@@ -231,9 +231,14 @@ describe("the list", () => {
     };
     list.want(5_000, 5_040);
     await settle(1);
-    fixture.replies.list_runs = base;
     fixture.rows = many(3, 50_000);
+    fixture.replies.list_runs = async (args) => {
+      await new Promise((later) => setTimeout(later, 50));
+      return base(args);
+    };
     fixture.tell({ kind: "folder" });
+    await settle(10);
+    expect([list.known, list.total, list.row(0)]).toEqual([false, 0, undefined]);
     await settle(1_000);
     expect([list.total, list.row(0)?.id, list.row(5_000)]).toEqual([3, "r50000", undefined]);
   });

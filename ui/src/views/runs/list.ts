@@ -193,6 +193,8 @@ export class RunList {
   #hear(stale: readonly Stale[]): void {
     if (stale.some((one) => one.kind === "folder")) {
       this.#era++;
+      this.#shown = null;
+      this.#drift = this.#above = 0;
       const wanted = this.#wanted;
       this.#lists.clear();
       if (wanted) {
@@ -204,6 +206,7 @@ export class RunList {
       for (const list of this.#lists.values()) for (const page of list.pages.values()) page.fresh = false;
     } else return;
     if (this.#wanted) this.#wanted.error = null;
+    this.#update();
     this.#pump();
   }
 
