@@ -19,11 +19,11 @@ const wanted = (backend: Fixture) =>
     .filter((call) => call.name === "save_report" || (call.name === "make_report" && (call.args as { whole: boolean }).whole))
     .map((call) => (call.args as { request: ReportRequest }).request);
 
-async function open() {
+async function open(format = "markdown") {
   const backend = new Fixture(undefined, undefined, "window");
-  backend.replies.make_report = () => MADE;
+  backend.replies.make_report = () => ({ ...MADE });
   backend.replies.save_report = () => true;
-  location.hash = "#/report?format=markdown";
+  location.hash = `#/report?format=${format}`;
   page = mount(App, { target: document.body, props: { backend } });
   await until(() => expect(button("Copy")?.disabled).toBe(false));
   return backend;
@@ -64,4 +64,24 @@ it("copies what was typed a moment ago", async () => {
   button("Copy")?.click();
   await until(() => expect(wanted(backend)).toHaveLength(1));
   expect(wanted(backend)[0]).toMatchObject({ filter: "model:o3" });
+});
+
+it("leaves the page in its frame where it is when runs change and the report does not", async () => {
+  let made = 0;
+  vi.spyOn(URL, "createObjectURL").mockImplementation(() => `blob:${String(++made)}`);
+  vi.spyOn(URL, "revokeObjectURL").mockImplementation(() => undefined);
+  const backend = await open("html");
+  const frame = () => document.querySelector("iframe")?.getAttribute("src");
+  await until(() => expect(frame()).toBe("blob:1"));
+  const asked = () => backend.calls.filter((call) => call.name === "make_report").length;
+  const before = asked();
+  backend.tell({ kind: "runs", generation: 2, ids: [], all: true });
+  await until(() => expect(asked()).toBeGreaterThan(before));
+  await until(() => expect(document.querySelector("section[aria-label=Preview]")?.getAttribute("aria-busy")).toBe("false"));
+  flushSync();
+  expect(frame()).toBe("blob:1");
+  backend.replies.make_report = () => ({ ...MADE, text: "# other" });
+  backend.tell({ kind: "runs", generation: 3, ids: [], all: true });
+  await until(() => expect(frame()).toBe("blob:2"));
+  vi.restoreAllMocks();
 });
