@@ -65,6 +65,18 @@ describe("the frame", () => {
 });
 
 describe("the start screen", () => {
+  it("keeps the place that one looks at when events were missed, and makes it anew in another folder", async () => {
+    const fixture = await open(new Fixture(), "#/trust");
+    await until(() => find("trust") !== null);
+    const [place, asked] = [find("trust"), () => fixture.calls.filter((call) => call.name === "trust").length];
+    const before = asked();
+    fixture.tell({ kind: "folder" });
+    await until(() => asked() > before);
+    expect(find("trust")).toBe(place);
+    fixture.status = status({ folder: STATUS.folder && { ...STATUS.folder, id: "other" } });
+    fixture.tell({ kind: "folder" });
+    await until(() => find("trust") !== null && find("trust") !== place);
+  });
   it("stands where no folder is open, offers the demo, and says how a served page gets a folder", async () => {
     const fixture = await open(new Fixture([], status({ folder: null, phase: { kind: "closed" } })), "");
     await until(() => find("open-demo") !== null);

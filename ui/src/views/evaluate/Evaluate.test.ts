@@ -158,6 +158,23 @@ describe("evaluating a data file", () => {
     expect(out().value).toBe("mine");
     expect((all('[data-testid="switches"] input')[0] as HTMLInputElement).checked).toBe(true);
   });
+  it("begins with the sheet of the folder that is open, and not with what was filled in in another", async () => {
+    const fixture = new Fixture();
+    await open(fixture, "#/evaluate?data=d1&by=f1_score");
+    const out = () => all('input[id$="-out"]')[0] as HTMLInputElement | undefined;
+    const turn = (folder: string) => {
+      fixture.status = { ...STATUS, folder: STATUS.folder && { ...STATUS.folder, id: folder, name: folder } };
+      fixture.tell({ kind: "folder" });
+      return until(() => document.title.startsWith(folder) && out() !== undefined);
+    };
+    await turn("A");
+    const field = out() as HTMLInputElement;
+    field.value = "mine";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    flushSync();
+    await turn("B");
+    expect(out()?.value).toBe("");
+  });
   it("says of what is refused nothing but why, and nothing of a plan of before", async () => {
     const fixture = new Fixture();
     const message = "`cosine` needs a model that turns texts into vectors, and touchstone.yaml has none.";
