@@ -133,8 +133,8 @@ describe("an answer", () => {
   });
   it("that nobody looks at any more is asked no further, however much goes stale", async () => {
     for (const [name, took] of [["facets", 0], ["list_runs", 300]] as const) {
-      const base = fixture.replies[name] as (args: never) => never;
-      fixture.replies[name] = (async (args: never) => {
+      const base = fixture.replies[name] as (args: never) => unknown;
+      fixture.replies[name] = (async (args: never): Promise<unknown> => {
         await new Promise((later) => setTimeout(later, took));
         return base(args);
       }) as never;
