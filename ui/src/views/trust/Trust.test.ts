@@ -84,3 +84,19 @@ it("folds pairs with too few runs into one line that opens, and never the one th
   flushSync();
   expect(lines()).toHaveLength(2);
 });
+
+const STORED = [rater("stored:f1_score", { name: "f1_score (stored)", reviewed: 0 }), rater("stored:rouge_score", { name: "rouge_score (stored)", reviewed: 0 })] as const;
+const NO_PEOPLE = { ...PAIR, first: STORED[0], second: STORED[1] };
+it.each([
+  ["only files", [...STORED], [NO_PEOPLE], 0, "#/trust", "No run was reviewed yet, so nobody is held against people. No judge was asked about these runs either: what is compared below are stored verdicts, which came with files of evaluations. Open a run"],
+  ["files and a judge", [...STORED, JUDGE], [NO_PEOPLE], 0, "#/trust", "No run was reviewed yet, so nobody is held against people. Open a run"],
+  ["files under a filter", [...STORED], [NO_PEOPLE], 0, "#/trust?q=model%3Ao1", "None of these runs was reviewed, so nobody is held against people. No judge"],
+  ["files and people", [rater("people"), ...STORED], [PAIR], 12, "#/trust", "before anything is sent. Stored verdicts, which came with files of evaluations, are listed below."],
+  ["people alone", [rater("people")], [], 12, "#/trust", "before anything is sent. Nobody said"],
+])("says what is compared where there are %s", async (_, raters, pairs, reviewed, hash, words) => {
+  await open((backend) => {
+    backend.replies.trust = () => ({ raters, pairs, reviewed, notes: [], unreadable: 0 });
+    backend.replies.agreement = () => PAIR;
+  }, hash);
+  await until(() => expect(flat(id("trust"))).toContain(words));
+});
