@@ -162,3 +162,41 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
     assert!(ran.out.contains("The budget of $5 binds nothing of what has no known price"), "{}", ran.out);
 }
+
+#[test]
+fn show_tells_what_judges_said_of_a_run_and_asks_nobody() {
+    let replies = [
+        r#"{"explanation": "Short, and to the point.", "score": 5}"#,
+        r#"{"explanation": "A bit\u001b[2J short.", "score": 3}"#,
+    ];
+    let server = Scripted::sequence(replies.map(says));
+    let sandbox = folder("judge-show", &server);
+    let file = "results/count-tool_calling-o1-variation0.yaml";
+    let before = sandbox.run(&["show", file]);
+    assert!(before.status == 0 && !before.out.contains("Judges"), "{before:?}");
+    let asked = ["score", ".", "--judge", "relevance", "--judge-model", "local", "--rounds", "2"];
+    assert_eq!((sandbox.run(&asked).status, server.seen().len()), (0, 2));
+    let ran = sandbox.run(&["show", file]);
+    let first = ran.out.split_once("\nJudges\n  relevance version ").map(|(_, after)| after.lines().next().unwrap());
+    assert!(first.is_some_and(|first| first.ends_with(" by local: 4 of 5 ± 1.00, passes (from 3 of 5)")), "{ran:?}");
+    assert!(ran.out.contains("     5 of 5: Short, and to the point.\n"), "{}", ran.out);
+    assert!(!ran.out.contains("stale") && !ran.out.contains("explanation"), "{}", ran.out);
+    let ran = sandbox.run(&["show", file, "--replies"]);
+    assert!(ran.out.contains("reply of any-1, as it came") && ran.out.contains(replies[0]), "{}", ran.out);
+    assert!(!ran.out.contains('\u{1b}'), "{}", ran.out);
+    let told = sandbox.run(&["show", file, "--json"]).json().remove(0);
+    let judged = &told["judged"][0];
+    assert_eq!((&judged["passed"], &judged["rounds"][1]["replies"][0]), (&json!(true), &json!(replies[1])));
+    assert_eq!(told["row"]["path"], "count-tool_calling-o1-variation0.yaml");
+    // Of another answer it does not hold any more.
+    std::fs::write(sandbox.folder.join(file), RUN.replace("Three.", "Four.").replace("answer: 3", "answer: 4"))
+        .unwrap();
+    let ran = sandbox.run(&["show", file]);
+    assert!(ran.out.contains("stale: ") && ran.out.contains("It is not counted."), "{}", ran.out);
+    assert_eq!(server.seen().len(), 2, "nobody is asked");
+    let kept = format!("{}.yaml", file.replace("results/", "results/.touchstone/judgements/"));
+    assert!(sandbox.folder.join(&kept).exists());
+    std::fs::write(sandbox.folder.join(kept), "judgements: odd\n").unwrap();
+    let ran = sandbox.run(&["show", file]);
+    assert!(ran.status == 1 && ran.err.contains("What judges said of this run cannot be read."), "{ran:?}");
+}

@@ -20,6 +20,7 @@ mod nudge;
 mod report;
 
 mod judge;
+mod judged;
 mod review;
 mod run;
 mod score;

@@ -79,7 +79,7 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
 }
 
 /// The folder whose reviews are meant: that of the workspace file, else one that has things of ours in it, else that of the file.
-fn folder_of(file: &Path) -> PathBuf {
+pub(super) fn folder_of(file: &Path) -> PathBuf {
     let workspace = nudge::workspace_of(file);
     let known = |dir: &&Path| dir.join(".touchstone").is_dir();
     match file.ancestors().skip(1).find(known) {

@@ -1,11 +1,12 @@
-//! `show`: one transcript, readable.
+//! `show`: one transcript, readable, and what judges said of it.
 use super::{
-    Dirs, Ended, Outcome, Stop, folder, list,
-    terminal::{Columns, Head, Paint, lines, one_line},
+    Dirs, Ended, Outcome, Stop, folder, judged, list,
+    terminal::{Columns, Head, Paint, complain, lines, one_line},
     whole,
 };
 use crate::Surroundings;
 use clap::Args;
+use serde::Serialize;
 use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
@@ -13,7 +14,7 @@ use std::{
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Body, Column, Part, RunView, Sort, Step, StepKind},
+    rows::{Body, Column, Judged, Part, RunView, Sort, Step, StepKind},
 };
 
 /// What `show` takes.
@@ -23,9 +24,20 @@ pub(super) struct Show {
     file: PathBuf,
     #[command(flatten)]
     dirs: Dirs,
-    /// Print the transcript as one JSON document, the same for every layout
+    /// Print the replies of judges as they came, too
+    #[arg(long)]
+    replies: bool,
+    /// Print the transcript as one JSON document, the same for every layout; what judges said, with their replies, is `judged`
     #[arg(long)]
     json: bool,
+}
+
+/// The document of it.
+#[derive(Serialize)]
+struct Shown<'a> {
+    #[serde(flatten)]
+    view: &'a RunView,
+    judged: &'a [Judged],
 }
 
 pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
@@ -41,15 +53,19 @@ pub(super) fn run(asked: &Show, here: &Surroundings) -> Outcome {
     let app = folder::read(&folder, here)?;
     let Some(id) = find(&app, &name)? else { return Err(unreadable(why_not(&app, &name)?).into()) };
     let view = whole::run(&app, &id)?;
+    let (said, unread) = judged::find((&app, &id), (&full, member.as_deref()), &asked.dirs, here)?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
-        serde_json::to_writer(&mut out, &view).map_err(io::Error::from)?;
+        serde_json::to_writer(&mut out, &Shown { view: &view, judged: &said }).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
         print(&mut out, &view, Paint(here.colour))?;
+        judged::print(&mut out, &said, asked.replies, Paint(here.colour))?;
     }
     out.flush()?;
-    Ok(Ended::Well)
+    let Some(unread) = unread else { return Ok(Ended::Well) };
+    complain(&AppError::new(Code::Failed, unread));
+    Ok(Ended::WithFailures)
 }
 
 /// Why a file is no run.

@@ -15,7 +15,7 @@ use touchstone_scoring::scorers::Scorer;
 
 impl App {
     /// What judges said of a run, newest first, and a sentence when the file of it cannot be read.
-    pub(super) fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
+    pub fn judged(&self, id: &str) -> Result<(Vec<Judged>, Option<String>), AppError> {
         self.judged_by(id, &self.model_marks())
     }
 

@@ -1,0 +1,104 @@
+//! What judges said of one run, as it is kept beside the results: found, and told. Nobody is asked anything.
+use super::{
+    Dirs, folder, review,
+    terminal::{Paint, lines, one_line},
+};
+use crate::Surroundings;
+use std::{
+    io::{self, Write},
+    path::Path,
+};
+use touchstone_engine::{
+    app::App,
+    error::AppError,
+    rows::{Judged, JudgedRound},
+};
+
+/// What judges said of a run, newest first, and why that cannot be read.
+pub(super) type Said = (Vec<Judged>, Option<String>);
+
+/// Finds it: where directories were named, in what is open; else in the folder that holds the tasks of the run, or in the one with things
+/// of ours.
+pub(super) fn find(
+    (app, id): (&App, &str),
+    (full, member): (&Path, Option<&str>),
+    dirs: &Dirs,
+    here: &Surroundings,
+) -> Result<Said, AppError> {
+    let named = dirs.input_dir.is_some() || dirs.output_dir.is_some();
+    let is_kept = |dir: &Path| dir.join(".touchstone/judgements").is_dir();
+    if named || !full.ancestors().skip(1).any(is_kept) {
+        return app.judged(id);
+    }
+    let folder = App::folder_above(full).unwrap_or_else(|| review::folder_of(full));
+    if full.parent() == Some(&folder) {
+        return app.judged(id);
+    }
+    let app = folder::read(&folder.into(), here)?;
+    // A file that is not among the results of that folder was never judged there.
+    app.run_with(full, member).map_or_else(|_| Ok(Said::default()), |id| app.judged(&id))
+}
+
+/// All of it, in words; replies as they came only where they are asked for.
+pub(super) fn print(out: &mut dyn Write, said: &[Judged], replies: bool, paint: Paint) -> io::Result<()> {
+    if said.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{}", paint.bold("Judges"))?;
+    for one in said {
+        let official = if one.official { ", official rule" } else { "" };
+        let against = one.against.as_ref().map(|path| format!(" against {path}")).unwrap_or_default();
+        let name = paint.bold(&one_line(&one.judge));
+        let by = one_line(&format!(" version {} by {}{official}{against}", one.version, one.model)).into_owned();
+        writeln!(out, "  {name}{by}: {}", verdict(one, paint))?;
+        if let Some(why) = &one.stale {
+            writeln!(out, "     {}", paint.yellow(&one_line(&format!("stale: {why} It is not counted."))))?;
+        }
+        for round in &one.rounds {
+            told(out, round, replies, paint)?;
+        }
+    }
+    Ok(())
+}
+
+/// The mean with its spread, and whether that is good enough.
+fn verdict(one: &Judged, paint: Paint) -> String {
+    let Some(score) = one.score else { return paint.yellow("no verdict") };
+    let mean = one.told.clone().unwrap_or_else(|| format!("{score:.2}"));
+    let spread = one.own_spread.or(one.spread).filter(|_| one.rounds.len() > 1);
+    let spread = spread.map(|spread| format!(" ± {spread:.2}")).unwrap_or_default();
+    let suite = if one.of_suite { ", as the suite says" } else { "" };
+    let from = one.threshold.as_ref().map(|from| format!(" ({from}{suite})")).unwrap_or_default();
+    let passes = match one.passed {
+        Some(true) => format!(", {}", paint.green("passes")),
+        Some(false) => format!(", {}", paint.red("does not pass")),
+        None => String::new(),
+    };
+    let given = one.rounds.len();
+    let rounds = if (given as u64) < u64::from(one.wanted) {
+        format!(", {given} of {} rounds", one.wanted)
+    } else {
+        String::new()
+    };
+    format!("{}{passes}{}{rounds}", one_line(&format!("{mean}{spread}")), one_line(&from))
+}
+
+fn told(out: &mut dyn Write, round: &JudgedRound, replies: bool, paint: Paint) -> io::Result<()> {
+    let order = round.order.as_ref().map(|order| format!(" ({order})")).unwrap_or_default();
+    let reason = if round.reason.is_empty() { String::new() } else { format!(": {}", round.reason) };
+    writeln!(out, "     {}", one_line(&format!("{}{order}{reason}", round.told)))?;
+    if !replies {
+        return Ok(());
+    }
+    if round.replies.is_empty() {
+        writeln!(out, "       {}", paint.dim("no model was asked"))?;
+    }
+    let by = round.model_id.as_ref().map(|model| format!(" of {model}")).unwrap_or_default();
+    for reply in &round.replies {
+        writeln!(out, "       {}", paint.dim(&one_line(&format!("reply{by}, as it came"))))?;
+        for line in lines(reply).lines() {
+            writeln!(out, "{}", format!("         {line}").trim_end())?;
+        }
+    }
+    Ok(())
+}
