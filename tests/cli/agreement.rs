@@ -85,6 +85,39 @@ fn a_judge_is_held_against_people_and_every_disagreement_has_both_reasons() {
 }
 
 #[test]
+fn two_judges_are_held_against_each_other_and_names_that_nobody_has_are_refused() {
+    let server = judges();
+    let sandbox = folder("agreement-two", &server);
+    let workspace = sandbox.folder.join("touchstone.yaml");
+    let text = std::fs::read_to_string(&workspace).unwrap();
+    let line = text.lines().find(|line| line.trim_start().starts_with("local:")).unwrap();
+    std::fs::write(&workspace, format!("{text}{}\n", line.replace("local:", "other:"))).unwrap();
+    for (model, filter) in [("local", ""), ("other", "review:right")] {
+        let judge = ["score", ".", "--judge", "sopr", "--judge-model", model, "--rounds", "1", "--filter", filter];
+        assert_eq!(sandbox.run(&judge).status, 0);
+    }
+    let two = ["agreement", ".", "--judge", "sopr by other", "--with"];
+    let with = |name: &str, more: &[&str]| sandbox.run(&[&two[..], &[name], more].concat());
+    let told = with("sopr by local", &["--json"]).json().remove(0);
+    let pair = &told["agreements"][0];
+    assert_eq!(told["agreements"].as_array().map(Vec::len), Some(1));
+    assert_eq!((&pair["n"], &pair["same"], &pair["disagreements_total"]), (&json!(8), &json!(8), &json!(0)), "{pair}");
+    let words = with("sopr by local", &[]);
+    assert!(words.out.contains("sopr by local (rows) and sopr by other (columns)"), "{}", words.out);
+    assert!(words.out.contains("  right      7      0\n  wrong      0      1\n"), "{}", words.out);
+    assert!(words.out.contains("They disagree on no run.") && !words.out.contains("people (rows)"), "{}", words.out);
+    // A person's word is one more to be held against.
+    let people = with("people", &[]);
+    assert!(people.out.contains("people (rows) and sopr by other (columns)"), "{}", people.out);
+    for (name, why) in [("nobody", "No judge named `nobody`"), ("sopr by other", "nothing of the same runs")] {
+        let refused = with(name, &[]);
+        assert!(refused.status == 2 && refused.err.contains(why), "{refused:?}");
+    }
+    assert!(with("nobody", &[]).err.contains("There are: sopr by local, sopr by other."));
+    assert_eq!(sandbox.run(&["agreement", ".", "--with", "sopr"]).status, 2, "of whom is not said");
+}
+
+#[test]
 fn a_file_of_judgements_that_cannot_be_read_is_told_and_ends_with_one() {
     let server = judges();
     let sandbox = folder("agreement-broken", &server);

@@ -25,6 +25,9 @@ pub(super) struct AgreementOf {
     /// Show the table and the runs on which this judge and people disagree: its name, or `sopr by MODEL`
     #[arg(long, value_name = "NAME")]
     judge: Option<String>,
+    /// Show how this one and the judge agree, instead of people: another judge, `score`, or `stored: NAME`
+    #[arg(long, value_name = "NAME", requires = "judge")]
+    with: Option<String>,
     /// Which runs, as in the window: `system:promptql model:o1`
     #[arg(long, default_value = "", hide_default_value = true)]
     filter: String,
@@ -39,19 +42,10 @@ pub(super) struct AgreementOf {
 pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     let trust = app.trust(&asked.filter)?;
-    let mut shown = Vec::new();
-    if let Some(name) = &asked.judge {
-        let meant = |rater: &Rater| {
-            rater.id != "people"
-                && (rater.id == *name || rater.name == *name || rater.id.split(':').next() == Some(name))
-        };
-        if !trust.raters.iter().any(meant) {
-            return Err(nobody(name, &trust).into());
-        }
-        for pair in trust.pairs.iter().filter(|pair| pair.first.id == "people" && meant(&pair.second)) {
-            shown.push(app.agreement(&pair.first.id, &pair.second.id, &asked.filter)?);
-        }
-    }
+    let shown = closer(&trust, asked)?
+        .into_iter()
+        .map(|pair| app.agreement(&pair.first.id, &pair.second.id, &asked.filter))
+        .collect::<Result<Vec<_>, _>>()?;
     let mut out = BufWriter::new(io::stdout().lock());
     if asked.json {
         let document = json!({ "raters": trust.raters, "pairs": trust.pairs, "reviewed": trust.reviewed, "notes": trust.notes, "unreadable": trust.unreadable, "agreements": shown });
@@ -64,6 +58,35 @@ pub(super) fn run(asked: &AgreementOf, here: &Surroundings) -> Outcome {
     }
     out.flush()?;
     Ok(if trust.unreadable == 0 { Ended::Well } else { Ended::WithFailures })
+}
+
+/// Whether a rater is meant by a name: its own, or one that several share.
+fn is_meant(rater: &Rater, name: &str) -> bool {
+    rater.id == name || rater.name == name || rater.id.split(':').next() == Some(name)
+}
+
+/// The pairs that are shown closer: of the judge and people, or of the judge and whom it is held against.
+fn closer<'a>(trust: &'a Trust, asked: &AgreementOf) -> Result<Vec<&'a Agreement>, AppError> {
+    let Some(judge) = asked.judge.as_deref() else { return Ok(Vec::new()) };
+    let with = asked.with.as_deref().unwrap_or("people");
+    let is_judge = |rater: &Rater| rater.id != "people" && is_meant(rater, judge);
+    let is_other = |rater: &Rater| is_meant(rater, with);
+    if !trust.raters.iter().any(is_judge) {
+        return Err(nobody(judge, trust));
+    }
+    if with != "people" && !trust.raters.iter().any(is_other) {
+        return Err(nobody(with, trust));
+    }
+    let either = |one: &Rater, other: &Rater| is_judge(one) && is_other(other);
+    let is_asked = |pair: &&Agreement| either(&pair.first, &pair.second) || either(&pair.second, &pair.first);
+    let found: Vec<_> = trust.pairs.iter().filter(is_asked).collect();
+    if found.is_empty() && asked.with.is_some() {
+        let message = format!("`{judge}` and `{with}` have said nothing of the same runs.");
+        return Err(
+            AppError::new(Code::NotFound, message).hint("Have the same runs judged by both, or name two others.")
+        );
+    }
+    Ok(found)
 }
 
 fn nobody(name: &str, trust: &Trust) -> AppError {
