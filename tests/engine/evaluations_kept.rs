@@ -184,7 +184,10 @@ fn what_is_said_here_of_a_row_stands_beside_what_the_row_brought_under_the_same_
 #[test]
 fn files_of_the_package_come_through_with_their_rows_and_with_its_metrics_by_rule() {
     let folder = beside_the_project("../shared/golden/azure");
-    let Ok(variants) = fs::read_dir(folder.join("evaluate_variants")) else { return };
+    let Ok(variants) = fs::read_dir(folder.join("evaluate_variants")) else {
+        println!("cases: 0 files, for the golden folder is not there");
+        return;
+    };
     let mut paths: Vec<_> = variants.map(|entry| entry.unwrap().path()).collect();
     paths.push(folder.join("evaluate_out.json"));
     paths.retain(|path| path.extension().is_some_and(|end| end == "json"));
@@ -211,6 +214,11 @@ fn files_of_the_package_come_through_with_their_rows_and_with_its_metrics_by_rul
     rules.sort();
     let counted: Vec<String> =
         rules.chunk_by(PartialEq::eq).map(|same| format!("{:?} {}", same[0], same.len())).collect();
+    let their_rows: usize = files.iter().map(|(_, _, value)| value.get("rows").unwrap().items().len()).sum();
+    let has_rows = |path: &&std::path::PathBuf| fs::read_to_string(path).unwrap().contains("\"inputs.");
+    assert!(rows > 0 && !files.is_empty(), "nothing was read of {}", folder.display());
+    assert_eq!((files.len(), rows), (paths.iter().filter(has_rows).count(), their_rows));
+    assert_eq!(bench.rows().len(), their_rows, "each row is a run");
     println!("cases: {} files, {rows} rows; metrics: {}", files.len(), counted.join(", "));
 }
 
