@@ -1,5 +1,5 @@
 //! Data files before evaluators: what is written, what is never bought twice, and what becomes of rows that fail.
-use super::bench::{Bench, DEADLINE};
+use super::bench::{Bench, DEADLINE, wait_until};
 use super::judging::workspace;
 use super::running::stage::{refuses, says};
 use super::scripted::{Latch, Reply, Scripted, Seen};
@@ -204,6 +204,10 @@ fn a_row_that_fails_is_told_and_the_others_have_their_results() {
     let view = evaluate(&bench, &request(&bench, &["relevance", "f1_score"]));
     assert_eq!((view.state, view.done, view.failed, view.unread), (LaunchState::Done, 4, 2, 1), "{view:?}");
     assert!(view.troubles.iter().any(|trouble| trouble.row == 1 && trouble.why.contains("not this one")), "{view:?}");
+    let led: Vec<_> = view.troubles.iter().map(|trouble| trouble.run.clone()).collect();
+    let run = |row: u64| Some(bench.row(&format!("evaluations/rows.json#row-{row}"))?.id);
+    wait_until("its rows are listed", || run(2));
+    assert_eq!(led, [run(1), run(2)], "each leads to its run");
     let written = results(&bench);
     assert_eq!(written["rows"][0]["outputs.relevance.relevance"], Value::Null);
     assert_eq!(written["rows"][2]["outputs.relevance.relevance"], 5.0);

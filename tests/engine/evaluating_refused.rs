@@ -84,6 +84,16 @@ fn what_failed_is_told_in_the_order_of_the_rows() {
     let told: Vec<(u64, &str)> = view.troubles.iter().map(|one| (one.row, one.evaluator.as_str())).collect();
     let expected: Vec<(u64, &str)> = (1..=25).flat_map(|row| [(row, "bleu_score"), (row, "f1_score")]).collect();
     assert_eq!((view.failed, told), (120, expected));
+    let outside = FileRequest {
+        data: bench.path("tasks/rows.jsonl"),
+        out: Some(bench.path("out.json")),
+        request: request(&bench, &["f1_score"]),
+        ..FileRequest::default()
+    };
+    let id = bench.app().start_evaluating_file(&outside).unwrap().evaluation;
+    let view = ended(bench.app(), &id);
+    assert!(view.file.is_some() && view.filter.is_none(), "{view:?}");
+    assert!(view.failed > 0 && view.troubles.iter().all(|trouble| trouble.run.is_none()), "no run is led to: {view:?}");
 }
 
 #[test]

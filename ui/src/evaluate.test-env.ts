@@ -50,7 +50,7 @@ export const evaluation = (id: string, change: Partial<EvaluationView> = {}): Ev
   cost: 0,
   unpriced: false,
   max_cost: null,
-  troubles: [{ row: 2, evaluator: "f1_score", why: "The row has no response." }],
+  troubles: [{ row: 2, evaluator: "f1_score", why: "The row has no response.", run: "r2" }],
   file: "results/answers.json",
   filter: 'path:"answers.json"',
   metrics: [{ name: "f1_score.f1_score", value: 0.5, interval: [0.2, 0.8], n: 7, left_out: 1 }],

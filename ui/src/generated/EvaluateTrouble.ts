@@ -15,4 +15,8 @@ evaluator: string,
 /**
  * Why, as a sentence.
  */
-why: string, };
+why: string, 
+/**
+ * The run that the row is, once the file of results is written among the results of the folder that is open.
+ */
+run: string | null, };

@@ -13,7 +13,8 @@ use crate::evaluating::results::{self, Made};
 use crate::evaluating::rounds::{Lack, Round, together};
 use crate::evaluating::sheet::Sheet;
 use crate::evaluating::wish::Wish;
-use crate::results::layouts;
+use crate::results::roots::{FileId, Root};
+use crate::results::{layouts, run_of_file};
 use crate::rows::{EvaluateAgain, EvaluationView, Stale};
 use crate::runs::drive::Crew;
 use crate::runs::evaluations::{Bench, Place};
@@ -281,7 +282,7 @@ impl Work {
         }
         if let Some(place) = &self.job.place {
             place.write(text.as_bytes(), self.job.replace).map_err(|why| why.to_string())?;
-            self.course.lock().progress.written = true;
+            self.written(place, text.as_bytes());
             // As long as something is missing, what the target said stays what the rest is asked about.
             let journal = self.journal().filter(|_| !made.has_holes());
             if let Some(Err(error)) = journal.map(|journal| journal.note(Record::Written)) {
@@ -297,6 +298,15 @@ impl Work {
             *self.made.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
         }
         Ok(())
+    }
+
+    /// Notes that the file is there, and which runs its rows are where it lies among the results.
+    fn written(&self, place: &Place, text: &[u8]) {
+        let keys = if self.job.filter.is_some() { layouts::keys(text) } else { Vec::new() };
+        let file = FileId::new(Root::Output, place.path.as_str());
+        let progress = &mut self.course.lock().progress;
+        progress.written = true;
+        progress.name_runs(|at| keys.get(at).map(|key| run_of_file(&file, Some(key))));
     }
 
     /// The file of results, as it is shown, as long as it goes on in this folder.

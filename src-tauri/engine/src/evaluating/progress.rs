@@ -48,6 +48,13 @@ impl Progress {
         self.troubles.values().cloned().collect()
     }
 
+    /// Tells of each row that is shown which run it is, by its place in the file.
+    pub(crate) fn name_runs(&mut self, run: impl Fn(usize) -> Option<String>) {
+        for trouble in self.troubles.values_mut() {
+            trouble.run = usize::try_from(trouble.row - 1).ok().and_then(&run);
+        }
+    }
+
     /// One evaluator, the how manieth is told with its name, is over with one row, counted from 1.
     pub(crate) fn end(&mut self, row: u64, (at, evaluator): (usize, &str), end: End) {
         self.missing += u64::from(matches!(end, End::Missing(_)));
@@ -57,7 +64,8 @@ impl Progress {
             End::Failed(why) | End::Missing(why) => {
                 self.failed += 1;
                 // Rows are over in whatever order, and the first that are shown are the first of the file.
-                self.troubles.insert((row, at), EvaluateTrouble { row, evaluator: evaluator.to_owned(), why });
+                self.troubles
+                    .insert((row, at), EvaluateTrouble { row, evaluator: evaluator.to_owned(), why, run: None });
                 if self.troubles.len() > SHOWN {
                     self.troubles.pop_last();
                 }

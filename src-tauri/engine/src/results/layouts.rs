@@ -143,6 +143,12 @@ pub(crate) fn contents(bytes: &[u8]) -> Vec<u64> {
     (0..many.len()).map(|at| xxh3_64(many.bytes_of(at))).collect()
 }
 
+/// What the members of a file are called in it, in its order; none where it is no such file.
+pub(crate) fn keys(bytes: &[u8]) -> Vec<String> {
+    let Ok(many) = collection::Collection::open("", bytes) else { return Vec::new() };
+    (0..many.len()).map(|at| many.key(at).to_owned()).collect()
+}
+
 /// Where one of many runs stands in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spot {

@@ -271,6 +271,8 @@ pub struct EvaluateTrouble {
     pub evaluator: String,
     /// Why, as a sentence.
     pub why: String,
+    /// The run that the row is, once the file of results is written among the results of the folder that is open.
+    pub run: Option<String>,
 }
 
 /// A number over all rows, with the rows it counts.

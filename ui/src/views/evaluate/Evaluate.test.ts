@@ -228,6 +228,34 @@ describe("evaluating a data file", () => {
     expect(asked(fixture, "make_rows")).toEqual([{ filter: "" }, { filter: "model:o1" }]);
     expect(asked(fixture, "look_at_data").at(-1)).toEqual({ id: "d7" });
   });
+  it("takes the filter of a list over, and makes rows of nothing else", async () => {
+    const fixture = new Fixture();
+    fixture.replies.make_rows = () => ({ file: { id: "d7", path: "results/evaluations/runs.jsonl", size: 90 }, rows: 1, notes: [] });
+    await open(fixture, "#/evaluate?rows=model%3Ao1");
+    const field = () => all('[data-testid="rows-of-runs"] input')[0] as HTMLInputElement | undefined;
+    await until(() => field()?.value === "model:o1" && (id("rows-of-runs") as HTMLDetailsElement).open);
+    expect(asked(fixture, "make_rows")).toEqual([]);
+    button("Make rows")?.click();
+    await until(() => new URLSearchParams(location.hash.split("?")[1]).get("data") === "d7" && text().includes("1 row in results/evaluations/runs.jsonl, chosen now."));
+    expect(asked(fixture, "make_rows")).toEqual([{ filter: "model:o1" }]);
+    // Another list, even one of all runs, takes the place of the first.
+    location.hash = "#/evaluate?rows=";
+    await until(() => field()?.value === "" && !text().includes("chosen now."));
+    expect((id("rows-of-runs") as HTMLDetailsElement).open).toBe(true);
+  });
+  it("leads from a row without a result to its run, where it is one", async () => {
+    const fixture = new Fixture();
+    const trouble = { row: 2, evaluator: "f1_score", why: "The row has no response.", run: "r2" };
+    fixture.evaluations = [evaluation("e1", { troubles: [trouble] }), evaluation("e2", { filter: null, troubles: [trouble] }), evaluation("e3", { state: "running", file: null, filter: null, troubles: [{ ...trouble, run: null }] })];
+    await open(fixture, "#/evaluate/e1");
+    const link = () => all('[data-testid="troubles"] a')[0];
+    await until(() => link()?.textContent === "2");
+    expect(link()?.getAttribute("href")).toBe("#/run/r2?q=path%3A%22answers.json%22");
+    for (const other of ["e2", "e3"]) {
+      location.hash = `#/evaluate/${other}`;
+      await until(() => text().includes("The row has no response.") && link() === undefined);
+    }
+  });
   it("says that a budget of the workspace file binds nothing, and takes one where only vectors are paid for", async () => {
     const fixture = new Fixture();
     const unbound = "`embed` has no known price, so the budget of $5 binds nothing of what is asked there.";
