@@ -287,6 +287,26 @@ describe("the frame", () => {
     press("Enter", {}, again);
     await until(() => location.hash.startsWith("#/run/r2?"));
   });
+  it("takes the filter of the list to the evaluators, and says that a selection is not what it names", async () => {
+    await open(new Fixture(), "#/runs?q=model%3Ao1");
+    await until(() => rows().length > 3);
+    const evaluate = async () => {
+      press("k", { ctrlKey: true }, document.body);
+      const field = find("palette")!.querySelector("input")!;
+      field.value = "Evaluate all that are listed";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+      press("Enter", {}, field);
+      await until(() => location.hash === "#/evaluate?rows=model%3Ao1");
+    };
+    await evaluate();
+    expect(text()).not.toContain("selected by hand");
+    history.back();
+    await until(() => rows().length > 3);
+    press("x", {}, document.body);
+    await evaluate();
+    await until(() => text().includes("Runs that are selected by hand cannot be named by it."));
+  });
   it("tells its keys from the same table", async () => {
     await open(new Fixture());
     await until(() => rows().length > 10);

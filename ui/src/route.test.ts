@@ -16,7 +16,7 @@ const route: fc.Arbitrary<Route> = fc.oneof(
   fc.record({ place: fc.constant("tasks" as const), q: text, set: text, category: text, task: text, top: nat }),
   fc.record({ place: fc.constant("trust" as const), q: text, first: text, second: text }),
   fc.record({ place: fc.constant("problems" as const), top: nat }),
-  fc.record({ place: fc.constant("evaluate" as const), data: text, by: fc.array(text, { maxLength: 3 }) }),
+  fc.record({ place: fc.constant("evaluate" as const), data: text, by: fc.array(text, { maxLength: 3 }), rows: fc.option(text) }),
   fc.record({ place: fc.constant("evaluation" as const), id: fc.string({ minLength: 1 }) }),
   fc.record({ place: fc.constant("progress" as const), id: fc.string({ minLength: 1 }), top: nat }),
   fc.record({ place: fc.constant("launch" as const), draft: fc.record({ tasks: fc.uniqueArray(text, { maxLength: 3 }), find: text }).map((some) => ({ ...BLANK, ...some })) }),

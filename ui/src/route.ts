@@ -73,11 +73,12 @@ export interface TasksRoute {
   task: string;
   top: number;
 }
-/** The sheet on which the evaluation of a data file is put together: the file by its id, and the kinds of evaluators, as often as they are chosen. */
+/** The sheet on which the evaluation of a data file is put together: the file by its id, and the kinds of evaluators, as often as they are chosen. `rows` is the filter of the runs that rows are wanted of; null where none are. */
 export interface EvaluateRoute {
   place: "evaluate";
   data: string;
   by: string[];
+  rows: string | null;
 }
 /** How an evaluation stands, and what it came to. */
 export interface EvaluationRoute {
@@ -98,7 +99,7 @@ export const RUNS: RunsRoute = { place: "runs", q: "", sort: NEWEST_FIRST, top: 
 export const OVERVIEW: OverviewRoute = { place: "overview", q: "", scorer: "", folded: false, except: [], top: 0 };
 export const REPORT: ReportRoute = { place: "report", q: "", format: "html", scorer: "", baseline: "", title: "", runs: true, published: false };
 export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "", task: "", top: 0 };
-export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [] };
+export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
 /** A run by itself, as when it was not opened from a list. */
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
@@ -164,7 +165,7 @@ export function parse(hash: string): Route {
   if (place === "compare") return { place, ids: asked.getAll("run"), row: wholeNumber(asked.get("row")) };
   if (place === "report") return readReport(asked, q);
   if (place === "tasks") return { place, q, set: asked.get("set") ?? "", category: asked.get("category") ?? "", task: asked.get("task") ?? "", top };
-  if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by") } : { place: "evaluation", id };
+  if (place === "evaluate") return id === "" ? { place, data: asked.get("data") ?? "", by: asked.getAll("by"), rows: asked.get("rows") } : { place: "evaluation", id };
   if (place === "trust") return { place, q, first: asked.get("first") ?? "", second: asked.get("second") ?? "" };
   if (place === "problems") return { place, top };
   if (place === "start" || place === "settings" || place === "guide") return { place };
@@ -218,6 +219,7 @@ export function format(route: Route): string {
   if (route.place === "evaluate") {
     put("data", route.data);
     for (const kind of route.by) asked.append("by", kind);
+    if (route.rows !== null) asked.set("rows", route.rows);
   }
   if (route.place === "trust") {
     put("q", route.q);

@@ -203,6 +203,39 @@ describe("a selection", () => {
     const asked = fixture.calls.find((call) => call.name === "list_runs" && JSON.stringify(call.args).includes("variation:0"));
     expect(JSON.stringify(asked?.args)).toContain("task:task000 variation:0 system:promptql model:claude");
   });
+  it("of one cell, or none, is taken to the evaluators by its filter; of more it says why not", async () => {
+    await opened(1, "#/overview?q=model%3Ao1,claude");
+    const evaluate = () => {
+      (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent("keydown", { key: "k", ctrlKey: true, bubbles: true, cancelable: true }));
+      flushSync();
+      const field = id("palette")?.querySelector("input") as HTMLInputElement;
+      field.value = "Evaluate the runs of the selected cell";
+      field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+      flushSync();
+      field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+      flushSync();
+    };
+    const rows = () => new URLSearchParams(location.hash.split("?")[1]).get("rows");
+    press("x", "j", "x");
+    evaluate();
+    await until(() => text().includes("Select one cell, or none."));
+    expect(location.hash).toMatch(/^#\/overview/);
+    press("x");
+    const filter = "model:o1,claude task:task000 system:promptql model:claude";
+    evaluate();
+    await until(() => location.hash.startsWith("#/evaluate?"));
+    expect(rows()).toBe(filter);
+    history.back();
+    await until(() => location.hash.startsWith("#/overview") && cursor() !== "");
+    press("Escape");
+    evaluate();
+    await until(() => rows() === "model:o1,claude");
+    history.back();
+    await until(() => location.hash.startsWith("#/overview") && cursor() !== "");
+    press("m");
+    all("[role=menuitem]").find((one) => one.textContent.includes("Evaluate its runs…"))?.click();
+    await until(() => location.hash.startsWith("#/evaluate?") && rows()?.startsWith("model:o1,claude task:task000") === true);
+  });
   it("goes onto the launch sheet, what is missing too", async () => {
     await opened(1, "#/overview", () => cell({ runs: 0, run: null, missing: 1 }));
     press("x", "j", "l", "x", "r");

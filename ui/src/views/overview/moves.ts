@@ -21,6 +21,8 @@ export interface Table {
   compare: () => void;
   /** Has the runs of the selection, or all, judged by a model. */
   judge: () => void;
+  /** Goes where rows of the runs of the one cell that is selected, or of all, are evaluated. */
+  evaluate: () => void;
   launch: () => void;
   menu: () => void;
 }
@@ -98,6 +100,7 @@ export function moves(table: Table): Action[] {
     act("unpick", "Unselect everything", ["Escape"], () => picks.clear(), () => picks.size > 0),
     act("compare", "Compare the runs of the selection", ["c"], table.compare),
     act("judge", "Have the runs of the selection, or all, judged by a model…", [], table.judge),
+    act("evaluate", "Evaluate the runs of the selected cell, or all, also without a model…", [], table.evaluate),
     act("launch", "Launch just the selection…", ["r"], table.launch),
     act("fold", "Fold or unfold the task", ["f"], table.fold),
     act("fold-all", "Fold or unfold every task", ["F"], table.foldAll),

@@ -18,6 +18,8 @@ export interface Table {
   compare: () => void;
   /** Has the selection, or all that are listed, judged by a model. */
   judge: () => void;
+  /** Goes where rows of all that are listed are evaluated. */
+  evaluate: () => void;
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
@@ -67,6 +69,7 @@ export function moves(table: Table): Action[] {
     { id: "copy-paths", title: "Copy the paths of the selection", group, keys: ["y"], when: () => picks.size > 0 || row() !== undefined, run: () => table.copy() },
     { id: "compare-runs", title: "Compare the selection", group, keys: ["c"], when: some, run: () => table.compare() },
     { id: "judge-runs", title: "Have the selection, or all that are listed, judged by a model…", group, when: some, run: () => table.judge() },
+    { id: "evaluate-runs", title: "Evaluate all that are listed, also without a model…", group, when: some, run: () => table.evaluate() },
     { id: "run-again", title: "Run the selection again…", group, keys: ["r"], when: () => picks.size > 0 || row() !== undefined, run: () => table.again() },
     at("menu", "What can be done with this run", ["m", "ContextMenu", "Shift+F10"], () => table.menu()),
   ];
