@@ -1,6 +1,6 @@
 //! What judges said of one run, as it is kept beside the results: found, and told. Nobody is asked anything.
 use super::{
-    Dirs, folder, review,
+    Dirs, folder, nudge, review,
     terminal::{Paint, lines, one_line},
 };
 use crate::Surroundings;
@@ -27,7 +27,7 @@ pub(super) fn find(
 ) -> Result<Said, AppError> {
     let named = dirs.input_dir.is_some() || dirs.output_dir.is_some();
     let is_kept = |dir: &Path| dir.join(".touchstone/judgements").is_dir();
-    if named || !full.ancestors().skip(1).any(is_kept) {
+    if named || !nudge::above(full).any(is_kept) {
         return app.judged(id);
     }
     let folder = App::folder_above(full).unwrap_or_else(|| review::folder_of(full));

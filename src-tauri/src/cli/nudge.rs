@@ -31,11 +31,18 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
 /// The nearest folder above with a workspace file, because it names the tools; else the folder of the file. Never one of another
 /// user: what its file names would be started, and sent our keys.
 pub(super) fn workspace_of(file: &Path) -> PathBuf {
-    use std::os::unix::fs::MetadataExt as _;
-    let us = rustix::process::getuid().as_raw();
-    let ours = |path: &Path| path.metadata().is_ok_and(|meta| meta.uid() == us);
-    let above = file.ancestors().skip(1).take_while(|dir| ours(dir));
     // A folder of ours may let others write into it.
-    let named = above.clone().find(|dir| ours(&dir.join("touchstone.yaml")));
-    named.or_else(|| above.clone().next()).unwrap_or(file).to_path_buf()
+    let named = above(file).find(|dir| is_ours(&dir.join("touchstone.yaml")));
+    named.or_else(|| above(file).next()).unwrap_or(file).to_path_buf()
+}
+
+/// The folders above a file, from the nearest on, as long as they are of this user.
+pub(super) fn above(file: &Path) -> impl Iterator<Item = &Path> {
+    file.ancestors().skip(1).take_while(|dir| is_ours(dir))
+}
+
+/// Whether this user owns what lies there.
+pub(super) fn is_ours(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    path.metadata().is_ok_and(|meta| meta.uid() == rustix::process::getuid().as_raw())
 }

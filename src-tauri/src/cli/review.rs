@@ -81,8 +81,9 @@ pub(super) fn run(asked: &Review, here: &Surroundings) -> Outcome {
 /// The folder whose reviews are meant: that of the workspace file, else one that has things of ours in it, else that of the file.
 pub(super) fn folder_of(file: &Path) -> PathBuf {
     let workspace = nudge::workspace_of(file);
-    let known = |dir: &&Path| dir.join(".touchstone").is_dir();
-    match file.ancestors().skip(1).find(known) {
+    // A folder of ours may let others write into it, /tmp for one.
+    let known = |dir: &&Path| dir.join(".touchstone").is_dir() && nudge::is_ours(&dir.join(".touchstone"));
+    match nudge::above(file).find(known) {
         Some(known) if !workspace.join("touchstone.yaml").exists() => known.to_path_buf(),
         _ => workspace,
     }
