@@ -60,7 +60,7 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
     assert!(words.out.contains("3 owed, 0 not") && words.out.contains("No past run"), "{}", words.out);
     assert_eq!(server.seen().len(), 0);
-    assert_eq!(fs::read_dir(sandbox.folder.join("results")).unwrap().count(), 0, "a plan writes nothing");
+    assert!(!sandbox.folder.join("results").exists(), "a plan writes nothing");
 }
 
 #[test]
