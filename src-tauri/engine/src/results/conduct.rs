@@ -299,7 +299,7 @@ impl Conductor {
     /// Puts what has to be done after a list of the scopes into the backlog.
     fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
         self.reviews.note(scopes);
-        self.heed_unborn(&mut survey);
+        self.heed_unborn(scopes, &mut survey);
         let Shared { roots, limits, .. } = &self.shared;
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         if let Some((root, error)) = &survey.failed {

@@ -1,8 +1,8 @@
 //! By which means the folder is followed, and what is to be said of that.
 use super::conduct::Conductor;
 use super::conduct::Shared;
-use super::roots::Root;
-use super::scan::Survey;
+use super::roots::{FileId, Root};
+use super::scan::{self, Survey};
 use crate::rows::Watching;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
@@ -20,9 +20,14 @@ fn identity(dir: &Path) -> Option<Identity> {
 impl Conductor {
     /// Before the first run there may be no folder for results. Where there never was any result, that is no trouble; where there was,
     /// it may come back.
-    pub(crate) fn heed_unborn(&mut self, survey: &mut Survey) {
+    pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
         let Shared { roots, limits, .. } = &self.shared;
-        let is_gone = matches!(&survey.failed, Some((Root::Output, error)) if error.kind() == ErrorKind::NotFound);
+        let is_gone = |survey: &Survey| matches!(&survey.failed, Some((Root::Output, error)) if error.kind() == ErrorKind::NotFound);
+        // Another program may have made it meanwhile, and told the index that both share of its first runs.
+        if is_gone(survey) && roots.output_dir.is_dir() {
+            *survey = scan::survey(roots, limits, scopes);
+        }
+        let is_gone = is_gone(survey);
         let is_opened = roots.folder == roots.output_dir;
         let unborn =
             is_gone && !is_opened && roots.folder.is_dir() && self.known.keys().all(|file| file.root != Root::Output);
