@@ -24,14 +24,17 @@ const FILES = {
   [path("tool_calling", 3)]: "conversation: [unclosed\n",
 };
 
-/** Ids of runs, by their paths. */
-const idsOf = (page, paths) =>
-  page.evaluate(async (wanted) => {
+/** Ids of runs, by their paths, once all of them are listed. */
+const idsOf = async (page, paths) => {
+  const found = await page.waitForFunction(async (wanted) => {
     const request = { filter: "", sort: { column: "path", descending: false }, span: { offset: 0, limit: 100 } };
     const reply = await fetch("/api/list_runs", { method: "POST", headers: { "content-type": "application/json", "x-touchstone": "1" }, body: JSON.stringify({ request }) });
     const { rows } = await reply.json();
-    return wanted.map((path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id);
+    const ids = wanted.map((path) => rows.find((row) => row.path.endsWith(path.replace("results/", "")))?.id);
+    return ids.every((id) => id !== undefined) && ids;
   }, paths);
+  return found.jsonValue();
+};
 const hashOf = (ids, row = null) => `#/compare?${ids.map((id) => `run=${id}`).join("&")}${row === null ? "" : `&row=${row}`}`;
 async function compare(page, paths, row = null) {
   await page.locator("[data-testid=run-row], main.compare").first().waitFor();

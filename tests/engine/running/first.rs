@@ -50,7 +50,8 @@ fn a_folder_for_results_that_had_some_and_is_gone_is_trouble() {
         _ => None,
     });
     assert!(failed.contains("could not be listed: it is not there"), "{failed}");
-    assert_eq!(app.status().counts.runs, 1, "what was read before is still shown");
+    // What was read before is still shown.
+    wait_until("the run is counted", || (app.status().counts.runs == 1).then_some(()));
     assert!(app.doctor(false).iter().any(|check| !check.ok));
     fs::rename(bench.path("elsewhere"), bench.path("results")).unwrap();
     wait_until("it is found again", || (app.status().phase == Phase::Ready).then_some(()));
