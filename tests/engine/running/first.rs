@@ -18,9 +18,13 @@ fn before_the_first_run_a_folder_has_its_tasks_and_no_trouble_and_nothing_is_mad
     assert_eq!((status.phase, status.counts.runs), (Phase::Ready, 0));
     let notice = wait_until("it is watched", || bench.status().watching.notice);
     assert!(notice.starts_with("Nobody has run anything here yet: ") && notice.contains("/results"), "{notice}");
+    // A task that comes says nothing of results.
+    bench.put("tasks/more.yaml", TASK);
+    wait_until("it is read", || (bench.status().counts.tasks == 2).then_some(()));
+    assert_eq!(bench.status().watching.notice, Some(notice));
     let checks = bench.app().doctor(false);
     assert!(checks.iter().all(|check| check.ok), "{checks:?}");
-    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 2);
+    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 4);
     assert!(!bench.path("results").exists());
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct Conductor {
     /// Files to be looked at again, and when.
     pub(crate) again: BTreeMap<Instant, BTreeSet<FileId>>,
     pub(crate) opened: Instant,
-    pub(crate) next_scan: Instant,
+    next_scan: Instant,
     pub(crate) watching: Watching,
     pace: Pace,
     /// The directories as the watch knows them: another one of the same name is not watched.

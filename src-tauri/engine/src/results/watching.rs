@@ -7,7 +7,7 @@ use crate::rows::Watching;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::{Instant, SystemTime};
+use std::time::SystemTime;
 
 /// Number and birth of a directory: numbers are given again to the next that is made.
 pub(crate) type Identity = (u64, Option<SystemTime>);
@@ -21,6 +21,10 @@ impl Conductor {
     /// Before the first run there may be no folder for results. Where there never was any result, that is no trouble; where there was,
     /// it may come back.
     pub(crate) fn heed_unborn(&mut self, scopes: &[FileId], survey: &mut Survey) {
+        // Only a list of all that lies there says whether anything does.
+        if !scopes.contains(&FileId::new(Root::Output, "")) {
+            return;
+        }
         let Shared { roots, limits, .. } = &self.shared;
         let is_gone = |survey: &Survey| matches!(&survey.failed, Some((Root::Output, error)) if error.kind() == ErrorKind::NotFound);
         // Another program may have made it meanwhile, and told the index that both share of its first runs.
@@ -33,7 +37,6 @@ impl Conductor {
             is_gone && !is_opened && roots.folder.is_dir() && self.known.keys().all(|file| file.root != Root::Output);
         if unborn {
             survey.failed = None;
-            self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
         }
         if unborn != self.unborn && (unborn || survey.failed.is_none()) {
             self.unborn = unborn;

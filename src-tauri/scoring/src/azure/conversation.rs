@@ -83,11 +83,12 @@ fn pictures(messages: &[Value], quirks: &Quirks) -> Result<bool, &'static str> {
         let image = part.get("image_url").filter(|_| part.get("type").and_then(Value::text) == Some("image_url"));
         let shown = match image {
             _ if strict && !matches!(part, Value::Map(_)) => return Err("A part of a content is no object."),
+            Some(image) if !strict => *image != Value::Null && *image != Value::Map(Vec::new()),
             Some(Value::Map(_)) => image.and_then(|image| image.get("url")).is_some(),
             Some(Value::Text(text)) => text.contains("url"),
             Some(Value::List(items)) => items.contains(&"url".into()),
-            Some(_) if strict => return Err("A picture in a content has no address."),
-            _ => false,
+            Some(_) => return Err("A picture in a content has no address."),
+            None => false,
         };
         if shown {
             return Ok(true);

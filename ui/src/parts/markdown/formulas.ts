@@ -14,8 +14,10 @@ const STOOD_FOR = new RegExp(`[\\u{${FIRST.toString(16)}}-\\u{${(FIRST + MEANT.l
 
 /** Brackets within a line that only escape: what stands between them has no sign of a formula. */
 function isEscape(formula: string, source: string, at: number): boolean {
-  const line = source.slice(source.lastIndexOf("\n", at - 1) + 1, at);
-  return formula.startsWith("\\[") && line.trim() !== "" && !/[\\^_=]/.test(formula.slice(2, -2));
+  let before = at - 1;
+  while (source[before] === " " || source[before] === "\t") before--;
+  const alone = before < 0 || source[before] === "\n";
+  return formula.startsWith("\\[") && !alone && !/[\\^_=]/.test(formula.slice(2, -2));
 }
 
 /** The same text, as long and with the same lines, whose formulas mean nothing to a reader of Markdown; and how a piece of it was written. */
