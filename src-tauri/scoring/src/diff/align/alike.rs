@@ -115,9 +115,10 @@ struct Places {
 
 impl Places {
     fn of(profiles: &[Profile]) -> Self {
-        let mut numbers: HashMap<u64, u32> = HashMap::new();
+        let most = profiles.iter().map(|profile| profile.fields.len() + profile.words.len()).sum();
+        let mut numbers: HashMap<u64, u32> = HashMap::with_capacity(most / 4);
         let mut begins: Vec<u32> = vec![0];
-        let mut signs: Vec<(u32, u32)> = Vec::new();
+        let mut signs: Vec<(u32, u32)> = Vec::with_capacity(most);
         for (row, profile) in (0..).zip(profiles) {
             for sign in profile.signs() {
                 let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);

@@ -11,7 +11,6 @@ use super::identity::{hash, same};
 use super::{Alignment, Options};
 use foldhash::{HashMap, HashMapExt as _};
 use order::gaps;
-use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::thread;
 use touchstone_formats::value::Value;
@@ -71,17 +70,24 @@ fn both<T: Send>(rows: usize, one: impl FnOnce() -> T, other: impl FnOnce() -> T
 fn equal(expected: &[Value], actual: &[Value]) -> Vec<Option<usize>> {
     let hashes = |items: &[Value]| items.iter().map(hash).collect::<Vec<_>>();
     let (left, right) = both(expected.len() + actual.len(), || hashes(expected), || hashes(actual));
-    let mut places: HashMap<u64, VecDeque<usize>> = HashMap::with_capacity(actual.len());
-    for (at, hash) in right.into_iter().enumerate() {
-        places.entry(hash).or_default().push_back(at);
+    // Where the first of each is, and after each place the next one of the same.
+    let mut places: HashMap<u64, usize> = HashMap::with_capacity(actual.len());
+    let mut next: Vec<Option<usize>> = vec![None; actual.len()];
+    for (at, hash) in right.into_iter().enumerate().rev() {
+        next[at] = places.insert(hash, at);
     }
     expected
         .iter()
         .zip(left)
         .map(|(item, hash)| {
-            let places = places.get_mut(&hash)?;
-            let first = *places.front()?;
-            same(item, &actual[first]).then(|| places.pop_front()).flatten()
+            let first = *places.get(&hash)?;
+            same(item, &actual[first]).then(|| {
+                match next[first] {
+                    Some(next) => places.insert(hash, next),
+                    None => places.remove(&hash),
+                };
+                first
+            })
         })
         .collect()
 }
