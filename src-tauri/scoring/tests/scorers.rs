@@ -5,6 +5,8 @@
 mod benchmark;
 #[path = "scorers/laws.rs"]
 mod laws;
+#[path = "scorers/measures.rs"]
+mod measures;
 #[path = "scorers/naming.rs"]
 mod naming;
 #[path = "scorers/outcomes.rs"]

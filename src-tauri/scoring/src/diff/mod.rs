@@ -29,7 +29,7 @@ pub(crate) use number::Number;
 
 pub use apply::{Side, apply, revert};
 pub use differences::{Difference, DifferenceKind};
-pub use options::{Dates, ExtraFields, Options, Tolerance};
+pub use options::{Dates, ExtraFields, Measured, Options, Tolerance};
 pub use plain::{Span, Style, plain};
 pub use shown::{Kind, words};
 pub use side::{Columns, Line, LineSide, Shown};

@@ -6,6 +6,8 @@
 pub struct Options {
     /// Fields that tell which row is which. None: they are found, see [`super::Alignment`].
     pub key: Option<Vec<String>>,
+    /// Fields whose numbers are what is compared, so that they tell no row from another.
+    pub measured: Measured,
     /// Numbers that are this near count as equal.
     pub tolerance: Option<Tolerance>,
     /// True when it does not matter in which order rows stand.
@@ -26,6 +28,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             key: None,
+            measured: Measured::default(),
             tolerance: None,
             ignore_order: false,
             places_say_nothing: false,
@@ -35,6 +38,18 @@ impl Default for Options {
             budget: 60_000_000,
         }
     }
+}
+
+/// Numbers that a row cannot be found by unless its key is named, because they may be what is wrong in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Measured {
+    /// None: any whole numbers may tell which row is which.
+    #[default]
+    Nothing,
+    /// Those of these fields.
+    Fields(Vec<String>),
+    /// All but those that stand before another number: a year may name a row, and the last number of a row is what it is about.
+    Numbers,
 }
 
 /// How far a number may be off. Either limit is enough when both are given.

@@ -2,7 +2,7 @@
 use super::scorer::{Numeric, Scorer};
 use super::words::{self, decimals, float, share};
 use super::{Case, Outcome, Scored};
-use crate::diff::{Alignment, List, Node, Number, Options, Sides, diff};
+use crate::diff::{Alignment, List, Measured, Node, Number, Options, Sides, diff};
 use touchstone_formats::value::Value;
 
 /// What a number may be off when a suite says nothing: this share of the expected number.
@@ -15,8 +15,9 @@ const HALVES: f64 = 5.0;
 /// is 5 % of the expected number. It passes when every number is right.
 ///
 /// When a list or an object is expected, its numbers are compared field by field and the score is their mean: all of them, or those of
-/// `field`. Fields that tell rows apart, and others whose name ends in `id`, are names, not numbers. A number that is missing counts 0,
-/// and so does each number of an extra row. A text that is nothing but a number is that number.
+/// `field`. Fields that tell rows apart, and others whose name ends in `id`, are names, not numbers; those of `field`, and the last
+/// number of a row, tell no rows apart unless `key` says so. A number that is missing counts 0, and so does each number of an extra
+/// row. A text that is nothing but a number is that number.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Numeric) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     match (number(expected), expected) {
@@ -94,6 +95,7 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
     let key = case.key.map(|key| vec![key.to_owned()]);
     let options = Options {
         key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or(key),
+        measured: if rule.fields.is_empty() { Measured::Numbers } else { Measured::Fields(rule.fields.clone()) },
         ignore_order: true,
         places_say_nothing: true,
         ..Options::default()

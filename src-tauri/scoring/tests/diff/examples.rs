@@ -23,6 +23,16 @@ fn a_row_that_one_side_names_twice_is_an_extra_row() {
 }
 
 #[test]
+fn of_rows_with_one_key_equal_ones_find_each_other_whichever_side_has_more_of_them() {
+    let (two, one) = ("[{id: 1, v: 1}, {id: 1, v: 2}]", "[{id: 1, v: 2}]");
+    let many = "[{id: 1, v: 1}, {id: 1, v: 2}, {id: 2, v: 3}]";
+    let rows = |diff: Diff<'_>| (diff.counts.rows.equal, diff.counts.rows.missing, diff.counts.rows.extra);
+    assert_eq!(rows(plain(two, one)), (1, 1, 0));
+    assert_eq!(rows(plain(one, two)), (1, 0, 1));
+    assert_eq!(rows(plain(many, "[{id: 1, v: 2}, {id: 2, v: 3}, {id: 3, v: 4}]")), (2, 1, 1));
+}
+
+#[test]
 fn rows_without_a_key_are_paired_by_likeness() {
     let diff = plain(
         "[{city: Bonn, kind: a, n: 1.5}, {city: Bonn, kind: b, n: 2.5}, {city: Ulm, kind: a, n: 1.5}]",

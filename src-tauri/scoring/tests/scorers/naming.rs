@@ -169,7 +169,7 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
 fn scorers_with_other_options_have_another_identity() {
     let identity = |line: &str| scorer(line).identity();
     assert_eq!(identity("fields: {key: id, tolerance: 1}"), identity("fields: {tolerance: 1, key: id}"));
-    assert_eq!(identity("fields"), "fields v1 {}");
+    assert_eq!(identity("fields"), "fields v2 {}");
     let all = [
         "fields",
         "fields: {key: id}",

@@ -2,8 +2,8 @@
 use super::{Aligned, Rest, alike};
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{Identity, hasher, is_whole, same};
-use crate::diff::{Alignment, Options};
-use foldhash::{HashMap, HashMapExt as _, HashSet};
+use crate::diff::{Alignment, Measured, Options};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
 use touchstone_formats::value::Value;
@@ -31,7 +31,7 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
             return Some(Aligned { matches: by_key(expected, actual, keys, budget), alignment });
         }
     }
-    let fields = infer(expected, actual, budget)?;
+    let fields = infer(expected, actual, &options.measured, budget)?;
     let alignment = Alignment::Key { fields: fields.clone(), inferred: true };
     let keys = (keys(expected, &fields), keys(actual, &fields));
     let mut matches = by_key(expected, actual, keys, budget);
@@ -81,11 +81,12 @@ fn by_key(
         }
     }
     let mut matches: Vec<Option<usize>> = vec![None; expected.len()];
-    // Of rows that share a key, equal ones go first.
-    if places.values().any(|twins| twins.len() > 1) || left.len() > places.len() {
+    // Of rows that share a key, on either side, equal ones go first.
+    let mut seen: HashSet<&[Identity<'_>]> = HashSet::with_capacity(left.len());
+    if places.values().any(|twins| twins.len() > 1) || left.iter().flatten().any(|key| !seen.insert(key)) {
         for (i, key) in left.iter().enumerate() {
             let Some(twins) = key.as_ref().and_then(|key| places.get_mut(&key[..])) else { continue };
-            if (2..=TWINS).contains(&twins.len())
+            if twins.len() <= TWINS
                 && let Some(at) = twins.iter().position(|j| same(&expected[i], &actual[*j]))
             {
                 matches[i] = twins.remove(at);
@@ -133,6 +134,10 @@ struct Candidate<'a> {
     is_id: bool,
     /// Texts, not numbers.
     is_text: bool,
+    /// Numbers that are no ids.
+    is_number: bool,
+    /// It counts the rows.
+    counts: bool,
     place: usize,
     /// A number for each value on both sides; two values with the same one are as rare as anything.
     sides: [Vec<Option<u64>>; 2],
@@ -144,23 +149,52 @@ struct Candidate<'a> {
 type Fitness = (usize, usize, usize, std::cmp::Reverse<usize>);
 
 /// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids come first, even if one side
-/// names a row twice, because that is what wrong answers do.
-fn infer(expected: &[Value], actual: &[Value], budget: &mut Budget) -> Option<Vec<String>> {
+/// names a row twice, because that is what wrong answers do. Where numbers are what is compared, others come before them.
+fn infer(expected: &[Value], actual: &[Value], measured: &Measured, budget: &mut Budget) -> Option<Vec<String>> {
     let names: Vec<(usize, &str)> =
         expected[0].entries().iter().enumerate().filter_map(|(at, (key, _))| Some((at, key.text()?))).collect();
-    let (ids, others): (Vec<_>, Vec<_>) = names.into_iter().partition(|(_, name)| is_id(name));
+    let names = names.into_iter().filter(|(at, name)| may_name(&expected[0], *at, name, measured));
+    let (ids, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| is_id(name));
     let mut known = Vec::new();
     look(expected, actual, &ids, &mut known, budget);
     if let Some(fields) = best(&known, 1, Unique::Both).or_else(|| best(&known, 1, Unique::OneSide)) {
         return Some(fields);
     }
     look(expected, actual, &others, &mut known, budget);
+    let (counting, mut known): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.counts);
     known.truncate(TRIED);
+    if *measured == Measured::Nothing {
+        // Places are no names.
+        return fewest(&known, rows_of(expected, actual), budget);
+    }
+    let (numbers, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.is_number);
+    [&others[..], &numbers, &counting[..counting.len().min(TRIED)]]
+        .into_iter()
+        .find_map(|known| fewest(known, rows_of(expected, actual), budget))
+}
+
+/// Whether a field of the first row may be the name of a row.
+fn may_name(row: &Value, at: usize, name: &str, measured: &Measured) -> bool {
+    let is_number = |(key, value): &(Value, Value)| matches!(value, Value::Number(_)) && !key.text().is_some_and(is_id);
+    match measured {
+        Measured::Nothing => true,
+        Measured::Fields(fields) => !fields.iter().any(|field| field == name),
+        Measured::Numbers => {
+            let mut from = row.entries().iter().skip(at);
+            !from.next().is_some_and(is_number) || from.any(is_number)
+        }
+    }
+}
+
+fn rows_of(expected: &[Value], actual: &[Value]) -> u64 {
+    steps(expected.len() + actual.len())
+}
+
+/// The fewest of some fields that tell all rows apart on both sides.
+fn fewest(known: &[Candidate<'_>], rows: u64, budget: &mut Budget) -> Option<Vec<String>> {
     (1..=TOGETHER).find_map(|together| {
         let combinations = steps(known.len()).pow(u32::try_from(together).ok()?);
-        budget
-            .afford(combinations * steps(expected.len() + actual.len()) * 4)
-            .then(|| best(&known, together, Unique::Both))?
+        budget.afford(combinations * rows * 4).then(|| best(known, together, Unique::Both))?
     })
 }
 
@@ -208,6 +242,9 @@ fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a s
         return None;
     }
     let fits = left.iter().chain(&right).flatten().all(fits);
+    if !fits {
+        return None;
+    }
     let counts = |column: &[Option<Identity<'_>>]| {
         [0, 1].iter().any(|first| {
             column
@@ -216,17 +253,15 @@ fn candidate<'a>(expected: &[Value], actual: &[Value], place: usize, name: &'a s
                 .all(|(at, one)| matches!(one, Some(Identity::Number(number)) if **number == *(at + first).to_string()))
         })
     };
-    // Places are no names either.
-    if !fits || (!is_id && (counts(&left) || counts(&right))) {
-        return None;
-    }
+    let counts = !is_id && (counts(&left) || counts(&right));
     let is_text = left.iter().flatten().any(|one| matches!(one, Identity::Text(_)));
+    let is_number = !is_id && left.iter().flatten().any(|one| matches!(one, Identity::Number(_)));
     let other = actual.iter().find_map(|row| row.entries().iter().position(|(key, _)| key.text() == Some(name)));
     let numbers = |column: &[Option<Identity<'_>>]| column.iter().map(|one| one.as_ref().map(number)).collect();
     let sides = [numbers(&left), numbers(&right)];
     let different = |side: &Vec<Option<u64>>| side.iter().flatten().collect::<HashSet<_>>().len();
     let different = sides.iter().map(different).max().unwrap_or(0);
-    Some(Candidate { name, is_id, is_text, place: place + other.unwrap_or(0), sides, different })
+    Some(Candidate { name, is_id, is_text, is_number, counts, place: place + other.unwrap_or(0), sides, different })
 }
 
 /// What must be unique.
