@@ -14,7 +14,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
     let _ = workspace::read(text);
     let parameters = [("data".to_owned(), Value::Text("last 20".into())), ("name".to_owned(), Value::Text(text.into()))];
-    let _ = template::render(text, &parameters);
+    let _ = template::render(text, &["data", "name", "more"], &parameters);
     let _ = template::check(text, &["data", "name"]);
     if let Some(coordinates) = names::read(text, &MODELS) {
         let written = names::write(&coordinates);

@@ -24,33 +24,32 @@ impl Warning {
     }
 }
 
-/// Puts parameters into a template. When the whole is a strict format string in which every field is a known parameter, it is
-/// formatted (`{{` becomes `{`); else only `{known}` is replaced and every other brace stays.
-pub fn render(template: &str, parameters: &[(String, Value)]) -> (String, Vec<Warning>) {
+/// Puts the parameters of one variation into a template; `names` are those of all variations of its task. When the whole is a
+/// strict format string in which every field is one of `names`, it is formatted (`{{` becomes `{`); else only `{known}` is
+/// replaced and every other brace stays. So all variations of a task are read the same way, and a field that this one has no
+/// value for stays as it is written.
+pub fn render(template: &str, names: &[&str], parameters: &[(String, Value)]) -> String {
     let value = |word: &str| parameters.iter().find(|(name, _)| name == word).map(|(_, value)| shown(value));
-    if let Some(text) = format(template, value) {
-        return (text, Vec::new());
+    let field = |word: &str| value(word).or_else(|| names.contains(&word).then(|| format!("{{{word}}}")));
+    if let Some(text) = filled(template, field) {
+        return text;
     }
-    let names: Vec<&str> = parameters.iter().map(|(name, _)| name.as_str()).collect();
-    let (mut out, mut warnings, mut at) = (String::new(), Vec::new(), 0);
+    let (mut out, mut at) = (String::new(), 0);
     for (start, word) in fields(template) {
-        match value(word) {
-            Some(value) => {
-                out.push_str(&template[at..start]);
-                out.push_str(&value);
-                at = start + word.len() + 2;
-            }
-            None => warnings.push(warning(word, start, &names)),
+        if let Some(value) = value(word) {
+            out.push_str(&template[at..start]);
+            out.push_str(&value);
+            at = start + word.len() + 2;
         }
     }
     out.push_str(&template[at..]);
-    (out, warnings)
+    out
 }
 
 /// Words in braces that no variation knows.
 pub fn check(template: &str, names: &[&str]) -> Vec<Warning> {
     let known = |word: &str| names.contains(&word).then(String::new);
-    if format(template, known).is_some() {
+    if filled(template, known).is_some() {
         return Vec::new();
     }
     let unknown = fields(template).filter(|(_, word)| !names.contains(word));
@@ -71,7 +70,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// A strict format string with its fields filled in; none when it is none, or has a field without a value.
-fn format(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
     while let Some(at) = rest.find(['{', '}']) {
@@ -91,6 +90,11 @@ fn format(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<Stri
     }
     out.push_str(rest);
     Some(out)
+}
+
+/// Parameters that a template has a field for, of those that are given.
+pub fn used<'a>(template: &str, names: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| fields(template).any(|(_, word)| word == *name)).collect()
 }
 
 /// Every `{word}`, with the place of its brace.
@@ -114,28 +118,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn filled(template: &str) -> (String, Vec<String>) {
-        let parameters = [("data".to_owned(), Value::from("last 20")), ("n".to_owned(), Value::Number("10".into()))];
-        let (text, warnings) = render(template, &parameters);
-        (text, warnings.iter().map(Warning::message).collect())
+    const NAMES: [&str; 2] = ["data", "n"];
+
+    fn render_both(template: &str) -> String {
+        render(template, &NAMES, &[("data".to_owned(), "last 20".into()), ("n".to_owned(), Value::Number("10".into()))])
     }
 
     #[test]
     fn a_strict_format_string_is_formatted() {
-        assert_eq!(filled("{data} of {n}: [{{ \"id\": 1 }}]"), ("last 20 of 10: [{ \"id\": 1 }]".into(), vec![]));
+        assert_eq!(render_both("{data} of {n}: [{{ \"id\": 1 }}]"), "last 20 of 10: [{ \"id\": 1 }]");
     }
 
     #[test]
     fn raw_json_keeps_its_braces() {
-        assert_eq!(filled("{data}: [{ \"id\": {n} }] }}"), ("last 20: [{ \"id\": 10 }] }}".into(), vec![]));
+        assert_eq!(render_both("{data}: [{ \"id\": {n} }] }}"), "last 20: [{ \"id\": 10 }] }}");
+    }
+
+    #[test]
+    fn a_variation_without_one_of_the_values_is_read_the_same_way_as_the_others() {
+        let only = |template: &str| render(template, &NAMES, &[("data".to_owned(), "all".into())]);
+        assert_eq!(only("{data} of {n}: [{{ \"id\": 1 }}]"), "all of {n}: [{ \"id\": 1 }]");
+        assert_eq!(only("{data} of {n}: [{ \"id\": 1 }] }}"), "all of {n}: [{ \"id\": 1 }] }}");
+        assert_eq!(used("{data} of {n}", &NAMES), NAMES);
+        assert_eq!(used("[{ n }] {data}", &NAMES), ["data"]);
     }
 
     #[test]
     fn a_word_that_is_no_parameter_is_a_warning() {
-        let (text, warnings) = filled("{dat} and {data}");
-        assert_eq!(text, "{dat} and last 20");
+        assert_eq!(render_both("{dat} and {data}"), "{dat} and last 20");
+        let warnings = check("{dat} and {data}", &NAMES);
         assert_eq!(
-            warnings,
+            warnings.iter().map(Warning::message).collect::<Vec<_>>(),
             ["`{dat}` looks like a parameter, but no variation has one of that name. Did you mean `{data}`?"]
         );
     }
@@ -144,13 +157,13 @@ mod tests {
         #[test]
         fn a_value_is_put_in_as_it_is(value in "\\PC{0,20}") {
             let parameters = [("a".to_owned(), Value::Text(value.clone()))];
-            prop_assert_eq!(render("<{a}>", &parameters).0, format!("<{value}>"));
-            prop_assert_eq!(render("<{a}> {", &parameters).0, format!("<{value}> {{"));
+            prop_assert_eq!(render("<{a}>", &[], &parameters), format!("<{value}>"));
+            prop_assert_eq!(render("<{a}> {", &[], &parameters), format!("<{value}> {{"));
         }
 
         #[test]
         fn a_template_without_braces_stays_as_it_is(text in "[^{}]{0,40}") {
-            prop_assert_eq!(render(&text, &[]).0, text);
+            prop_assert_eq!(render(&text, &[], &[]), text);
         }
     }
 }

@@ -6,7 +6,6 @@ use touchstone_formats::benchmark::{self, Parts};
 use touchstone_formats::kind::{self, FileKind};
 use touchstone_formats::run::{Standing, StepKind};
 use touchstone_formats::suite::{self, Expected};
-use touchstone_formats::template;
 
 fn golden() -> Option<PathBuf> {
     folder("benchmark")
@@ -87,9 +86,9 @@ fn every_real_suite_is_read() {
             let task = &suite.tasks[0];
             assert!(task.prompt("promptql").is_some() && task.prompt("tool_calling").is_some(), "{name}");
             assert!(task.variations.len() >= 5 && suite.warnings.is_empty(), "{name}: {:?}", suite.warnings);
-            for variation in &task.variations {
-                let (prompt, warnings) = template::render(task.prompt("promptql").unwrap(), &variation.parameters);
-                assert!(warnings.is_empty() && !prompt.contains("{{"), "{name}: {prompt}");
+            for (at, variation) in task.variations.iter().enumerate() {
+                let prompt = task.fill(task.prompt("promptql").unwrap(), Some(at));
+                assert!(!prompt.contains("{{"), "{name}: {prompt}");
                 let Expected::File(gold) = &variation.expected else { panic!("{name}: no gold") };
                 let gold = file.with_file_name(gold);
                 suite::ground_truth(gold.to_str().unwrap(), &fs_err::read_to_string(&gold).unwrap()).unwrap();

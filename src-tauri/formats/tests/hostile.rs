@@ -220,7 +220,7 @@ fn read_everything(text: &str) {
     let _ = json::read_leniently(text);
     let _ = python::read(text);
     let _ = answer::extract(&[text, text], Some("a"));
-    let _ = template::render(text, &[("a".to_owned(), text.into())]);
+    let _ = template::render(text, &["a", "b"], &[("a".to_owned(), text.into())]);
     let _ = names::read(text, &["o1"]);
     let _ = kind::detect("a.yaml", bytes);
     let _ = benchmark::coordinates(text, text);

@@ -92,6 +92,24 @@ fn forms_of_other_programs_are_read() {
 }
 
 #[test]
+fn a_variation_without_a_parameter_that_the_prompt_uses_is_a_warning() {
+    let suite = read(
+        "llm_prompt: '{data} by {by}: {{}}'\nvariations:\n- {data: all, by: day}\n- {data: last 20}\n- parameters: {by: week}\n",
+    );
+    let told: Vec<_> = suite.warnings.iter().map(|one| (one.line.unwrap(), one.message.as_str())).collect();
+    assert_eq!(
+        told,
+        [
+            (4, "This variation has no `by`, so `{by}` stays in its prompt as it is written."),
+            (5, "This variation has no `data`, so `{data}` stays in its prompt as it is written.")
+        ]
+    );
+    let task = &suite.tasks[0];
+    let filled = |at| task.fill(task.prompt("tool_calling").unwrap(), Some(at));
+    assert_eq!([filled(0), filled(1)], ["all by day: {}", "last 20 by {by}: {}"]);
+}
+
+#[test]
 fn a_folder_of_loose_prompts_is_a_task() {
     let files = [
         ("promptql_prompt.txt", "do {\"x\": 1}"),

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
-use touchstone_formats::{ReadError, ReadErrorKind, suite, template};
+use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -54,8 +54,7 @@ impl Task {
             (true, "promptql") => prompts.promptql_oracle.as_deref(),
             (true, _) => prompts.tool_calling_oracle.as_deref(),
         };
-        let parameters = variation.and_then(|at| self.suite.variations.get(at)).map(|one| one.parameters.as_slice());
-        text.map(|text| template::render(text, parameters.unwrap_or_default()).0)
+        text.map(|text| self.suite.fill(text, variation))
     }
 
     /// The number of the variation that runs are counted as: their own or, in layouts without numbers, that of the variation with

@@ -9,6 +9,7 @@ pub use folder::from_folder;
 pub use read::read;
 
 use crate::stabletoolbench::Brief;
+use crate::template;
 use crate::value::Value;
 use std::sync::Arc;
 
@@ -142,6 +143,22 @@ impl Task {
             "tool_calling_python" => tool_calling_python.as_deref().or(tool_calling.as_deref()),
             _ => tool_calling.as_deref(),
         }
+    }
+
+    /// Names of the parameters of all variations.
+    pub fn parameter_names(&self) -> Vec<&str> {
+        let parameters = self.variations.iter().flat_map(|one| &one.parameters);
+        let mut names: Vec<&str> = parameters.map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// A prompt with the parameters of one of the variations.
+    pub fn fill(&self, prompt: &str, variation: Option<usize>) -> String {
+        let variation = variation.and_then(|at| self.variations.get(at));
+        let parameters = variation.map_or(&[][..], |variation| variation.parameters.as_slice());
+        template::render(prompt, &self.parameter_names(), parameters)
     }
 }
 

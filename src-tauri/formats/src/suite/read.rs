@@ -6,6 +6,7 @@ use super::warnings::Warnings;
 use super::{Expected, Nudge, OracleFile, Prompts, Suite, Task, Variation};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
+use crate::template;
 use crate::value::Value;
 use crate::yaml;
 use crate::yaml::scalars::Scalar;
@@ -225,18 +226,28 @@ impl<'a> Reader<'a> {
     }
 
     fn check_templates(&mut self, task: &Task) {
-        let mut names: Vec<&str> =
-            task.variations.iter().flat_map(|one| &one.parameters).map(|(name, _)| name.as_str()).collect();
-        names.sort_unstable();
-        names.dedup();
+        let names = task.parameter_names();
         let root = self.root;
         let flat =
             ["promptql_prompt", "tool_calling_prompt", "tool_calling_python_prompt", "llm_prompt", "oracle_prompt"];
         let nested = ["promptql", "tool_calling"].iter().filter_map(|system| root.given(system));
         let nested = nested.flat_map(|system| [system.given("retrieval_prompt"), system.given("oracle_prompt")]);
+        let mut used = Vec::new();
         for prompt in flat.iter().map(|key| root.given(key)).chain(nested).flatten() {
             if let Some(template) = prompt.text() {
                 self.warnings.template(prompt, template, &names);
+                used.extend(template::used(template, &names));
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        let items = root.given("variations").into_iter().flat_map(Node::items);
+        for (item, variation) in items.zip(&task.variations) {
+            let missing = used.iter().filter(|name| variation.parameters.iter().all(|(given, _)| given != *name));
+            for name in missing {
+                let message =
+                    format!("This variation has no `{name}`, so `{{{name}}}` stays in its prompt as it is written.");
+                self.warnings.at(item, message);
             }
         }
     }

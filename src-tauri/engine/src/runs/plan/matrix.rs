@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
-use touchstone_formats::template;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More repeats are a slip of the keyboard.
@@ -34,9 +33,8 @@ impl Slot {
 
     /// Its first message: the prompt of the task with the parameters of the variation.
     pub fn prompt(&self) -> String {
-        let variation = usize::try_from(self.at.variation).ok().and_then(|at| self.task.variations.get(at));
-        let parameters = variation.map_or(&[][..], |variation| variation.parameters.as_slice());
-        template::render(self.task.prompt(&self.at.system).unwrap_or_default(), parameters).0
+        let prompt = self.task.prompt(&self.at.system).unwrap_or_default();
+        self.task.fill(prompt, usize::try_from(self.at.variation).ok())
     }
 
     /// Why it cannot be made at all, as a sentence.
