@@ -207,6 +207,8 @@ describe("the runs", () => {
     await until(() => rows().every((row) => row.textContent.includes("Error")) && text().includes("is not a key"));
     expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
+    type("bad:x state:error bad:x");
+    await until(() => document.querySelectorAll(".misread li").length === 2);
     type("nothing-is-called-so");
     await until(() => text().includes("No run passes this filter"));
     expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual(["Runs"]);

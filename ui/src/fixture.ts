@@ -1,7 +1,6 @@
 // A backend over canned rows, for component tests only. Knows just enough of a filter (`key:value` and words in the path) to make lists differ.
-import type { Backend, CommandName, Commands } from "./backend/backend";
+import type { Backend, CommandName, Commands, Word } from "./backend/backend";
 import type { AppError } from "./generated/AppError";
-import type { AppEvent } from "./generated/AppEvent";
 import type { EvaluationView } from "./generated/EvaluationView";
 import type { JudgingView } from "./generated/JudgingView";
 import type { LaunchOptions } from "./generated/LaunchOptions";
@@ -10,7 +9,6 @@ import type { ListRequest } from "./generated/ListRequest";
 import type { Review } from "./generated/Review";
 import type { RunPage } from "./generated/RunPage";
 import type { RunRow } from "./generated/RunRow";
-import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
 import { compared, judge, SCORES, TEN } from "./judged.test-env";
 import { beside, stepDiff } from "./compared.test-env";
@@ -218,7 +216,7 @@ export class Fixture implements Backend {
   judgings: JudgingView[] = [];
   evaluations: EvaluationView[] = [];
   review: Review | null = null;
-  #ears = new Set<(event: AppEvent) => void>();
+  #ears = new Set<(word: Word) => void>();
 
   constructor(
     public rows: RunRow[] = Array.from({ length: 120 }, (_, index) => runRow(index)),
@@ -233,7 +231,7 @@ export class Fixture implements Backend {
     return await this.replies[name](args);
   }
 
-  listen(fn: (event: AppEvent) => void): () => void {
+  listen(fn: (word: Word) => void): () => void {
     this.#ears.add(fn);
     return () => this.#ears.delete(fn);
   }
@@ -249,7 +247,7 @@ export class Fixture implements Backend {
     for (const ear of this.#troubled) ear(error);
   }
 
-  tell(stale: Stale): void {
-    for (const ear of this.#ears) ear({ at_ms: Date.now(), stale });
+  tell(word: Word): void {
+    for (const ear of this.#ears) ear(word);
   }
 }

@@ -270,7 +270,26 @@ describe("an event", () => {
     expect(facets.seen.data).toEqual({ of: "C" });
     for (const { stop } of [facets, status]) stop();
   });
-  it("of a folder that is the same, as when events were missed, asks for everything and takes nothing out of sight", async () => {
+  it("of missed events asks for everything and takes nothing out of sight, until status names another folder", async () => {
+    const now = folders();
+    const ear = vi.fn();
+    live.onStale(ear);
+    const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
+    await beat(1_500);
+    now.slow = 500;
+    const before = asked("facets");
+    fixture.tell({ kind: "missed" });
+    await beat(200);
+    expect([asked("facets") - before, facets.seen.data]).toEqual([1, { of: "A" }]);
+    await beat(3_000);
+    [now.folder, now.slow] = ["B", 0];
+    ear.mockClear();
+    fixture.tell({ kind: "missed" });
+    await beat(3_000);
+    expect([facets.seen.data, ear.mock.calls.flat(2).map((stale) => stale.kind)]).toEqual([{ of: "B" }, ["missed", "folder"]]);
+    for (const { stop } of [facets, status]) stop();
+  });
+  it("of a folder that is the same asks for everything and takes nothing out of sight", async () => {
     const now = folders();
     const [facets, status] = [watch(() => live.query("facets", {})), watch(() => live.query("status", {}))];
     await beat(1_500);

@@ -1,9 +1,8 @@
 // What was asked stays fresh: replies are kept by question, and asked again when an event says they went stale. Old data stays in sight meanwhile.
 import { createSubscriber } from "svelte/reactivity";
 import { isAppError } from "./backend/http";
-import type { Backend, CommandName, Commands } from "./backend/backend";
+import type { Backend, CommandName, Commands, Word } from "./backend/backend";
 import type { AppError } from "./generated/AppError";
-import type { Stale } from "./generated/Stale";
 import type { Status } from "./generated/Status";
 
 /** Events come in bursts; nothing is asked more often than this. */
@@ -44,11 +43,11 @@ function runsOf(name: CommandName, args: Args): string[] | null {
 }
 
 /** Events that say how something that was begun stands. */
-const WORK: readonly Stale["kind"][] = ["launches", "judgings", "evaluations"];
+const WORK: readonly Word["kind"][] = ["launches", "judgings", "evaluations"];
 
 /** Which events make the answer of a command stale. */
-export function concerns(name: CommandName, args: Args, stale: Stale): boolean {
-  if (stale.kind === "folder") return true;
+export function concerns(name: CommandName, args: Args, stale: Word): boolean {
+  if (stale.kind === "folder" || stale.kind === "missed") return true;
   if (name === "launches" || name === "launch") return stale.kind === "launches";
   if (name === "evaluations" || name === "unfinished_evaluations") return stale.kind === "evaluations";
   if (name === "judgings") return stale.kind === "judgings";
@@ -173,16 +172,16 @@ class Entry<N extends CommandName> implements Query<Commands[N][1]> {
 
 /** The first event after a pause is told at once, the rest of a burst at the next beat. */
 class Beat {
-  #heard: Stale[] = [];
+  #heard: Word[] = [];
   #told = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     readonly ms: number,
-    readonly tell: (heard: Stale[]) => void,
+    readonly tell: (heard: Word[]) => void,
   ) {}
 
-  hear(stale: Stale): void {
+  hear(stale: Word): void {
     this.#heard.push(stale);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -200,7 +199,7 @@ class Beat {
 
 export class Live {
   readonly #entries = new Map<string, Entry<CommandName>>();
-  readonly #ears = new Set<(stale: Stale[]) => void>();
+  readonly #ears = new Set<(stale: Word[]) => void>();
   readonly #usual = new Beat(BEAT_MS, (heard) => this.#tell(heard));
   /** Word of the frame follows every change, and would keep the next change waiting. */
   readonly #frame = new Beat(BEAT_MS, (heard) => this.#tell(heard));
@@ -208,12 +207,12 @@ export class Live {
   readonly #stop: () => void;
   /** The folder that is open, as the last status has it. */
   #folder: string | null | undefined;
-  /** Word came since then that it may be another one. The same word comes where events were missed. */
+  /** Word came since then that it may be another one. */
   #doubt = false;
 
   constructor(readonly backend: Backend) {
-    const beat = (kind: Stale["kind"]) => (kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual);
-    this.#stop = backend.listen(({ stale }) => beat(stale.kind).hear(stale));
+    const beat = (kind: Word["kind"]) => (kind === "status" ? this.#frame : WORK.includes(kind) ? this.#launches : this.#usual);
+    this.#stop = backend.listen((stale) => beat(stale.kind).hear(stale));
   }
 
   /** The question with its kept answer; the same question is the same object. */
@@ -228,7 +227,7 @@ export class Live {
   }
 
   /** For what keeps its own answers: called with everything that went stale since the last beat. */
-  onStale(ear: (stale: Stale[]) => void): () => void {
+  onStale(ear: (stale: Word[]) => void): () => void {
     this.#ears.add(ear);
     return () => this.#ears.delete(ear);
   }
@@ -240,7 +239,7 @@ export class Live {
     this.#stop();
   }
 
-  #tell(heard: Stale[]): void {
+  #tell(heard: Word[]): void {
     const doubt = heard.some((one) => one.kind === "folder");
     this.#doubt ||= doubt;
     for (const entry of this.#entries.values()) {
@@ -258,6 +257,7 @@ export class Live {
         if (!this.#doubt && entry.name !== "status") entry.anew();
         entry.leave();
       }
+      if (!this.#doubt) for (const ear of this.#ears) ear([{ kind: "folder" }]);
     }
     this.#folder = now;
     this.#doubt = false;

@@ -2,7 +2,7 @@
 // The names of the commands are the same in the engine's `App`, in the window, in the routes and here; a test compares them.
 import type { Agreement } from "../generated/Agreement";
 import type { AppError } from "../generated/AppError";
-import type { AppEvent } from "../generated/AppEvent";
+import type { Stale } from "../generated/Stale";
 import type { Check } from "../generated/Check";
 import type { Comparison } from "../generated/Comparison";
 import type { Copied } from "../generated/Copied";
@@ -158,12 +158,15 @@ export interface Commands {
 
 export type CommandName = keyof Commands;
 
+/** What went stale; or that nobody knows, because events were missed: perhaps everything, perhaps in another folder. */
+export type Word = Stale | { kind: "missed" };
+
 export interface Backend {
   /** `window` or `served`: decides words on screen, never behaviour. */
   readonly door: "window" | "served";
   call<N extends CommandName>(name: N, args: Commands[N][0]): Promise<Commands[N][1]>;
-  /** Calls back with every event; after a break of the stream also with one that makes everything stale. Returns how to stop. */
-  listen(fn: (event: AppEvent) => void): () => void;
+  /** Calls back with every word of what went stale; after a time without them also that some were missed. Returns how to stop. */
+  listen(fn: (word: Word) => void): () => void;
   /** Calls back when something failed that no command was asked for, such as opening a folder that was dropped. Returns how to stop. */
   onTrouble?(fn: (error: AppError) => void): () => void;
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { AppEvent } from "../generated/AppEvent";
+import type { Word } from "./backend";
 import { http } from "./http";
 
 const reply = (body: string, status = 200) => vi.stubGlobal("fetch", vi.fn(() => Promise.resolve(new Response(body, { status }))));
@@ -44,18 +44,26 @@ describe("the stream of events", () => {
     vi.useFakeTimers();
     vi.stubGlobal("EventSource", Source);
   });
-  afterEach(() => vi.useRealTimers());
+  afterEach(() => {
+    vi.useRealTimers();
+    hide(false);
+  });
+  const hide = (hidden: boolean) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  };
 
-  it("tells what comes, at a break that the status is stale, and after it that everything is", () => {
-    const heard: AppEvent["stale"][] = [];
-    http.listen((event) => heard.push(event.stale));
+  it("tells what comes, at a break that the status is stale, and after it that words were missed", () => {
+    const heard: Word[] = [];
+    const stop = http.listen((word) => heard.push(word));
     const [source] = Source.all;
     source?.onopen?.();
     source?.onmessage?.({ data: '{"at_ms":1,"stale":{"kind":"status"}}' });
     source?.onerror?.();
     source?.onerror?.();
     source?.onopen?.();
-    expect(heard).toEqual([{ kind: "status" }, { kind: "status" }, { kind: "folder" }]);
+    expect(heard).toEqual([{ kind: "status" }, { kind: "status" }, { kind: "missed" }]);
+    stop();
   });
   it("is opened again when it was closed for good, and not after it was given up", () => {
     const stop = http.listen(() => undefined);
@@ -68,5 +76,36 @@ describe("the stream of events", () => {
     Source.all[1]!.readyState = Source.CLOSED;
     vi.advanceTimersByTime(10_000);
     expect(Source.all.length).toBe(2);
+  });
+  it("is given up while nobody sees the page, so that other tabs have their connections, and says so afterwards", () => {
+    const heard: Word[] = [];
+    const stop = http.listen((word) => heard.push(word));
+    Source.all[0]?.onopen?.();
+    hide(true);
+    vi.advanceTimersByTime(1_000);
+    hide(false);
+    vi.advanceTimersByTime(10_000);
+    expect([Source.all.length, Source.all[0]?.close.mock.calls.length]).toEqual([1, 0]);
+    hide(true);
+    vi.advanceTimersByTime(10_000);
+    expect([Source.all.length, Source.all[0]?.close.mock.calls.length]).toEqual([1, 1]);
+    hide(false);
+    Source.all[1]?.onopen?.();
+    expect([Source.all.length, heard]).toEqual([2, [{ kind: "missed" }]]);
+    stop();
+    hide(true);
+    hide(false);
+    expect(Source.all.length).toBe(2);
+  });
+  it("is not opened for a page that nobody has seen yet", () => {
+    hide(true);
+    const heard: Word[] = [];
+    const stop = http.listen((word) => heard.push(word));
+    vi.advanceTimersByTime(10_000);
+    expect(Source.all.length).toBe(0);
+    hide(false);
+    Source.all[0]?.onopen?.();
+    expect(heard).toEqual([{ kind: "missed" }]);
+    stop();
   });
 });

@@ -1,7 +1,7 @@
 // The served form: one POST per command, one stream of events. The cookie set by the first address authorises both.
 import type { AppError } from "../generated/AppError";
 import type { AppEvent } from "../generated/AppEvent";
-import type { Backend, CommandName, Commands } from "./backend";
+import type { Backend, CommandName, Commands, Word } from "./backend";
 
 /** Forces a preflight for other sites, which the server refuses. */
 const HEADERS = { "content-type": "application/json", "x-touchstone": "1" };
@@ -30,30 +30,45 @@ async function call<N extends CommandName>(name: N, args: Commands[N][0]): Promi
   return (await reply.json()) as Commands[N][1];
 }
 
-function listen(fn: (event: AppEvent) => void): () => void {
-  let source: EventSource;
+/** A page that nobody sees needs no word, and a browser grants all its tabs of this address few connections together. */
+function listen(fn: (word: Word) => void): () => void {
+  let source: EventSource | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  let broken = false;
+  let broken = document.hidden;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  };
   const open = () => {
-    source = new EventSource("/api/events");
-    source.onmessage = (message: MessageEvent<string>) => fn(JSON.parse(message.data) as AppEvent);
-    // Events of the time without a stream are lost, so everything counts as stale afterwards.
-    source.onopen = () => {
-      if (broken) fn({ at_ms: Date.now(), stale: { kind: "folder" } });
+    close();
+    const stream = (source = new EventSource("/api/events"));
+    stream.onmessage = (message: MessageEvent<string>) => fn((JSON.parse(message.data) as AppEvent).stale);
+    stream.onopen = () => {
+      if (broken) fn({ kind: "missed" });
       broken = false;
     };
-    source.onerror = () => {
+    stream.onerror = () => {
       // Asking for the status now is how the page finds out, and says so.
-      if (!broken) fn({ at_ms: Date.now(), stale: { kind: "status" } });
+      if (!broken) fn({ kind: "status" });
       broken = true;
-      if (source.readyState !== EventSource.CLOSED) return;
-      timer = setTimeout(open, AGAIN_MS);
+      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
     };
   };
-  open();
-  return () => {
+  const look = () => {
     clearTimeout(timer);
-    source.close();
+    if (document.hidden) {
+      timer = setTimeout(() => {
+        close();
+        broken = true;
+      }, AGAIN_MS);
+    } else if (source === undefined || source.readyState === EventSource.CLOSED) open();
+  };
+  document.addEventListener("visibilitychange", look);
+  if (!document.hidden) open();
+  return () => {
+    document.removeEventListener("visibilitychange", look);
+    close();
   };
 }
 

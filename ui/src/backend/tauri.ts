@@ -16,11 +16,11 @@ export const tauri: Backend = {
   listen(fn) {
     let stopped = false;
     const stop = hear<AppEvent>(EVENT, (event) => {
-      if (!stopped) fn(event.payload);
+      if (!stopped) fn(event.payload.stale);
     });
     // What happened before the ear was in place was not heard.
     void stop.then(() => {
-      if (!stopped) fn({ at_ms: Date.now(), stale: { kind: "folder" } });
+      if (!stopped) fn({ kind: "missed" });
     });
     return () => {
       stopped = true;

@@ -264,6 +264,11 @@ describe("the filter and the scorer", () => {
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
     await until(() => requests(fixture).some((request) => request.filter === "model:o1 bad:x") && text().includes("`bad` is not a key."));
     expect(location.hash).toBe("#/overview?q=model%3Ao1+bad%3Ax");
+    const misread = { token: "bad:x", message: "`bad` is not a key." };
+    fixture.replies.overview = ({ request }) => ({ ...matrix(3)(request), misread: [misread, misread] });
+    field.value = "bad:x model:o1 bad:x";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(() => document.querySelectorAll(".misread li").length === 2);
   });
   it("of which there are several is chosen, and the address says it", async () => {
     const two = (request: OverviewRequest) => ({ ...matrix(1)(request), scorers: ["fields", "text: f1"] });

@@ -119,6 +119,26 @@ describe("the rows of the matrix", () => {
     expect([found.length, found[0]?.task, found.at(-1)?.task]).toEqual([846, "task013", "task225"]);
     expect(Math.max(...asked(fixture).map((request) => request.span.limit))).toBe(500);
   });
+  it("stay in sight when events were missed, and give way to those of a program that began to count anew", async () => {
+    const base = matrix(1);
+    fixture.replies.overview = ({ request }) => ({ ...base(request), generation: 70 });
+    rows.show(ASK, 0);
+    await settle();
+    const before = rows.total;
+    fixture.replies.overview = async ({ request }) => {
+      await new Promise((later) => setTimeout(later, 300));
+      return { ...matrix(2)(request), generation: 2 };
+    };
+    const first = asked(fixture).length;
+    fixture.tell({ kind: "missed" });
+    await settle(100);
+    expect([rows.total, asked(fixture).length > first]).toEqual([before, true]);
+    await settle(3_000);
+    expect(rows.total).toBe(8);
+    const last = asked(fixture).length;
+    await settle(5_000);
+    expect(asked(fixture).length).toBe(last);
+  });
   it("of another folder begin anew", async () => {
     rows.show(ASK, 0);
     await settle();

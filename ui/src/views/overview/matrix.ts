@@ -1,11 +1,11 @@
 // The rows of the matrix as they are needed: parts around what is in sight. Old rows stay until newer ones are there.
 import { createSubscriber } from "svelte/reactivity";
+import type { Word } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
 import type { Misread } from "../../generated/Misread";
 import type { Overview } from "../../generated/Overview";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
 import type { OverviewRow } from "../../generated/OverviewRow";
-import type { Stale } from "../../generated/Stale";
 import { asAppError, BEAT_MS, type Live } from "../../live";
 
 /** Rows that are asked for at a time. */
@@ -158,12 +158,16 @@ export class Matrix {
     return this.live.backend.call("overview", { request: { filter: q, scorer: scorer === "" ? null : scorer, folded, except: [...except], find, span: { offset, limit } } });
   }
 
-  #hear(stale: readonly Stale[]): void {
+  #hear(stale: readonly Word[]): void {
     if (stale.some((one) => one.kind === "folder")) {
       this.#era++;
       this.#shown = null;
       this.#wanted = this.#wanted && begin(this.#wanted.ask, null);
       this.#kept = this.#wanted ? [this.#wanted] : [];
+    } else if (stale.some((one) => one.kind === "missed")) {
+      // The cells stay in sight. Whoever answers now may have begun to count anew.
+      this.#era++;
+      for (const part of this.#kept.flatMap((one) => [...one.parts.values()])) [part.fresh, part.generation] = [false, 0];
     } else if (stale.some((one) => one.kind === "runs")) {
       this.#changes++;
       for (const part of this.#kept.flatMap((one) => [...one.parts.values()])) part.fresh = false;
@@ -206,7 +210,7 @@ export class Matrix {
       // What went stale on its way has to be asked again.
       if (era === this.#era) this.#put(wanted, number, reply, changes === this.#changes);
     } catch (thrown) {
-      wanted.error = asAppError(thrown);
+      if (era === this.#era) wanted.error = asAppError(thrown);
     }
     wanted.flying.delete(number);
     const rest = Math.max(BEAT_MS, REST * (performance.now() - asked));

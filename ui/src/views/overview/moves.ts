@@ -1,6 +1,8 @@
 // What the keys do in the matrix. Knows positions, rows and cells, nothing of the page.
 import type { OverviewRow } from "../../generated/OverviewRow";
 import type { Action } from "../../keys";
+import { asAppError } from "../../live";
+import type { Voice } from "../../voice";
 import { keyOf, pickOf, type Pick } from "./cells";
 import type { Matrix } from "./matrix";
 import type { At, CellPicks } from "./picks";
@@ -11,6 +13,7 @@ export const COMPARED = { least: 2, most: 4 };
 export interface Table {
   matrix: Matrix;
   picks: CellPicks;
+  voice: Voice;
   sight: () => { first: number; last: number };
   reveal: (at: At) => void;
   /** Opens what is under the cursor: a run, or a list of runs. */
@@ -36,14 +39,22 @@ export function cellAt(matrix: Matrix, { row: index, column: at }: At): Pick | n
 const within = (value: number, least: number, most: number) => Math.max(least, Math.min(value, most));
 
 /** Moves the cursor; with `extend` the cells between where the selection began and here are selected. */
-export async function moveTo({ matrix, picks, reveal }: Table, wanted: At, extend = false): Promise<void> {
+export async function moveTo({ matrix, picks, reveal, voice }: Table, wanted: At, extend = false): Promise<void> {
   const least = extend ? 0 : -1;
   const to = { row: within(wanted.row, least, matrix.total - 1), column: within(wanted.column, least, matrix.columns.length - 1) };
   if (matrix.total === 0) return;
   const row = matrix.row(to.row);
   picks.move(to, row ? keyOf.row(row) : null, extend);
   reveal(to);
-  if (extend) picks.only(await between(matrix, picks.anchor, to));
+  if (!extend) return;
+  const acts = picks.acts;
+  try {
+    const cells = await between(matrix, picks.anchor, to);
+    // Cells that are long in coming undo nothing that was chosen meanwhile.
+    if (acts === picks.acts) picks.only(cells);
+  } catch (thrown) {
+    voice.say(`Not selected: ${asAppError(thrown).message}`);
+  }
 }
 
 async function between(matrix: Matrix, one: At, other: At): Promise<Pick[]> {

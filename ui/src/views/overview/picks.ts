@@ -14,6 +14,8 @@ export class CellPicks {
   #anchor: At = { row: 0, column: 0 };
   /** What the row under the cursor stands for. */
   #key: string | null = null;
+  /** How often somebody moved or selected. */
+  #acts = 0;
   // Apart from each other: the cursor moves with every key, and each of many cells asks whether it is selected.
   #moved: () => void = () => undefined;
   #picks: () => void = () => undefined;
@@ -48,27 +50,43 @@ export class CellPicks {
   get anchor(): At {
     return this.#anchor;
   }
+  /** Another number once somebody moved or selected anything since. */
+  get acts(): number {
+    return this.#acts;
+  }
 
   move(to: At, key: string | null, keepAnchor = false): void {
     if (!keepAnchor) this.#anchor = to;
     if (to.row === this.#cursor.row && to.column === this.#cursor.column && key === this.#key) return;
+    this.#acts++;
     this.#cursor = to;
     this.#key = key;
     this.#moved();
   }
 
+  /** What the row under the cursor stands for is at this row now, or is known now; where a range began moves along. */
+  follow(row: number, key: string): void {
+    this.#anchor = { ...this.#anchor, row: Math.max(-1, this.#anchor.row + row - this.#cursor.row) };
+    this.#cursor = { ...this.#cursor, row };
+    this.#key = key;
+    this.#moved();
+  }
+
   toggle(pick: Pick): void {
+    this.#acts++;
     if (!this.#picked.delete(pick.key)) this.#picked.set(pick.key, pick);
     this.#picks();
   }
 
   only(these: readonly Pick[], more = false): void {
+    this.#acts++;
     if (!more) this.#picked.clear();
     for (const pick of these) this.#picked.set(pick.key, pick);
     this.#picks();
   }
 
   clear(): void {
+    this.#acts++;
     if (this.#picked.size === 0) return;
     this.#picked.clear();
     this.#picks();

@@ -242,4 +242,23 @@ describe("the list", () => {
     await settle(1_000);
     expect([list.total, list.row(0)?.id, list.row(5_000)]).toEqual([3, "r50000", undefined]);
   });
+  it("stay in sight when events were missed, and give way to those of a program that began to count anew", async () => {
+    const base = fixture.replies.list_runs;
+    fixture.replies.list_runs = async (args) => ({ ...(await base(args)), generation: 70 });
+    list.show("", NEWEST_FIRST, 0);
+    await settle();
+    fixture.rows = many(3, 900);
+    fixture.replies.list_runs = async (args) => {
+      await new Promise((later) => setTimeout(later, 300));
+      return { ...(await base(args)), generation: 2 };
+    };
+    fixture.tell({ kind: "missed" });
+    await settle(100);
+    expect([list.known, list.row(0)?.id]).toEqual([true, "r0"]);
+    await settle(2_000);
+    expect([list.total, list.row(0)?.id]).toEqual([3, "r900"]);
+    const before = fixture.calls.length;
+    await settle(5_000);
+    expect(fixture.calls.length).toBe(before);
+  });
 });

@@ -2,10 +2,10 @@
 import { createSubscriber } from "svelte/reactivity";
 import type { AppError } from "../../generated/AppError";
 import type { Misread } from "../../generated/Misread";
+import type { Word } from "../../backend/backend";
 import type { RunPage } from "../../generated/RunPage";
 import type { RunRow } from "../../generated/RunRow";
 import type { Sort } from "../../generated/Sort";
-import type { Stale } from "../../generated/Stale";
 import { asAppError, type Live, restOfBeat } from "../../live";
 import { formatSort } from "../../route";
 
@@ -45,7 +45,7 @@ export class RunList {
   readonly #lists = new Map<string, List>();
   #first = 0;
   #last = 0;
-  /** Replies asked for before this are about another folder. */
+  /** Replies asked for before this may be about another folder. */
   #era = 0;
   /** How often runs changed. */
   #changes = 0;
@@ -190,7 +190,7 @@ export class RunList {
     this.onswitch?.();
   }
 
-  #hear(stale: readonly Stale[]): void {
+  #hear(stale: readonly Word[]): void {
     if (stale.some((one) => one.kind === "folder")) {
       this.#era++;
       this.#shown = null;
@@ -201,6 +201,10 @@ export class RunList {
         this.#wanted = newList(wanted.q, wanted.sort);
         this.#lists.set(`${formatSort(wanted.sort)} ${wanted.q}`, this.#wanted);
       }
+    } else if (stale.some((one) => one.kind === "missed")) {
+      // The rows stay in sight. Whoever answers now may have begun to count anew.
+      this.#era++;
+      for (const list of this.#lists.values()) for (const page of list.pages.values()) [page.fresh, page.generation] = [false, 0];
     } else if (stale.some((one) => one.kind === "runs")) {
       this.#changes++;
       for (const list of this.#lists.values()) for (const page of list.pages.values()) page.fresh = false;
@@ -310,7 +314,7 @@ export class RunList {
       // What went stale on its way has to be asked again.
       if (era === this.#era && (await this.#keepPlace(list, number, reply))) this.#put(list, number, reply, changes === this.#changes);
     } catch (thrown) {
-      list.error = asAppError(thrown);
+      if (era === this.#era) list.error = asAppError(thrown);
     }
     list.flying.delete(number);
     this.#update();

@@ -1,12 +1,15 @@
 // What the keys do in the table. Knows positions and rows, nothing of the page.
 import type { RunRow } from "../../generated/RunRow";
 import type { Action } from "../../keys";
+import { asAppError } from "../../live";
+import type { Voice } from "../../voice";
 import type { RunList } from "./list";
 import type { Picks } from "./picked";
 
 export interface Table {
   list: RunList;
   picks: Picks;
+  voice: Voice;
   sight: () => { first: number; last: number };
   reveal: (index: number) => void;
   open: (row: RunRow) => void;
@@ -23,12 +26,20 @@ export interface Table {
 }
 
 /** Moves the cursor; with `extend` the selection grows from where it began. */
-export async function moveTo({ list, picks, reveal }: Table, index: number, extend = false): Promise<void> {
+export async function moveTo({ list, picks, reveal, voice }: Table, index: number, extend = false): Promise<void> {
   const to = Math.max(0, Math.min(index, list.total - 1));
   if (list.total === 0) return;
   picks.move(to, list.row(to)?.id ?? null, extend);
   reveal(to);
-  if (extend) picks.only(await list.range(Math.min(picks.anchor, to), Math.max(picks.anchor, to)));
+  if (!extend) return;
+  const acts = picks.acts;
+  try {
+    const rows = await list.range(Math.min(picks.anchor, to), Math.max(picks.anchor, to));
+    // Rows that are long in coming undo nothing that was chosen meanwhile.
+    if (acts === picks.acts) picks.only(rows);
+  } catch (thrown) {
+    voice.say(`Not selected: ${asAppError(thrown).message}`);
+  }
 }
 
 export function moves(table: Table): Action[] {

@@ -10,6 +10,8 @@ export class Picks {
   readonly #picked = new Map<string, string>();
   #cursor: { index: number; id: string | null } = { index: 0, id: null };
   #anchor = 0;
+  /** How often somebody moved or selected. */
+  #acts = 0;
   #update: () => void = () => undefined;
   readonly #subscribe = createSubscriber((update) => {
     this.#update = update;
@@ -41,27 +43,42 @@ export class Picks {
   get anchor(): number {
     return this.#anchor;
   }
+  /** Another number once somebody moved or selected anything since. */
+  get acts(): number {
+    return this.#acts;
+  }
 
   move(index: number, id: string | null, keepAnchor = false): void {
     if (index === this.#cursor.index && id === this.#cursor.id) return;
+    this.#acts++;
     this.#cursor = { index, id };
     if (!keepAnchor) this.#anchor = index;
     this.#update();
   }
 
+  /** The row under the cursor stands elsewhere now, or is known now; where a range began moves along. */
+  follow(index: number, id: string): void {
+    this.#anchor = Math.max(0, this.#anchor + index - this.#cursor.index);
+    this.#cursor = { index, id };
+    this.#update();
+  }
+
   toggle(one: Picked): void {
+    this.#acts++;
     if (!this.#picked.delete(one.id)) this.#picked.set(one.id, one.path);
     this.#update();
   }
 
   /** These and no others; with `more`, these as well. */
   only(these: readonly Picked[], more = false): void {
+    this.#acts++;
     if (!more) this.#picked.clear();
     for (const one of these) this.#picked.set(one.id, one.path);
     this.#update();
   }
 
   clear(): void {
+    this.#acts++;
     this.#picked.clear();
     this.#update();
   }
