@@ -24,6 +24,17 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
     })
 }
 
+/// Why messages have no answer although one of them ends in a fence for it, as a sentence.
+pub fn why_unread(messages: &[&str]) -> Option<String> {
+    let text = messages.iter().rev().find_map(|message| fences::last_json(message))?.trim();
+    if text.is_empty() {
+        return None;
+    }
+    let error = json::read(text).err().and_then(|_| json::read_leniently(text).err())?;
+    let line = error.line.map_or_else(String::new, |line| format!(" (line {line})"));
+    Some(format!("The last ```json fence is no JSON that can be read{line}: {}", error.message))
+}
+
 /// JSON, and whether it had to be read leniently.
 pub fn parse(text: &str) -> Option<(Value, bool)> {
     let text = text.trim();

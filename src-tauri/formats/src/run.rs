@@ -13,6 +13,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// The answer; none when there is none, which is not an answer of `null`.
     pub answer: Option<Answer>,
+    /// Why the answer that stands in a message cannot be read.
+    pub unread: Option<String>,
     /// Everything else the files say, key by key, unknown keys included.
     pub facts: Vec<(String, Value)>,
     /// What a reader should know, as sentences.

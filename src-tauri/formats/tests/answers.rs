@@ -1,5 +1,5 @@
 //! Where the answer of a run is found, and what counts as one.
-use touchstone_formats::answer::extract;
+use touchstone_formats::answer::{extract, why_unread};
 use touchstone_formats::{ReadErrorKind, json};
 
 fn found(messages: &[&str], tag: Option<&str>) -> Option<(String, String, bool)> {
@@ -61,8 +61,29 @@ fn what_models_write_for_json_is_read_leniently() {
         ("[1, /* two */ 2] # end", "[1,2]"),
         ("[NaN, -Infinity, None, True]", "[\".nan\",\"-.inf\",null,true]"),
         ("\"a\nb\"", "\"a\\nb\""),
+        ("{\"a\": 1, \"b\": [{\"c\": 2, \"c\": 3}], \"a\": 4}", "{\"a\":4,\"b\":[{\"c\":3}]}"),
     ] {
         assert_eq!(found(&[&format!("```json\n{text}\n```")], None), answer(expected, LAST, true), "{text}");
+    }
+}
+
+#[test]
+fn of_a_key_that_a_model_writes_twice_the_last_counts_however_many_there_are() {
+    let pairs = |value: usize| (0..40).map(|at| format!("\"k{at}\": {}", at * value)).collect::<Vec<_>>().join(", ");
+    let text = format!("```json\n{{{}, {}}}\n```", pairs(1), pairs(2));
+    let expected = format!("{{{}}}", pairs(2)).replace(' ', "");
+    assert_eq!(found(&[&text], None), answer(&expected, LAST, true));
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_has_a_reason() {
+    let why = |messages: &[&str]| why_unread(messages);
+    assert_eq!(
+        why(&["```json\n[1,\n2 3]\n```", "Done."]).as_deref(),
+        Some("The last ```json fence is no JSON that can be read (line 2): A comma or `]` is missing here.")
+    );
+    for readable in [&["```json\n[1,]\n```"][..], &["no fence"], &["```json\n```"], &[]] {
+        assert_eq!(why(readable), None, "{readable:?}");
     }
 }
 

@@ -110,6 +110,11 @@ fn a_run_stands_as_its_end_says() {
         ("conversation:\n- error: x\n- assistant_message: a\n", Standing::NoAnswer, None),
         ("error: x\nnote: y\nrun: {model: a}\n", Standing::Error, Some("x")),
         ("conversation: []\n", Standing::NoAnswer, Some("The conversation is empty.")),
+        (
+            "conversation:\n- assistant_message: |\n    ```json\n    [1, 2\n    ```\n",
+            Standing::NoAnswer,
+            Some("The last ```json fence is no JSON that can be read (line 1): The JSON text ends in the middle."),
+        ),
         ("output: {assistant_actions: []}\nanswer: []\n", Standing::Answered, None),
         ("output: {assistant_actions: []}\n", Standing::NoAnswer, None),
         ("output: null\nerror: |\n  timed out\n  after 5 s\n", Standing::Error, Some("timed out")),

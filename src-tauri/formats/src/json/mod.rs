@@ -25,9 +25,9 @@ pub(crate) enum Mode {
     Strict,
     /// The same key twice: what a tool returned is shown, not judged.
     Embedded,
-    /// Trailing commas, comments, single quotes, `NaN`, Python's constants: what models write.
+    /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key twice the last: what models write.
     Lenient,
-    /// The same without comments: what they hide would be read by nobody.
+    /// The same without comments and keys that stand twice: what they hide would be read by nobody.
     Uncommented,
 }
 
@@ -44,10 +44,10 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
 /// The same with what only Python writes: `NaN`, `Infinity`.
 pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
-    read(Mode::Strict).or_else(|error| read(Mode::Lenient).map_err(|_| error))
+    read(Mode::Strict).or_else(|error| read(Mode::Uncommented).map_err(|_| error))
 }
 
-/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`.
+/// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`, the same key twice.
 pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)
 }

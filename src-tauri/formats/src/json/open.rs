@@ -1,6 +1,7 @@
 //! **Pure.** Lists and objects that are still being read.
 use crate::value::Value;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// A list or object that is being read.
 pub(super) enum Open {
@@ -12,23 +13,39 @@ pub(super) enum Open {
 pub(super) struct Object {
     pub(super) entries: Vec<(Value, Value)>,
     /// The key whose value comes next.
-    pub(super) key: String,
-    /// All keys, once there are too many to be looked through.
-    seen: HashSet<String>,
+    key: String,
+    /// Where the value comes to when its key stood before.
+    again: Option<usize>,
+    /// All keys and their places, once there are too many to be looked through.
+    seen: HashMap<String, usize>,
 }
 
 /// Up to so many keys are looked through.
 const FEW: usize = 16;
 
 impl Object {
-    pub(super) fn is_new(&mut self, key: &str) -> bool {
+    /// The place of an entry whose key has been read before.
+    pub(super) fn place_of(&mut self, key: &str) -> Option<usize> {
         if self.entries.len() < FEW {
-            return self.entries.iter().all(|(known, _)| known.text() != Some(key));
+            return self.entries.iter().position(|(known, _)| known.text() == Some(key));
         }
         if self.seen.is_empty() {
-            self.seen = self.entries.iter().filter_map(|(known, _)| known.text()).map(str::to_owned).collect();
+            let keys = self.entries.iter().enumerate();
+            self.seen = keys.filter_map(|(at, (known, _))| Some((known.text()?.to_owned(), at))).collect();
         }
-        self.seen.insert(key.to_owned())
+        match self.seen.entry(key.to_owned()) {
+            Entry::Occupied(known) => Some(*known.get()),
+            Entry::Vacant(new) => {
+                new.insert(self.entries.len());
+                None
+            }
+        }
+    }
+
+    /// Takes a key whose value comes next, in place of the one of that entry if one is named.
+    pub(super) fn expect(&mut self, key: String, again: Option<usize>) {
+        self.key = key;
+        self.again = again;
     }
 }
 
@@ -41,7 +58,11 @@ impl Open {
                 b']'
             }
             Self::Object(object) => {
-                object.entries.push((Value::Text(std::mem::take(&mut object.key)), value));
+                let key = std::mem::take(&mut object.key);
+                match object.again.take().and_then(|at| object.entries.get_mut(at)) {
+                    Some((_, former)) => *former = value,
+                    None => object.entries.push((Value::Text(key), value)),
+                }
                 b'}'
             }
         }

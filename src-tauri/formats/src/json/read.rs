@@ -196,12 +196,13 @@ impl<'a> Reader<'a> {
         }
         if let Open::Object(object) = open {
             let (start, key) = self.key()?;
-            if self.mode != Mode::Embedded && !object.is_new(&key) {
+            let known = if self.mode == Mode::Embedded { None } else { object.place_of(&key) };
+            if known.is_some() && self.mode != Mode::Lenient {
                 let message = format!("The key `{key}` stands twice in the same object.");
                 let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
                 return Err(fault.advise("Remove or rename one of the two."));
             }
-            object.key = key.into_owned();
+            object.expect(key.into_owned(), known);
         }
         Ok(true)
     }

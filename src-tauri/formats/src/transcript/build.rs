@@ -63,6 +63,10 @@ impl<'t> Sink<'t> for RunBuilder {
     fn found(&mut self, answer: Answer) {
         self.run.answer = Some(answer);
     }
+
+    fn unread(&mut self, why: String) {
+        self.run.unread = Some(why);
+    }
 }
 
 /// A part; a result that is the text of a JSON list or object becomes that value, so that it can be shown as a table.
@@ -120,5 +124,6 @@ fn notes(run: &Run) -> Vec<String> {
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
         notes.push("The answer is not strict JSON; it was read leniently.".to_owned());
     }
+    notes.extend(run.unread.clone());
     notes
 }

@@ -41,8 +41,10 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
     }
     let keys = items.into_iter().flat_map(N::items).flat_map(known_keys);
     let messages = keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
-    if let Some(found) = answer::extract(&messages.collect::<Vec<_>>(), None) {
-        sink.found(found);
+    let messages: Vec<&str> = messages.collect();
+    match answer::extract(&messages, None) {
+        Some(found) => sink.found(found),
+        None => answer::why_unread(&messages).into_iter().for_each(|why| sink.unread(why)),
     }
 }
 

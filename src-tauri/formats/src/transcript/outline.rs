@@ -23,6 +23,8 @@ pub(crate) struct OutlineBuilder {
     error: Option<String>,
     /// Why there is no answer, as the layout says it.
     reason: Option<String>,
+    /// Why the answer in a message cannot be read.
+    unread: Option<String>,
     /// True while the parts of an error come.
     in_error: bool,
     /// While the parts of a message of the model come: whether its text has begun.
@@ -91,7 +93,7 @@ impl OutlineBuilder {
             Some((StepKind::ToolCall, Some(_))) if self.searched && self.finished.is_some() => (ended, None),
             Some((StepKind::ToolCall, None)) => waiting(&format!("Ends in a call of {} without a result.", tool())),
             Some((StepKind::ToolCall, _)) => waiting(&format!("Ends in the result of {}.", tool())),
-            Some(_) => (ended, None),
+            Some(_) => (ended, self.unread.clone().filter(|_| !self.answered)),
             None => (ended, (!self.answered).then(|| "The conversation is empty.".to_owned())),
         }
     }
@@ -228,6 +230,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
     fn found(&mut self, answer: Answer) {
         self.answered(&answer.value, answer.lenient);
     }
+
+    fn unread(&mut self, why: String) {
+        self.unread = Some(why);
+    }
 }
 
 /// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages.
@@ -289,6 +295,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
     for (key, value) in &run.facts {
         builder.fact(key, value);
     }
+    builder.unread.clone_from(&run.unread);
     if let Some(answer) = &run.answer {
         builder.answered(&answer.value, answer.lenient);
     }
