@@ -124,6 +124,7 @@ fn list_filters_sorts_and_stops_where_it_is_told() {
     };
     assert_eq!(models(&["--filter", "state:error"]), ["o1"]);
     assert_eq!(models(&["--filter", "system:tool_calling", "--sort", "-model", "--limit", "2"]), ["o3-mini", "o1"]);
+    assert_eq!(models(&["--filter", "-state:error -system:promptql", "--sort", "-model", "--limit", "1"]), ["o3-mini"]);
     assert_eq!(models(&["--limit", "0"]), [""; 0]);
 }
 

@@ -29,7 +29,7 @@ pub(super) struct AgreementOf {
     #[arg(long, value_name = "NAME", requires = "judge")]
     with: Option<String>,
     /// Which runs, as in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", hide_default_value = true)]
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
     /// List pairs that have too few runs to tell, too
     #[arg(long)]

@@ -19,7 +19,7 @@ pub(super) struct List {
     #[command(flatten)]
     place: Where,
     /// As in the window: `system:promptql state:error "free text"`
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
     filter: String,
     /// By path, task, system, model, variation, repeat, state, score, stored, turns, `tool_calls`, tokens, cost, seconds, size or modified;
     /// -KEY turns it round

@@ -26,7 +26,7 @@ pub(super) struct Messages {
     #[command(flatten)]
     dirs: Dirs,
     /// Which runs of the folder, as in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", hide_default_value = true, requires = "folder")]
+    #[arg(long, default_value = "", hide_default_value = true, requires = "folder", allow_hyphen_values = true)]
     filter: String,
     /// The run of a thread that is the response
     #[arg(long, value_name = "ID", conflicts_with = "turn")]

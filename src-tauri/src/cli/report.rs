@@ -26,7 +26,7 @@ pub(super) struct Report {
     #[arg(long, default_value = ".", value_name = "DIR")]
     out: PathBuf,
     /// Which runs, as in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", hide_default_value = true)]
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
     /// Whose scores; the first of each task when left out
     #[arg(long)]

@@ -26,7 +26,7 @@ pub(super) struct Review {
     #[arg(long)]
     score: Option<f64>,
     /// Anything else
-    #[arg(long)]
+    #[arg(long, allow_hyphen_values = true)]
     note: Option<String>,
     /// Take the review away; its file is moved aside
     #[arg(long, conflicts_with_all = ["verdict", "score", "note"])]

@@ -25,7 +25,7 @@ pub(super) struct Score {
     #[arg(long, value_name = "NAME")]
     scorer: Vec<String>,
     /// As in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "")]
+    #[arg(long, default_value = "", allow_hyphen_values = true)]
     filter: String,
     /// End with 1 when the mean score is below this (0.8), or the share of runs that passed (80%). The first scorer of each run counts
     #[arg(long, value_name = "X", value_parser = least)]

@@ -12,6 +12,7 @@ use touchstone_engine::rows::{Hit, SnippetPiece, Span};
 #[derive(Debug, Args)]
 pub(super) struct Search {
     /// What to look for
+    #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
     place: Where,

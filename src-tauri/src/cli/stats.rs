@@ -19,7 +19,7 @@ pub(super) struct StatsOf {
     #[command(flatten)]
     place: Where,
     /// Which runs, as in the window: `system:promptql model:o1`
-    #[arg(long, default_value = "", hide_default_value = true)]
+    #[arg(long, default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     filter: String,
     /// Whose scores; the first of each task when left out
     #[arg(long)]

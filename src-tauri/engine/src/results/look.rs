@@ -268,10 +268,11 @@ fn hash(read: &[Read]) -> u64 {
     hasher.digest()
 }
 
-/// Whether a later change is sure to bear another stamp. File systems that keep whole seconds need more time for that.
+/// Whether a later change is sure to bear another stamp. File systems that keep whole seconds need more time for that. A date
+/// that lies ahead is as far from now as one that is past.
 pub(crate) fn is_settled(stamp: Stamp, now_ns: i64) -> bool {
-    let grain = if stamp.mtime_ns % 1_000_000_000 == 0 { 2_000_000_000 } else { 50_000_000 };
-    now_ns.saturating_sub(stamp.mtime_ns) > grain
+    let grain = if stamp.mtime_ns % 1_000_000_000 == 0 { 2_000_000_000_u64 } else { 50_000_000 };
+    now_ns.abs_diff(stamp.mtime_ns) > grain
 }
 
 /// Changed just now. A date in the future is none.
@@ -337,6 +338,15 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
 mod tests {
     use super::*;
     use touchstone_formats::run::TextItem;
+
+    #[test]
+    fn a_file_from_the_future_is_read_once_like_one_from_the_past() {
+        let at = |ms: i64| Stamp { mtime_ns: ms * 1_000_000 + 1, ..Stamp::default() };
+        let now = 5_000 * 1_000_000;
+        for (ms, settled) in [(1_000, true), (4_999, false), (5_000, false), (5_010, false), (9_000, true)] {
+            assert_eq!(is_settled(at(ms), now), settled, "{ms}");
+        }
+    }
 
     #[test]
     fn pieces_cover_the_items_in_order_and_none_is_long() {

@@ -6,6 +6,7 @@
 use crate::rows::SnippetPiece;
 use regex::bytes::{Regex, RegexBuilder};
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Longer texts are no searches a person typed.
 pub const MAX_NEEDLE: usize = 1_000;
@@ -66,14 +67,23 @@ impl Needle {
     }
 }
 
-/// Whether no letter or digit stands before.
+/// Whether a word begins here: nothing stands before that belongs to one.
 fn starts_word(text: &[u8], at: usize) -> bool {
     let Some(last) = at.checked_sub(1).map(|before| text[before]) else { return true };
     if last.is_ascii() {
         return !last.is_ascii_alphanumeric();
     }
     let before = String::from_utf8_lossy(&text[at.saturating_sub(4)..at]);
-    !before.chars().next_back().is_some_and(char::is_alphanumeric)
+    !before.chars().next_back().is_some_and(is_of_word)
+}
+
+/// What the full-text index does not part words at: it knows marks and signs up to Unicode 6.1, keeps accents that are written
+/// after their letter, and takes everything else for letters.
+fn is_of_word(letter: char) -> bool {
+    static PARTS: LazyLock<Option<regex::Regex>> = LazyLock::new(|| {
+        regex::Regex::new(r"^[[\p{Age:6.1}&&[\p{P}\p{S}\p{Z}\p{Cc}\p{Cf}\p{M}]]--[\u{300}-\u{331}]]$").ok()
+    });
+    letter.is_alphanumeric() || !PARTS.as_ref().is_some_and(|parts| parts.is_match(letter.encode_utf8(&mut [0; 4])))
 }
 
 /// The text around the first of some hits, about `width` bytes of it, every hit in it told apart. Hits are in order and do not
@@ -106,4 +116,27 @@ pub fn around(text: &str, hits: &[Range<usize>], width: usize) -> Vec<SnippetPie
 /// A snippet reads better from the start of a line, when one begins shortly before the hit.
 fn line_start(text: &str, start: usize, hit: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[start..hit]).map_or(start, |at| start + at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_begins_only_where_the_full_text_index_lets_one_begin() {
+        let sql = rusqlite::Connection::open_in_memory().unwrap();
+        sql.execute_batch(
+            "CREATE VIRTUAL TABLE words USING fts5(text, tokenize='unicode61');
+             CREATE VIRTUAL TABLE terms USING fts5vocab(words, 'row');",
+        )
+        .unwrap();
+        let parted =
+            ('\u{1}'..=char::MAX).filter(|letter| starts_word(format!("a{letter}").as_bytes(), 1 + letter.len_utf8()));
+        let text: String = parted.map(|letter| format!("a{letter}b ")).collect();
+        assert!(text.len() > 20_000, "{}", text.len());
+        sql.execute("INSERT INTO words VALUES (?)", [text]).unwrap();
+        let mut terms = sql.prepare("SELECT term FROM terms").unwrap();
+        let terms: Vec<String> = terms.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+        assert_eq!(terms, ["a", "b"]);
+    }
 }
