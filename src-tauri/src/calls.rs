@@ -200,6 +200,7 @@ struct Two {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Say {
+    folder: Option<String>,
     id: String,
     review: Option<Review>,
 }
@@ -258,7 +259,9 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "read_task" => reply(json, |Id { id }| app.read_task(&id)),
         "published" => reply(json, |Own { request }| app.published(&request)),
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
-        "review_run" => reply(json, |Say { id, review }| app.review_run(&id, review.as_ref())),
+        "review_run" => {
+            reply(json, |Say { folder, id, review }| app.review_run_of(folder.as_deref(), &id, review.as_ref()))
+        }
         "save_report" => reply(json, |Save { .. }| save_report()),
         "reveal_file" => reply(json, |Reveal { .. }| reveal_file()),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),

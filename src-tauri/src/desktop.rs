@@ -202,8 +202,8 @@ async fn run_scorers(app: Engine<'_>, filter: String) -> Reply<u64> {
     run(app, move |app| app.run_scorers(&filter)).await
 }
 #[tauri::command]
-async fn review_run(app: Engine<'_>, id: String, review: Option<Review>) -> Reply<()> {
-    run(app, move |app| app.review_run(&id, review.as_ref())).await
+async fn review_run(app: Engine<'_>, folder: Option<String>, id: String, review: Option<Review>) -> Reply<()> {
+    run(app, move |app| app.review_run_of(folder.as_deref(), &id, review.as_ref())).await
 }
 #[tauri::command]
 async fn list_tasks(app: Engine<'_>, request: TaskRequest) -> Reply<TaskPage> {

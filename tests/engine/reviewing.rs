@@ -237,6 +237,18 @@ fn reviews_follow_runs_into_folders_and_names_in_any_script() {
 }
 
 #[test]
+fn a_review_is_kept_only_in_the_folder_that_it_is_said_in() {
+    let bench = one_run();
+    let id = id(&bench, RUN);
+    let folder = bench.app().status().folder.unwrap().id;
+    let error = bench.app().review_run_of(Some("another"), &id, Some(&says(Verdict::Wrong))).unwrap_err();
+    assert_eq!((error.code, error.message.contains("another folder is open")), (Code::Gone, true));
+    assert!(!bench.path("results/.touchstone/reviews").exists());
+    bench.app().review_run_of(Some(&folder), &id, Some(&says(Verdict::Wrong))).unwrap();
+    wait_verdict(&bench, RUN, Some(Verdict::Wrong));
+}
+
+#[test]
 fn two_programs_on_one_folder_see_what_the_other_says() {
     let bench = one_run();
     let other = bench.another_app();

@@ -120,8 +120,8 @@ export interface Commands {
   published: [{ request: PublishedRequest }, Published];
   /** Runs the scorers that are programs, in the sandbox, over runs that wait for them; says how many it was. */
   run_scorers: [{ filter: string }, number];
-  /** None takes the review away. */
-  review_run: [{ id: string; review: Review | null }, null];
+  /** None takes the review away. With a folder, nothing is kept once another one is open. */
+  review_run: [{ folder: string | null; id: string; review: Review | null }, null];
   /** The window asks where to with the system's dialog; false when the person cancelled. A served page downloads instead. */
   save_report: [{ request: ReportRequest }, boolean];
   judge_options: [Record<string, never>, JudgeOptions];

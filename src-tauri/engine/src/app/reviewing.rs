@@ -2,6 +2,7 @@
 use super::{App, OpenFolder};
 use crate::clock;
 use crate::error::{AppError, Code};
+use crate::recent::folder_id;
 use crate::results::open::{self, Refused};
 use crate::results::reviews::{self, answer_mark};
 use crate::results::roots::{FileId, Root};
@@ -26,7 +27,17 @@ struct Subject {
 impl App {
     /// Keeps a review beside the run; none takes it away, which moves its file aside. So does one that says nothing.
     pub fn review_run(&self, id: &str, review: Option<&Review>) -> Result<(), AppError> {
+        self.review_run_of(None, id, review)
+    }
+
+    /// The same, as long as this folder is open: a page may still show a run of a former one, and a run of this one may have
+    /// the same id.
+    pub fn review_run_of(&self, folder: Option<&str>, id: &str, review: Option<&Review>) -> Result<(), AppError> {
         let open = self.opened()?;
+        if folder.is_some_and(|folder| folder != folder_id(&open.flow.roots.folder)) {
+            let error = AppError::new(Code::Gone, "The review was not saved: another folder is open now.");
+            return Err(error.hint("Open the folder of the run again; what you said is still there."));
+        }
         let subject = subject(&open, id)?;
         let dir = &open.flow.roots.output_dir;
         let done = match review.filter(|review| !is_empty(review)) {

@@ -8,5 +8,5 @@ interface Draft {
   of: string | null | undefined;
 }
 
-/** What could not be kept when its run was left, by run. It is there again when that is opened again. */
+/** What could not be kept when its run was left, by folder and run. It is there again when that is opened again. */
 export const drafts = new Map<string, Draft>();
