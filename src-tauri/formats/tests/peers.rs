@@ -13,8 +13,16 @@ use touchstone_formats::value::Value;
 use touchstone_formats::{json, transcript, yaml};
 
 const PYTHON: &str = "
-import json, sys, yaml
+import json, math, sys, yaml
 fast = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+def told(one):
+    if isinstance(one, dict):
+        return {key if isinstance(key, str) else repr(key): told(value) for key, value in one.items()}
+    if isinstance(one, list):
+        return [told(item) for item in one]
+    if one is None or isinstance(one, (str, bool)) or isinstance(one, (int, float)) and one == one and abs(one) != math.inf:
+        return one
+    return repr(one)
 out = []
 for text in json.load(sys.stdin):
     try:
@@ -22,7 +30,7 @@ for text in json.load(sys.stdin):
         out.append(read if read == yaml.load(text, Loader=fast) else 'ERROR libyaml and PyYAML differ')
     except Exception as error:
         out.append('ERROR ' + str(error))
-json.dump(out, sys.stdout)
+json.dump(told(out), sys.stdout)
 ";
 
 const NODE: &str = "
@@ -153,5 +161,77 @@ fn a_rewritten_transcript_says_the_same_to_every_peer() {
             assert!(matches!(&pair[0], Value::Map(entries) if !entries.is_empty()));
             assert_eq!(pair[0], pair[1]);
         }
+    }
+}
+
+/// What readers of YAML 1.1 take for something else than text, and what looks like it.
+const ODD: [&str; 24] = [
+    "2024-01-01",
+    "2024-01-01 10:00:00",
+    "2024-01-01T10:00:00Z",
+    "12:30",
+    "1_000",
+    "0b11",
+    "no",
+    "Yes",
+    "on",
+    "n",
+    "-1_000",
+    "+1_0.5",
+    "0x_1f",
+    "1:30.5",
+    "=",
+    "y",
+    "1e5",
+    ".5_0",
+    "0o17",
+    "017",
+    "1.2.3",
+    "- x",
+    "[a",
+    "a: b",
+];
+
+/// Transcripts in which a text stands with and without quotes, where those without are read as that text.
+fn unquoted() -> Vec<String> {
+    let files = ODD.iter().map(|text| (*text).to_owned()).chain(texts()).filter(|text| !text.contains('\n')).map(|text| {
+        let quoted = format!("'{}'", text.replace('\'', "''"));
+        format!(
+            "conversation:\n- user_message: {text}\n- tool_call:\n    id: c\n    params: {{}}\n    output:\n    - {text}\n    - {quoted}\n    - k: {text}\n      {text}: 1\n\
+             - assistant_message: {quoted}\nnote:\n  when: {text}\n  then: {quoted}\n"
+        )
+    });
+    files.filter(|file| transcript::Document::read(file.as_bytes()).is_ok()).collect()
+}
+
+#[test]
+fn what_stood_without_quotes_is_the_same_date_or_switch_or_number_to_every_peer_afterwards() {
+    let files = unquoted();
+    let texts: Vec<String> = files
+        .iter()
+        .flat_map(|file| {
+            let mut document = transcript::Document::read(file.as_bytes()).unwrap();
+            let untouched = document.write();
+            document.pop();
+            document.push("assistant_message", "2024-01-01".into());
+            document.set_answer(Some("no".into()));
+            [file.clone(), untouched, document.write()]
+        })
+        .collect();
+    for read in [by_python(&texts), by_node(&texts)].into_iter().flatten() {
+        let mut cases = 0;
+        for (file, read) in files.iter().zip(read.chunks(3)) {
+            if read[0].text().is_some_and(|text| text.starts_with("ERROR")) {
+                continue;
+            }
+            assert_eq!(read[0], read[1], "{file}");
+            assert_eq!(read[0].get("note"), read[2].get("note"), "{file}");
+            assert_eq!(read[2].get("answer"), Some(&"no".into()), "{file}");
+            let last = read[2].get("conversation").and_then(|items| items.items().last()?.get("assistant_message"));
+            assert_eq!(last, Some(&"2024-01-01".into()), "{file}");
+            cases += 1;
+        }
+        assert!(cases > 100, "{cases}");
+        println!("cases: {cases}");
     }
 }

@@ -1,12 +1,14 @@
-//! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is. Comments and the way scalars
-//! were quoted do not survive; values, keys and their order do.
+//! **Pure.** A transcript that is rewritten: what we do not know stays as it is and where it is. Comments and tags do not
+//! survive; values, keys and their order do, for readers of any YAML.
 use super::sink::{Head, Role, Sink};
 use super::{conversation, layout};
 use crate::error::{ReadError, text_of};
-use crate::node::Node;
+use crate::node::{Node, Shape};
 use crate::run::{Answer, Run, StepKind};
 use crate::value::Value;
 use crate::yaml;
+use crate::yaml::tree::Item;
+use std::collections::HashMap;
 
 /// One thing that a conversation holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,32 +45,84 @@ impl<'t> Sink<'t> for Turns {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
     entries: Vec<(Value, Value)>,
+    /// What the file it was read from left without quotes, by top-level key and, in a conversation, by item.
+    unquoted: HashMap<Place, Vec<(String, bool)>>,
+}
+
+/// A top-level key, and an item in it.
+type Place = (String, Option<usize>);
+
+fn unquoted(root: Item<'_>) -> HashMap<Place, Vec<(String, bool)>> {
+    let mut all = HashMap::new();
+    for (key, value) in root.entries() {
+        let name = key.text().unwrap_or_default();
+        let mut put = |at: Option<usize>, item: Item<'_>| {
+            let found = yaml::unquoted::of_item(item);
+            if found.iter().any(|(_, unquoted)| *unquoted) {
+                all.insert((name.to_owned(), at), found);
+            }
+        };
+        if name == "conversation" && value.shape() == Shape::List {
+            value.items().enumerate().for_each(|(at, item)| put(Some(at), item));
+        } else {
+            put(None, value);
+        }
+    }
+    all
 }
 
 impl Document {
     /// A transcript of a tool-calling system with nothing in it.
     pub fn conversation() -> Self {
-        Document { entries: vec![("conversation".into(), Value::List(Vec::new()))] }
+        Document { entries: vec![("conversation".into(), Value::List(Vec::new()))], ..Self::reply() }
     }
 
     /// A transcript of a `PromptQL` system with nothing in it.
     pub fn reply() -> Self {
-        Document { entries: Vec::new() }
+        Document { entries: Vec::new(), unquoted: HashMap::new() }
     }
 
     /// Reads a file to rewrite it.
     pub fn read(bytes: &[u8]) -> Result<Self, ReadError> {
-        let value = yaml::read(text_of(bytes)?)?;
+        let tree = yaml::parse_fast(text_of(bytes)?)?;
+        let value = tree.root().to_value();
         layout(&value)?;
         match value {
-            Value::Map(entries) => Ok(Document { entries }),
+            Value::Map(entries) => Ok(Document { entries, unquoted: unquoted(tree.root()) }),
             _ => Ok(Document::reply()),
         }
     }
 
-    /// The text of the file.
+    /// The text of the file. What was not changed says to every reader what it said before.
     pub fn write(&self) -> String {
-        yaml::write(&Value::Map(self.entries.clone()))
+        let mut flags = Vec::new();
+        for (key, value) in &self.entries {
+            let mut of_key = Vec::new();
+            yaml::unquoted::of_value(key, &mut of_key);
+            flags.extend(of_key.iter().map(|_| false));
+            let name = key.text().unwrap_or_default();
+            match value {
+                Value::List(items) if name == "conversation" => {
+                    items
+                        .iter()
+                        .enumerate()
+                        .for_each(|(at, item)| self.flag(&(name.to_owned(), Some(at)), item, &mut flags));
+                }
+                value => self.flag(&(name.to_owned(), None), value, &mut flags),
+            }
+        }
+        yaml::write_as_it_was(&Value::Map(self.entries.clone()), &flags)
+    }
+
+    /// Which texts of a value stay without quotes; none when others stood there.
+    fn flag(&self, place: &Place, value: &Value, flags: &mut Vec<bool>) {
+        let mut texts = Vec::new();
+        yaml::unquoted::of_value(value, &mut texts);
+        let before = self.unquoted.get(place).filter(|before| before.iter().map(|(text, _)| text).eq(&texts));
+        match before {
+            Some(before) => flags.extend(before.iter().map(|(_, unquoted)| *unquoted)),
+            None => flags.extend(texts.iter().map(|_| false)),
+        }
     }
 
     /// What the file says, as a run.
@@ -108,10 +162,11 @@ impl Document {
 
     /// Takes the last item of the conversation away.
     pub fn pop(&mut self) -> Option<Value> {
-        match self.slot("conversation") {
-            Value::List(items) => items.pop(),
-            _ => None,
-        }
+        let Value::List(items) = self.slot("conversation") else { return None };
+        let last = items.pop();
+        let left = items.len();
+        self.forget_items(left);
+        last
     }
 
     /// Keeps the first items of the conversation.
@@ -119,6 +174,12 @@ impl Document {
         if let Value::List(items) = self.slot("conversation") {
             items.truncate(count);
         }
+        self.forget_items(count);
+    }
+
+    /// What comes in place of items that were taken away is something else.
+    fn forget_items(&mut self, from: usize) {
+        self.unquoted.retain(|(_, at), _| at.is_none_or(|at| at < from));
     }
 
     /// An item of the conversation, to be changed.

@@ -5,7 +5,13 @@ use crate::value::Value;
 
 /// YAML text. Reading it gives the same value again.
 pub fn write(value: &Value) -> String {
-    let mut out = String::new();
+    write_as_it_was(value, &[])
+}
+
+/// The same; of the texts that need quotes those stay without them that stood so in the file it was read from, one for each of
+/// [`super::unquoted::of_value`].
+pub(crate) fn write_as_it_was(value: &Value, unquoted: &[bool]) -> String {
+    let mut out = Out { text: String::new(), unquoted: unquoted.iter() };
     match value {
         Value::Map(entries) if !entries.is_empty() => map(&mut out, entries, 0),
         Value::List(items) if !items.is_empty() => list(&mut out, items, 0),
@@ -14,7 +20,24 @@ pub fn write(value: &Value) -> String {
             out.push('\n');
         }
     }
-    out
+    out.text
+}
+
+/// The text so far.
+struct Out<'a> {
+    text: String,
+    /// For each text that needs quotes, whether it stands without them.
+    unquoted: std::slice::Iter<'a, bool>,
+}
+
+impl Out<'_> {
+    fn push(&mut self, letter: char) {
+        self.text.push(letter);
+    }
+
+    fn push_str(&mut self, text: &str) {
+        self.text.push_str(text);
+    }
 }
 
 /// What a value stands after; decides where a map or list begins.
@@ -27,7 +50,7 @@ enum After {
 }
 
 /// Entries of a map that begins at the column where the text is.
-fn map(out: &mut String, entries: &[(Value, Value)], indent: usize) {
+fn map(out: &mut Out<'_>, entries: &[(Value, Value)], indent: usize) {
     for (at, (key, value)) in entries.iter().enumerate() {
         if at > 0 {
             spaces(out, indent);
@@ -46,7 +69,7 @@ fn map(out: &mut String, entries: &[(Value, Value)], indent: usize) {
     }
 }
 
-fn list(out: &mut String, items: &[Value], indent: usize) {
+fn list(out: &mut Out<'_>, items: &[Value], indent: usize) {
     for (at, item) in items.iter().enumerate() {
         if at > 0 {
             spaces(out, indent);
@@ -57,8 +80,8 @@ fn list(out: &mut String, items: &[Value], indent: usize) {
 }
 
 /// A value after the sign it belongs to; `indent` is that of the map or list it is in.
-fn put(out: &mut String, value: &Value, indent: usize, after: After) {
-    let begin = |out: &mut String| {
+fn put(out: &mut Out<'_>, value: &Value, indent: usize, after: After) {
+    let begin = |out: &mut Out<'_>| {
         if after == After::Key {
             out.push('\n');
             spaces(out, indent + 2);
@@ -88,7 +111,7 @@ fn put(out: &mut String, value: &Value, indent: usize, after: After) {
 }
 
 /// A block literal, its lines at a column.
-fn literal(out: &mut String, text: &str, indent: usize) {
+fn literal(out: &mut Out<'_>, text: &str, indent: usize) {
     out.push('|');
     if text.starts_with([' ', '\n']) {
         out.push('2');
@@ -111,12 +134,13 @@ fn literal(out: &mut String, text: &str, indent: usize) {
 }
 
 /// A value on one line.
-fn short(out: &mut String, value: &Value) {
+fn short(out: &mut Out<'_>, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(bool) => out.push_str(if *bool { "true" } else { "false" }),
         Value::Number(text) if super::scalars::is_number(text) => out.push_str(text),
-        Value::Number(text) | Value::Text(text) => quoting::quote(out, text),
+        Value::Text(text) if quoting::needs_quotes(text) && out.unquoted.next() == Some(&true) => out.push_str(text),
+        Value::Number(text) | Value::Text(text) => quoting::quote(&mut out.text, text),
         Value::List(_) => out.push_str("[]"),
         Value::Map(_) => out.push_str("{}"),
     }
@@ -133,6 +157,6 @@ fn is_short_key(key: &Value) -> bool {
     }
 }
 
-fn spaces(out: &mut String, count: usize) {
-    out.extend(std::iter::repeat_n(' ', count));
+fn spaces(out: &mut Out<'_>, count: usize) {
+    out.text.extend(std::iter::repeat_n(' ', count));
 }

@@ -7,8 +7,10 @@ mod keys;
 mod quoting;
 pub(crate) mod scalars;
 pub(crate) mod tree;
+pub(crate) mod unquoted;
 
 pub use emit::write;
+pub(crate) use emit::write_as_it_was;
 
 use crate::error::{ReadError, text_of};
 use crate::node::Node as _;

@@ -30,6 +30,11 @@ pub(super) fn style(text: &str) -> Style {
     }
 }
 
+/// True for a text on one line that is written in quotes although it could mean itself without them.
+pub(super) fn needs_quotes(text: &str) -> bool {
+    style(text) == Style::Single
+}
+
 /// Writes a text on one line.
 pub(super) fn quote(out: &mut String, text: &str) {
     match style(text) {

@@ -85,6 +85,11 @@ impl Item<'_> {
         self.tree.spans.get(self.at).map(|(from, to)| (*from as usize, *to as usize))
     }
 
+    /// True for a scalar without quotes.
+    pub(crate) fn is_unquoted(self) -> bool {
+        self.tree.nodes.get(self.at).is_some_and(|raw| raw.form == Form::Plain)
+    }
+
     /// About how many bytes it takes when it is owned.
     pub(crate) fn weight(self) -> usize {
         let end = self.tree.nodes.get(self.at).map_or(self.at, |raw| raw.end as usize);
