@@ -197,12 +197,12 @@ enum Event {
 
 fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
-        6 => (0..12u8, 0..5u8).prop_map(|(file, text)| Event::Put(file, text)),
+        6 => (0..12u8, 0..6u8).prop_map(|(file, text)| Event::Put(file, text)),
         2 => (0..12u8).prop_map(Event::Append),
         2 => (0..12u8).prop_map(Event::Remove),
         1 => (0..3u8).prop_map(Event::RemoveDir),
         1 => (0..3u8, 0..3u8).prop_map(|(from, to)| Event::MoveDir(from, to)),
-        2 => (0..5u8).prop_map(Event::Suite),
+        3 => (0..7u8).prop_map(Event::Suite),
         2 => (0..3u8).prop_map(Event::Gold),
         1 => Just(Event::Restart),
     ]
@@ -219,15 +219,25 @@ fn suite(n: u8) -> &'static str {
         1 => "expected_output: [{ n: 3 }]",
         2 => "expected_output: [{ n: 4 }]\nscorers: [exact]",
         3 => "ground_truth_path: ../gold.json",
+        4 => "expected_output: [{ n: 3 }]\nresult_tag_name: rows",
+        5 => "expected_output: [{ n: 3 }]\nresult_tag_name: other",
         _ => "expected_tool_calls: [never]",
     }
 }
+
+/// Answers that only the suite knows to be some.
+const TAGGED: &str = "conversation:\n- assistant_message: '<rows>[{\"n\": 3}]</rows> w1 <other>no</other>'\n";
 
 fn happen(bench: Bench, event: &Event) -> Bench {
     let dir = |n: &u8| bench.path(&format!("results/d{n}"));
     match event {
         Event::Put(file, text) => {
-            bench.write(&place(*file), if *text == 0 { "{".into() } else { answered(&format!("w{text}")) });
+            let content = match text {
+                0 => "{".into(),
+                5 => TAGGED.into(),
+                _ => answered(&format!("w{text}")),
+            };
+            bench.write(&place(*file), content);
         }
         Event::Append(file) => {
             let path = bench.path(&place(*file));

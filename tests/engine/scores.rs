@@ -63,6 +63,40 @@ fn a_run_is_scored_again_when_its_suite_changes_and_its_transcript_is_not_read_f
 }
 
 #[test]
+fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the_same_everywhere() {
+    let tagged = |tag: &str| suite("[{ n: 3 }]").replace("variations", &format!("result_tag_name: {tag}\nvariations"));
+    let says = "conversation:\n- user_message: a\n- assistant_message: '<rows>[{\"n\": 3}]</rows> or <other>[{\"n\": 4}]</other>'\n";
+    let bench = Bench::new().file("tasks/plans.yaml", tagged("rows")).file(RUN, says).open();
+    let shown = |bench: &Bench| {
+        let app = bench.app();
+        let id = bench.row(PATH).unwrap().id;
+        let view = app.open_run(&id).unwrap();
+        (view.answer.map(|answer| answer.source), view.answer_mark, view.version)
+    };
+    let row = bench.row(PATH).unwrap();
+    assert_eq!((row.state, row.passed, row.score), (RunState::Answered, Some(true), Some(1.0)));
+    let (source, mark, version) = shown(&bench);
+    assert_eq!(source.as_deref(), Some("<rows>"));
+
+    bench.put("tasks/plans.yaml", tagged("other"));
+    let row = wait_row(&bench, PATH, "it is another answer", |row| row.passed == Some(false));
+    assert_eq!((row.state, row.score), (RunState::Answered, Some(0.0)));
+    let other = shown(&bench);
+    assert_eq!(other.0.as_deref(), Some("<other>"));
+    assert!(other.1 != mark && other.2 != version);
+
+    bench.put("tasks/plans.yaml", tagged("none"));
+    let row = wait_row(&bench, PATH, "there is no answer", |row| row.state == RunState::NoAnswer);
+    assert_eq!((row.class, row.reason, shown(&bench).0), (Some(FailureClass::NoAnswer), None, None));
+    assert_eq!(listed(&bench, "state:no_answer", false), [PATH]);
+    bench.remove("tasks/plans.yaml");
+    wait_row(&bench, PATH, "no suite", |row| row.scoring.is_none());
+    bench.put("tasks/plans.yaml", tagged("rows"));
+    wait_row(&bench, PATH, "it is right again", |row| row.passed == Some(true));
+    assert_eq!(shown(&bench), (source, mark, version));
+}
+
+#[test]
 fn a_run_is_scored_again_when_the_file_with_its_gold_answer_comes_changes_or_goes() {
     let suite = suite("").replace("expected_output: ", "ground_truth_path: gold/plans.json");
     let bench = Bench::new().file("tasks/plans.yaml", suite).answered(RUN, "Three").open();

@@ -16,12 +16,15 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
     });
     fenced.or_else(|| {
         let tag = result_tag_name.filter(|tag| !tag.is_empty())?;
-        messages.iter().rev().find_map(|message| {
-            let inside = last_tag(message, tag)?.trim();
-            let (value, lenient) = parse(inside).unwrap_or_else(|| (Value::from(inside), false));
-            Some(Answer { value, source: format!("<{tag}>"), lenient })
-        })
+        messages.iter().rev().find_map(|message| in_tag(message, tag))
     })
+}
+
+/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON.
+pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
+    let inside = last_tag(message, tag)?.trim();
+    let (value, lenient) = parse(inside).unwrap_or_else(|| (Value::from(inside), false));
+    Some(Answer { value, source: format!("<{tag}>"), lenient })
 }
 
 /// Why messages have no answer although one of them ends in a fence for it, as a sentence.

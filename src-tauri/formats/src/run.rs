@@ -1,8 +1,8 @@
 //! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
 //! shown is decided elsewhere.
-use crate::json;
 use crate::stabletoolbench::Pair;
 use crate::value::Value;
+use crate::{answer, json};
 
 /// A run as its files tell it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -13,6 +13,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// The answer; none when there is none, which is not an answer of `null`.
     pub answer: Option<Answer>,
+    /// The conversation came to its end, and no answer was found in it.
+    pub ends_unanswered: bool,
     /// Why the answer that stands in a message cannot be read.
     pub unread: Option<String>,
     /// Everything else the files say, key by key, unknown keys included.
@@ -30,6 +32,26 @@ pub struct Run {
     /// The row of an evaluation as it stands in its file, so that it can be written again; `null` of anything else.
     pub row: Value,
 }
+
+impl Run {
+    /// Takes what stands in the last message in a tag for the answer, where none was found otherwise: programs other than ours do
+    /// not always copy it out, and only the suite knows the tag.
+    pub fn take_tagged(&mut self, tag: &str) {
+        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant).filter(|_| self.ends_unanswered);
+        let texts = last.into_iter().flat_map(|step| &step.parts).filter_map(|part| part.value.text());
+        if let Some(found) = answer::in_tag(&texts.collect::<Vec<_>>().join("\n"), tag) {
+            let unread = self.unread.take();
+            self.notes.retain(|note| Some(note) != unread.as_ref());
+            if found.lenient {
+                self.notes.push(LENIENT.to_owned());
+            }
+            self.answer = Some(found);
+        }
+    }
+}
+
+/// Said of an answer that is no strict JSON.
+pub(crate) const LENIENT: &str = "The answer is not strict JSON; it was read leniently.";
 
 /// What an evaluator is stored to have said of a run. Numbers and words are as they are written.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -264,6 +286,8 @@ pub struct Outline {
     pub text: String,
     /// The answer; none when there is none.
     pub answer: Option<Kept>,
+    /// The conversation came to its end, and no answer was found in it.
+    pub ends_unanswered: bool,
     /// Tool calls in order: the name, and whether the call failed. One without a name has an empty one.
     pub calls: Vec<(String, bool)>,
     /// What the calls do not say.
@@ -305,6 +329,11 @@ pub struct Kept {
 }
 
 impl Kept {
+    /// An answer that was found in a message.
+    pub fn of(answer: &Answer) -> Self {
+        Kept { json: json::write_within(&answer.value, LONGEST_ANSWER), lenient: answer.lenient }
+    }
+
     /// The answer; none when it was too long to be kept.
     pub fn value(&self) -> Option<Value> {
         // Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.

@@ -18,6 +18,8 @@ pub(super) struct Opened {
     /// Its files, and how they were when they were read.
     pub(super) files: Vec<FileId>,
     pub(super) stamps: Vec<Option<Stamp>>,
+    /// The tag that its answer was found in, as its suite names it.
+    pub(super) tag: Option<String>,
     /// Names the content.
     pub(super) version: String,
     /// What it looks like, in words.
@@ -105,6 +107,7 @@ mod tests {
         Arc::new(Opened {
             id: id.to_owned(),
             files: Vec::new(),
+            tag: None,
             stamps: Vec::new(),
             version: String::new(),
             layout: "",

@@ -1,6 +1,6 @@
 //! Many runs, one after the other: a file that holds many is read and cut once, and its runs are given in its order, a few at a time.
 use super::error::Unread;
-use super::source::{read, row_of, sentence, with_room};
+use super::source::{read, row_of, sentence, tag_of, with_room};
 use crate::results::flow::Flow;
 use crate::results::open;
 use crate::results::roots::FileId;
@@ -48,7 +48,7 @@ pub(super) fn each(
                 shared.entry(file.clone()).or_default().push((at, member.clone()));
                 return Ok(None);
             }
-            let opened = read(flow, &row, files, Vec::new())?;
+            let opened = read(flow, &row, files, (Vec::new(), tag_of(flow, id)?))?;
             let fault = opened.faults.into_iter().next();
             fault.map_or(Ok(Some(Told { run: opened.run, whole: None })), |fault| Err(Unread::Unreadable(fault)))
         });

@@ -218,10 +218,11 @@ impl Reading {
     fn look(&self, flow: &Flow, id: &str) -> Result<(RunRow, Arc<Opened>), Unread> {
         let (row, files) = source::row_of(flow, id)?;
         let stamps = source::stamps(flow, &files);
-        if let Some(opened) = self.desk.find(id).filter(|opened| opened.stamps == stamps) {
+        let tag = source::tag_of(flow, id)?;
+        if let Some(opened) = self.desk.find(id).filter(|opened| opened.stamps == stamps && opened.tag == tag) {
             return Ok((row, opened));
         }
-        let opened = Arc::new(source::read(flow, &row, files, stamps)?);
+        let opened = Arc::new(source::read(flow, &row, files, (stamps, tag))?);
         self.desk.put(&opened);
         Ok((row, opened))
     }

@@ -30,6 +30,16 @@ pub(super) fn row_of(flow: &Flow, id: &str) -> Result<(RunRow, Vec<FileId>), Unr
     })
 }
 
+/// The tag that the answer of a run was found in, which its suite names; none for most.
+pub(super) fn tag_of(flow: &Flow, id: &str) -> Result<Option<String>, Unread> {
+    const TAG: &str = "SELECT a.tag FROM runs r JOIN answers a ON a.run = r.id WHERE r.key = ?";
+    ask(flow, |index| {
+        let mut query = index.prepare_cached(TAG)?;
+        let mut rows = query.query([id])?;
+        Ok(rows.next()?.map(|row| row.get(0)).transpose()?.flatten())
+    })
+}
+
 fn names(index: &Reader<'_>, id: &str) -> Result<Vec<FileId>, Unread> {
     const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
     let mut query = index.prepare_cached(FILES)?;
@@ -55,12 +65,13 @@ pub(super) fn read(
     flow: &Flow,
     row: &RunRow,
     files: Vec<FileId>,
-    stamps: Vec<Option<Stamp>>,
+    (stamps, tag): (Vec<Option<Stamp>>, Option<String>),
 ) -> Result<Opened, Unread> {
     let mut opened = Opened {
         id: row.id.clone(),
         files,
         stamps,
+        tag,
         version: String::new(),
         layout: "Not a transcript",
         spot: None,
@@ -91,8 +102,9 @@ pub(super) fn read(
         }
     }
     if opened.faults.is_empty() {
-        match parse(&contents, row.member.as_deref()) {
+        match parse(&contents, (row.member.as_deref(), opened.tag.as_deref())) {
             Ok((run, spot)) => {
+                hash.update(opened.tag.as_deref().unwrap_or_default().as_bytes());
                 hash.update(&spot.map_or(0, |spot| spot.content).to_le_bytes());
                 opened.spot = spot;
                 opened.layout = view::layout(run.layout);
@@ -111,12 +123,15 @@ pub(super) fn read(
 }
 
 /// Reads contents into the model; one of many runs with its place.
-fn parse(contents: &[(&FileId, Vec<u8>)], member: Option<&str>) -> Result<(Run, Option<Spot>), ReadError> {
+fn parse(
+    contents: &[(&FileId, Vec<u8>)],
+    (member, tag): (Option<&str>, Option<&str>),
+) -> Result<(Run, Option<Spot>), ReadError> {
     let files: Vec<(&FileId, &[u8])> = contents.iter().map(|(file, bytes)| (*file, bytes.as_slice())).collect();
     with_room(|| match (member, files.as_slice()) {
         (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).map(|(run, spot)| (run, Some(spot))),
         // Its files name the content.
-        _ => layouts::whole(&files).map(|run| (run, None)),
+        _ => layouts::whole(&files, tag).map(|run| (run, None)),
     })
 }
 

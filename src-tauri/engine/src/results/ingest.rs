@@ -31,8 +31,8 @@ pub(crate) struct Eyes<'a> {
 impl Eyes<'_> {
     /// Gives what it sees of a unit, in one piece or in many, as long as `give` takes it.
     fn look(&self, unit: Unit, give: &mut dyn FnMut(Looked, Vec<Placed>) -> bool) {
-        look::look(self.roots, self.limits, unit, &mut |looked| {
-            let placed = record::place(&looked, self.tasks, &self.roots.models);
+        look::look(self.roots, self.limits, unit, &mut |mut looked| {
+            let placed = record::place(&mut looked, self.tasks, &self.roots.models);
             !self.inbox.is_stopping() && give(looked, placed)
         });
     }

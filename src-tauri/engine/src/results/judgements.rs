@@ -253,11 +253,11 @@ pub(super) fn show(
 /// The run as its files are now; nothing when they cannot be read.
 pub(super) fn whole(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<Option<Run>, IndexError> {
     const FILES: &str = "SELECT f.path FROM runs r JOIN files f ON f.unit = r.unit WHERE r.key = ? ORDER BY f.path";
-    let member: Option<String> = sql
-        .prepare_cached("SELECT member FROM runs WHERE key = ?")?
-        .query_row([key], |row| row.get(0))
+    let (member, tag): (Option<String>, Option<String>) = sql
+        .prepare_cached("SELECT r.member, a.tag FROM runs r LEFT JOIN answers a ON a.run = r.id WHERE r.key = ?")?
+        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?
-        .flatten();
+        .unwrap_or_default();
     let mut select = sql.prepare_cached(FILES)?;
     let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?;
     let mut read = Vec::new();
@@ -272,7 +272,7 @@ pub(super) fn whole(sql: &Connection, roots: &Roots, limits: &Limits, key: &str)
     let files: Vec<(&FileId, &[u8])> = read.iter().map(|(file, bytes)| (file, bytes.as_slice())).collect();
     let read = || match (&member, files.as_slice()) {
         (Some(member), [(file, bytes)]) => layouts::one(file, bytes, member).ok().map(|(run, _)| run),
-        _ => layouts::whole(&files).ok(),
+        _ => layouts::whole(&files, tag.as_deref()).ok(),
     };
     Ok(catch_unwind(read).ok().flatten())
 }

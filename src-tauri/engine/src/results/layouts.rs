@@ -113,8 +113,16 @@ pub(crate) fn look_group(files: &[(&FileId, &[u8])]) -> Seen {
     benchmark::outline(&parts).map_or_else(Seen::Damaged, |outline| Seen::Run(Box::new(outline)))
 }
 
-/// Reads the files of a run whole.
-pub(crate) fn whole(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
+/// Reads the files of a run whole; its answer stands in a tag, if the index says so.
+pub(crate) fn whole(files: &[(&FileId, &[u8])], tag: Option<&str>) -> Result<Run, ReadError> {
+    let mut run = as_they_are(files)?;
+    if let Some(tag) = tag {
+        run.take_tagged(tag);
+    }
+    Ok(run)
+}
+
+fn as_they_are(files: &[(&FileId, &[u8])]) -> Result<Run, ReadError> {
     let mut parts = benchmark::Parts::default();
     let mut group = false;
     for (file, bytes) in files {

@@ -11,7 +11,8 @@ use crate::rows::RunState;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use touchstone_formats::run::{Layout, Outline, Standing};
+use touchstone_formats::answer;
+use touchstone_formats::run::{Kept, Layout, Outline, Standing};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -42,6 +43,15 @@ impl Looked {
             Outcome::Part(rows) | Outcome::Last(rows, _) => rows,
         }
     }
+
+    /// The same, for what suites say of them.
+    pub(crate) fn rows_mut(&mut self) -> &mut [Row] {
+        match &mut self.outcome {
+            Outcome::Gone | Outcome::Suite(_) => &mut [],
+            Outcome::Row(row) => std::slice::from_mut(row),
+            Outcome::Part(rows) | Outcome::Last(rows, _) => rows,
+        }
+    }
 }
 
 /// What became of it.
@@ -64,6 +74,8 @@ pub(crate) struct Row {
     pub(crate) state: Option<RunState>,
     pub(crate) reason: Option<String>,
     pub(crate) outline: Option<Outline>,
+    /// The tag that its answer was found in, as its suite names it.
+    pub(crate) tag: Option<String>,
     pub(crate) fault: Option<ReadError>,
     pub(crate) size: u64,
     pub(crate) modified_ms: i64,
@@ -190,6 +202,16 @@ impl Row {
         self.reason.clone_from(&outline.reason);
         self.pieces = pieces(&outline);
         self.outline = Some(outline);
+    }
+
+    /// Finds the answer in a tag that the suite of the run names, where the files alone give none.
+    pub(super) fn look_in(&mut self, tag: &str) {
+        let Some(outline) = self.outline.as_mut().filter(|outline| outline.ends_unanswered) else { return };
+        let Some(found) = answer::in_tag(outline.said(), tag) else { return };
+        outline.answer = Some(Kept::of(&found));
+        self.tag = Some(tag.to_owned());
+        self.state = Some(RunState::Answered);
+        self.reason = None;
     }
 
     /// It cannot be read; says when it must be looked at again because it may still be written.

@@ -193,8 +193,8 @@ mod tests {
                     Step::Forget(id) => crate::results::reconcile::Unit { id, files: BTreeMap::new() },
                 };
                 let mut left = parts;
-                look::look(&self.roots, &Limits::default(), unit, &mut |looked| {
-                    let placed = record::place(&looked, &Tasks::default(), &[]);
+                look::look(&self.roots, &Limits::default(), unit, &mut |mut looked| {
+                    let placed = record::place(&mut looked, &Tasks::default(), &[]);
                     let written = record::put(writer, &looked, placed).unwrap();
                     self.written += written.len();
                     visible.extend(written.into_iter().filter(|one| one.visible).map(|one| one.key));

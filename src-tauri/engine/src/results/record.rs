@@ -54,11 +54,12 @@ pub(crate) struct Placed {
 }
 
 /// Finds the places of the runs that a unit gives, and measures them.
-pub(crate) fn place(looked: &Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
-    looked.rows().iter().map(|row| place_row(&looked.unit, row, tasks, models)).collect()
+pub(crate) fn place(looked: &mut Looked, tasks: &Tasks, models: &[String]) -> Vec<Placed> {
+    let unit = looked.unit.clone();
+    looked.rows_mut().iter_mut().map(|row| place_row(&unit, row, tasks, models)).collect()
 }
 
-fn place_row(unit: &UnitId, row: &Row, tasks: &Tasks, models: &[String]) -> Placed {
+fn place_row(unit: &UnitId, row: &mut Row, tasks: &Tasks, models: &[String]) -> Placed {
     let mut at = match &row.member {
         Some(member) => member.at.clone(),
         None => layouts::coordinates(unit, models),
@@ -76,6 +77,10 @@ fn place_row(unit: &UnitId, row: &Row, tasks: &Tasks, models: &[String]) -> Plac
         variation_name: at.variation_name.as_deref(),
         calls_tools: calls_tools(layout, system),
     };
+    if let Some(tag) = place.tag(tasks) {
+        row.look_in(tag);
+    }
+    let outline = row.outline.as_ref().unwrap_or(&blank);
     let evidence = Evidence {
         state: state(row),
         reason: row.reason.as_deref(),
@@ -175,7 +180,7 @@ fn put_one(writer: &mut Writer, unit: &UnitId, row: &Row, mut placed: Placed) ->
     )?;
     put_items(&writer.sql, id, row, text_offset)?;
     write::put_scores(&writer.sql, id, &placed.measured.scores, fresh)?;
-    write::put_answer(&writer.sql, id, row.outline.as_ref(), fresh)?;
+    write::put_answer(&writer.sql, id, row, fresh)?;
     stored::put(&writer.sql, id, row.outline.as_ref(), fresh)?;
     let after = Counted { state: order(state(row)), unfinished: !row.pieces.is_empty() };
     Ok(Written { key, before, after: Some(after), visible: true })

@@ -3,7 +3,7 @@ use super::sink::{Head, Role, Sink};
 use super::tree;
 use crate::json;
 use crate::node::Node;
-use crate::run::{Answer, Language, Layout, Part, Run, Step, StepKind};
+use crate::run::{Answer, LENIENT, Language, Layout, Part, Run, Step, StepKind};
 use crate::value::Value;
 
 /// Kinds of unknown items that are named.
@@ -64,8 +64,9 @@ impl<'t> Sink<'t> for RunBuilder {
         self.run.answer = Some(answer);
     }
 
-    fn unread(&mut self, why: String) {
-        self.run.unread = Some(why);
+    fn unanswered(&mut self, why: Option<String>) {
+        self.run.ends_unanswered = true;
+        self.run.unread = why;
     }
 }
 
@@ -122,7 +123,7 @@ fn notes(run: &Run) -> Vec<String> {
         notes.push(format!("Items of a kind this version does not know are shown as they are: {}.", names.join(", ")));
     }
     if run.answer.as_ref().is_some_and(|answer| answer.lenient) {
-        notes.push("The answer is not strict JSON; it was read leniently.".to_owned());
+        notes.push(LENIENT.to_owned());
     }
     notes.extend(run.unread.clone());
     notes

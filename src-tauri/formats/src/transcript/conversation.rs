@@ -44,7 +44,7 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
     let messages: Vec<&str> = messages.collect();
     match answer::extract(&messages, None) {
         Some(found) => sink.found(found),
-        None => answer::why_unread(&messages).into_iter().for_each(|why| sink.unread(why)),
+        None => sink.unanswered(answer::why_unread(&messages)),
     }
 }
 

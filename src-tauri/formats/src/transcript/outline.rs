@@ -231,8 +231,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.answered(&answer.value, answer.lenient);
     }
 
-    fn unread(&mut self, why: String) {
-        self.unread = Some(why);
+    fn unanswered(&mut self, why: Option<String>) {
+        self.outline.ends_unanswered = true;
+        self.unread = why;
     }
 }
 
@@ -296,6 +297,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         builder.fact(key, value);
     }
     builder.unread.clone_from(&run.unread);
+    builder.outline.ends_unanswered = run.ends_unanswered;
     if let Some(answer) = &run.answer {
         builder.answered(&answer.value, answer.lenient);
     }

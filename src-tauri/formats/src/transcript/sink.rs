@@ -14,8 +14,8 @@ pub(crate) trait Sink<'t> {
     fn answer<N: Node<'t>>(&mut self, value: N, source: &str);
     /// The answer as it was found in a message.
     fn found(&mut self, answer: Answer);
-    /// There is an answer in a message, but it cannot be read, as a sentence.
-    fn unread(&mut self, _why: String) {}
+    /// The conversation came to its end without an answer that can be found; a sentence where there is one that cannot be read.
+    fn unanswered(&mut self, _why: Option<String>) {}
 }
 
 /// What a step is, without its parts.

@@ -80,6 +80,11 @@ impl<'a> Place<'a> {
         Some(Against { task: &task.suite, yardstick, panel: yardstick.panel(self.variation.is_none()) })
     }
 
+    /// The tag that its task has answers written in.
+    pub(crate) fn tag(&self, tasks: &'a Tasks) -> Option<&'a str> {
+        self.against(tasks)?.task.result_tag_name.as_deref()
+    }
+
     /// What its task asks for, in the words that its system gets.
     pub(crate) fn prompt(&self, tasks: &Tasks, system: Option<&str>) -> Option<String> {
         let task = tasks.get(self.task?)?;

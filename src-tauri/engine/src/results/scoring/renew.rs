@@ -36,6 +36,8 @@ struct Renewed {
     /// What its suite says of it, where that is something else.
     said: Option<SaidBySuite>,
     measured: Option<Measured>,
+    /// How it stands, where the tag of its suite is another one and it stands otherwise.
+    stands: Option<Held>,
 }
 
 #[derive(Debug)]
@@ -97,7 +99,8 @@ pub(crate) fn batch(writer: &Writer, tasks: &Tasks, after: i64) -> Result<Batch,
         }
         let again = if stale { Some(again(writer, &mut texts, &candidate, tasks)?) } else { None };
         measured += usize::from(stale);
-        batch.renewed.push(Renewed { id: candidate.id, key: candidate.key, said, measured: again });
+        let (again, stands) = again.map_or((None, None), |(again, stands)| (Some(again), stands));
+        batch.renewed.push(Renewed { id: candidate.id, key: candidate.key, said, measured: again, stands });
     }
     Ok(batch)
 }
@@ -123,10 +126,13 @@ impl Batch {
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;
         let mut keys = Vec::with_capacity(self.renewed.len());
-        for Renewed { id, key, said, measured } in self.renewed {
+        for Renewed { id, key, said, measured, stands } in self.renewed {
             if let Some(SaidBySuite { task, missing, variation_name }) = said {
                 sql.prepare_cached("UPDATE runs SET task = ?, missing_calls = ?, variation_name = ? WHERE id = ?")?
                     .execute(params![task, missing, variation_name, id])?;
+            }
+            if let Some(stands) = stands {
+                stands.put(sql, id)?;
             }
             if let Some(mut measured) = measured {
                 write::fill_in(sql, &mut measured)?;
@@ -160,15 +166,17 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     })
 }
 
-/// Measures a run from what the index holds of it.
+/// Measures a run from what the index holds of it; also how it stands, when that is something else now.
 fn again(
     writer: &Writer,
     texts: &mut Option<TextBlob>,
     candidate: &Candidate,
     tasks: &Tasks,
-) -> Result<Measured, IndexError> {
-    let held = Held::load(&writer.sql, candidate.id)?;
+) -> Result<(Measured, Option<Held>), IndexError> {
+    let mut held = Held::load(&writer.sql, candidate.id)?;
     let open = || Ok(TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?);
     let said = held.said(texts, open)?;
-    Ok(measure(tasks, &candidate.place(), &held.evidence(&said)))
+    let turned = held.look_in(candidate.place().tag(tasks), &said);
+    let measured = measure(tasks, &candidate.place(), &held.evidence(&said));
+    Ok((measured, turned.then_some(held)))
 }

@@ -2,10 +2,11 @@
 use super::held;
 use super::measure::{Ask, Measured, Score};
 use crate::results::index::IndexError;
+use crate::results::look::Row;
 use crate::rows::{FailureClass, ScoreDetail, ScoreStanding};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use serde::Serialize;
-use touchstone_formats::run::{Outline, Told};
+use touchstone_formats::run::Told;
 
 /// The columns of `runs` that measuring fills.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -164,9 +165,11 @@ pub(crate) fn put_scores(sql: &Connection, run: i64, scores: &[Score], fresh: bo
 }
 
 /// Puts what measuring again needs of a run in place of what was there.
-pub(crate) fn put_answer(sql: &Connection, run: i64, outline: Option<&Outline>, fresh: bool) -> Result<(), IndexError> {
-    let kept =
-        outline.filter(|o| o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default());
+pub(crate) fn put_answer(sql: &Connection, run: i64, row: &Row, fresh: bool) -> Result<(), IndexError> {
+    let kept = row
+        .outline
+        .as_ref()
+        .filter(|o| o.answer.is_some() || o.said.is_some() || !o.calls.is_empty() || o.told != Told::default());
     let Some(outline) = kept else {
         if !fresh {
             sql.prepare_cached("DELETE FROM answers WHERE run = ?")?.execute([run])?;
@@ -178,11 +181,14 @@ pub(crate) fn put_answer(sql: &Connection, run: i64, outline: Option<&Outline>, 
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
     sql.prepare_cached(
-        "INSERT OR REPLACE INTO answers (run, lenient, calls, said_at, said_len, answer, told) VALUES (?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO answers (run, lenient, unfound, tag, calls, said_at, said_len, answer, told)
+         VALUES (?,?,?,?,?,?,?,?,?)",
     )?
     .execute(params![
         run,
         answer.map(|kept| kept.lenient),
+        outline.ends_unanswered.then(|| outline.reason.as_deref().unwrap_or_default()),
+        row.tag,
         calls,
         from,
         to - from,

@@ -71,6 +71,9 @@ impl Yardstick {
         if !tools.is_empty() {
             add(&mut hash, &format!("{tools:?}"));
         }
+        if let Some(tag) = &task.result_tag_name {
+            add(&mut hash, &format!("<{tag}>"));
+        }
         let offered = Query::of_task(task).map(|query| Offered::of(&query));
         if let Some(offered) = &offered {
             add(&mut hash, &format!("{offered:?}"));
@@ -164,6 +167,7 @@ mod tests {
             ("n: 3", "m: 3"),
             ("variations", "expected_tool_calls: [a]\nvariations"),
             ("variations", "result_artifact_key: n\nvariations"),
+            ("variations", "result_tag_name: rows\nvariations"),
             ("variations", "scorers: [exact]\nvariations"),
             ("variations", "scorers: [fields: { key: n }]\nvariations"),
         ] {
