@@ -138,7 +138,7 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair
         losses: count.map_or(0, |count| count.losses),
         difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
         p_score: pairing.score.map(|effect| effect.p.p),
-        p_pass: pairing.passes.as_ref().map(|passes| passes.by_task.map_or(passes.mcnemar, |effect| effect.p.p)),
+        p_pass: pairing.passes.as_ref().map(|passes| passes.p),
         detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
         unpaired: pairing.unpaired.iter().map(|row| row.key.label()).collect(),
         doubtful: !pairing.doubts.is_empty(),

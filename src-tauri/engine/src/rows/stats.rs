@@ -202,7 +202,7 @@ pub struct StatsEffect {
     pub low: Option<f64>,
     /// Top of it.
     pub high: Option<f64>,
-    /// Of the permutation test by task.
+    /// Of the permutation test by unit.
     pub p: f64,
     /// All ways were counted.
     pub exact: bool,
@@ -210,6 +210,8 @@ pub struct StatsEffect {
     pub pairs: u64,
     /// Of how many tasks.
     pub tasks: u64,
+    /// How many stand for themselves: tasks, or where there is one task, its variations.
+    pub units: u64,
     /// Pairs in which the group is better.
     pub wins: u64,
     /// Pairs in which both are the same.
@@ -222,7 +224,8 @@ pub struct StatsEffect {
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides.
+/// Passes of both sides. The difference, its interval and its probability are those of what is shown; the counts take a row with several
+/// runs as passed when more than half of them pass.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct StatsPairedPasses {
     /// Both passed.
@@ -235,13 +238,15 @@ pub struct StatsPairedPasses {
     pub neither: u64,
     /// How much higher the rate of the group is.
     pub difference: f64,
-    /// Bottom of Newcombe's 95 % interval.
-    pub low: f64,
+    /// Bottom of its 95 % interval, when there is one.
+    pub low: Option<f64>,
     /// Top of it.
-    pub high: f64,
-    /// Of `McNemar`'s exact test.
+    pub high: Option<f64>,
+    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`.
     pub p: f64,
-    /// By shares of passes and by task, where pairs are not independent of each other.
+    /// Of `McNemar`'s exact test of the counts.
+    pub mcnemar: f64,
+    /// By shares of passes and by unit, where pairs are not independent of each other.
     pub by_task: Option<StatsEffect>,
     /// What is shown of the group: `better`, `worse` or `unclear`.
     pub shown: &'static str,

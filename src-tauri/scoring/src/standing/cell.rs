@@ -110,14 +110,18 @@ impl Cell {
 
 /// What each run stands with.
 pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
-    let tasks: BTreeSet<_> = scored.iter().map(|(_, run)| run.task).collect();
     let rows: BTreeSet<_> = scored.iter().map(|(_, run)| run.row()).collect();
-    let unit = |(at, run): &(usize, &Counted<'a>)| match (tasks.len(), rows.len()) {
-        (2.., _) => Unit::Task(run.task),
-        (_, 2..) => Unit::Row(run.row()),
-        _ => Unit::Run(*at),
-    };
-    scored.iter().map(unit).collect()
+    let each = Unit::of_rows(scored.iter().map(|(_, run)| run.row()));
+    let alone = rows.len() < 2;
+    each.into_iter().zip(scored).map(|(unit, (at, _))| if alone { Unit::Run(*at) } else { unit }).collect()
+}
+
+impl<'a> Unit<'a> {
+    /// What each row stands with: its task, or where there is no other task, itself.
+    pub(super) fn of_rows(rows: impl Iterator<Item = RowKey<'a>> + Clone) -> Vec<Self> {
+        let tasks: BTreeSet<_> = rows.clone().map(|row| row.task).collect();
+        rows.map(|row| if tasks.len() > 1 { Self::Task(row.task) } else { Self::Row(row) }).collect()
+    }
 }
 
 /// The mean of scores, each with what it belongs to that others may belong to, too.

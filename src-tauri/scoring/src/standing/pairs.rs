@@ -1,4 +1,5 @@
 //! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats taken together.
+use super::cell::Unit;
 use super::{Counted, End, Group, Row, RowKey};
 use crate::stats::{
     Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency, WinTieLoss, count,
@@ -6,8 +7,8 @@ use crate::stats::{
 };
 use std::collections::BTreeSet;
 
-/// With fewer tasks, all of them differing one way is still more probable by chance than 5 %.
-pub(super) const FEWEST_TASKS: u64 = 6;
+/// With fewer that stand for themselves, all of them differing one way is still more probable by chance than 5 %.
+pub(super) const FEWEST_UNITS: u64 = 6;
 
 /// One group against the baseline. Differences are always its value minus that of the baseline.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,34 +55,38 @@ pub struct Effect {
     pub baseline: f64,
     /// The difference.
     pub difference: f64,
-    /// Its interval, by drawing tasks, or by Student where they are few; none for one task, or when all differ alike.
+    /// Its interval, by drawing units, or by Student where they are few; none for one unit, or when all differ alike.
     pub interval: Option<Interval>,
-    /// How probable it is by chance, by flipping tasks.
+    /// How probable it is by chance, by flipping units.
     pub p: PValue,
     /// How many pairs.
     pub pairs: u64,
     /// Of how many tasks.
     pub tasks: u64,
+    /// How many stand for themselves: tasks, or where there is one task, its variations.
+    pub units: u64,
     /// How often the group was better, the same and worse.
     pub count: WinTieLoss,
     /// What is shown, at 5 %.
     pub shown: Tendency,
-    /// The smallest difference that would probably have been shown; none when there are too few tasks to show any.
+    /// The smallest difference that would probably have been shown; none when there are too few units to show any.
     pub detectable: Option<f64>,
 }
 
-/// Passes of both sides. A row with several runs passes when more than half of them do.
+/// Passes of both sides. The difference, its interval and its probability are those of what is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PairedPassing {
-    /// Which side passed; the group is the first.
+    /// Which side passed; the group is the first. A row with several runs passes when more than half of them do.
     pub table: PairedPasses,
     /// How much higher the rate of the group is.
     pub difference: f64,
-    /// Newcombe's interval of it.
-    pub interval: Interval,
-    /// McNemar's exact test.
+    /// Its interval: Newcombe's, or that of `by_task`.
+    pub interval: Option<Interval>,
+    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`.
+    pub p: f64,
+    /// McNemar's exact test of the table.
     pub mcnemar: f64,
-    /// The same by shares of passes and by task: where tasks have several pairs or pairs several runs, pairs are not independent, and this
+    /// The same by shares of passes and by unit: where units have several pairs or pairs several runs, pairs are not independent, and this
     /// is the one to go by.
     pub by_task: Option<Effect>,
     /// What is shown, at 5 %.
@@ -206,9 +211,11 @@ fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Bette
     let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
     let side = |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
     let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
-    let clusters = Clusters::gather(pairs.iter().map(|(key, first, second)| (key.task, first - second)))?;
+    let units = Unit::of_rows(pairs.iter().map(|(key, ..)| *key));
+    let clusters = Clusters::gather(units.into_iter().zip(differences.iter().copied()))?;
+    let tasks: BTreeSet<_> = pairs.iter().map(|(key, ..)| key.task).collect();
     let p = sign_flips(&clusters, Resampling::default());
-    let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_TASKS);
+    let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_UNITS);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
     Some(Effect {
@@ -218,7 +225,8 @@ fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Bette
         interval: clusters.interval(level, Resampling::default()).map(|it| it.within(-most, most)),
         p,
         pairs: clusters.n(),
-        tasks: clusters.clusters(),
+        tasks: count(tasks.len()),
+        units: clusters.clusters(),
         count: WinTieLoss::of(&differences, better)?,
         shown: shown(p.p, difference, better, level),
         detectable: error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power)),
@@ -233,27 +241,29 @@ fn passing(both: &[Both<'_, '_>]) -> Option<PairedPassing> {
     let decided: Vec<&Both<'_, '_>> = both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
     let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
     let table = PairedPasses::of(decided.iter().map(|it| (passes(it.first), passes(it.second))));
-    let tasks: BTreeSet<_> = decided.iter().map(|it| it.first.key.task).collect();
+    let units: BTreeSet<_> = Unit::of_rows(decided.iter().map(|it| it.first.key)).into_iter().collect();
     let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
     let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);
-    let by_task = if single && tasks.len() == decided.len() {
+    let by_task = if single && units.len() == decided.len() {
         None
     } else {
         effect(decided.iter().map(|it| (it.first.key, share(it.first), share(it.second))), Better::Higher, 1.0)
     };
-    let (mcnemar, difference) = (table.mcnemar()?, table.difference()?);
-    let plain = shown(mcnemar, difference, Better::Higher, Level::default());
+    let mcnemar = table.mcnemar()?;
+    if let Some(effect) = by_task {
+        let Effect { difference, interval, shown, detectable, .. } = effect;
+        return Some(PairedPassing { table, difference, interval, p: effect.p.p, mcnemar, by_task, shown, detectable });
+    }
+    let difference = table.difference()?;
     Some(PairedPassing {
         table,
         difference,
-        interval: table.interval(Level::default())?,
+        interval: Some(table.interval(Level::default())?),
+        p: mcnemar,
         mcnemar,
-        shown: by_task.map_or(plain, |effect| effect.shown),
         by_task,
-        detectable: match by_task {
-            Some(effect) => effect.detectable,
-            None => detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default()),
-        },
+        shown: shown(mcnemar, difference, Better::Higher, Level::default()),
+        detectable: detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default()),
     })
 }
 

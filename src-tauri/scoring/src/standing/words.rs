@@ -1,5 +1,5 @@
 //! **Pure.** A comparison in sentences: what differs, how sure that is, and what could not be seen.
-use super::pairs::FEWEST_TASKS;
+use super::pairs::FEWEST_UNITS;
 use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, Unpaired, Why};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
@@ -15,13 +15,14 @@ pub const METHOD: [&str; 10] = [
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
      percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
      task differs from the others.",
-    "Where all runs are of one task, its variations take the place of tasks, and where all are of one variation, the runs do: such an \
-     interval says where more of the same would lie, and nothing of other tasks.",
+    "Where all runs or all pairs are of one task, its variations take the place of tasks, and where all are of one variation, the runs \
+     do: such an interval or test is of more of the same, and says nothing of other tasks.",
     "pass@k is the chance that at least one of k runs of a task passes, pass^k that all do, without bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
     "Scores are tested by flipping the differences of whole tasks: all ways up to 32 tasks that differ, else 10,000 drawn ones.",
-    "Passes are tested by McNemar's exact test; a pair with several runs passes when more than half of them do. The interval of their \
-     difference is Newcombe's.",
+    "Passes are tested by McNemar's exact test, and the interval of their difference is Newcombe's. Where tasks have several pairs or pairs \
+     several runs, shares of passes are compared as scores are; what is counted beside it takes a pair as passed when more than half of \
+     its runs pass.",
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
     "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
      no difference, most of all with few tasks. What is called shown goes by the test.",
@@ -35,7 +36,7 @@ pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_
     match &pairing.score {
         Some(effect) => {
             said.extend(score(effect, &group, &baseline));
-            said.extend(pairing.passes.as_ref().map(passes));
+            said.extend(pairing.passes.iter().flat_map(passes));
             said.extend(unseen(effect, pairing.passes.as_ref()));
         }
         None => said.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
@@ -83,50 +84,60 @@ impl Unit {
 
 fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
     let (unit, count) = (Unit::Score, effect.count);
-    vec![
-        format!(
-            "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {}{}. {}",
-            unit.write(effect.value),
-            unit.write(effect.baseline),
-            counted(effect.pairs, "pair"),
-            counted(effect.tasks, "task"),
-            apart(effect.difference, unit),
-            within(effect.interval, unit),
-            probability(effect.p.p),
-            if effect.p.exact { "" } else { " by drawing" },
-            verdict(effect.shown),
-        ),
-        format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses),
-    ]
+    let mut said = vec![format!(
+        "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {}{}. {}",
+        unit.write(effect.value),
+        unit.write(effect.baseline),
+        counted(effect.pairs, "pair"),
+        counted(effect.tasks, "task"),
+        apart(effect.difference, unit),
+        within(effect.interval, unit),
+        probability(effect.p.p),
+        if effect.p.exact { "" } else { " by drawing" },
+        verdict(effect.shown),
+    )];
+    if is_one_task(effect) {
+        said.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
+    }
+    said.push(format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses));
+    said
 }
 
-fn passes(passing: &PairedPassing) -> String {
+/// Whether variations stand for themselves, because there is no other task.
+fn is_one_task(effect: &Effect) -> bool {
+    effect.tasks < 2 && effect.units > 1
+}
+
+fn passes(passing: &PairedPassing) -> Vec<String> {
     let table = passing.table;
-    let rate = |passed: u64| format!("{passed} of {} ({:.0} %)", table.n(), 100.0 * float(passed) / float(table.n()));
-    let mcnemar = probability(passing.mcnemar);
-    let test = match &passing.by_task {
-        None => format!("McNemar's exact {mcnemar}"),
-        Some(effect) => {
-            let points = effect
-                .interval
-                .map_or_else(String::new, |it| format!(", {} to {} points", points(it.low), points(it.high)));
-            format!(
-                "McNemar's exact {mcnemar}; by task, as pairs are not independent, {}{points}",
-                probability(effect.p.p)
-            )
-        }
+    let (of, first, second) = (table.n(), table.both + table.only_first, table.both + table.only_second);
+    let apart = format!("{} points{}", points(passing.difference), within_points(passing.interval));
+    let (p, shown) = (probability(passing.p), verdict(passing.shown));
+    let Some(effect) = &passing.by_task else {
+        let rate = |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
+        return vec![format!(
+            "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline; McNemar's exact {p}. {shown}",
+            rate(first),
+            rate(second),
+            table.only_first,
+            table.only_second,
+        )];
     };
-    format!(
-        "It passes {}, the baseline {}: {} points (95 % interval {} to {}); {} only it passes, {} only the baseline; {test}. {}",
-        rate(table.both + table.only_first),
-        rate(table.both + table.only_second),
-        points(passing.difference),
-        points(passing.interval.low),
-        points(passing.interval.high),
-        table.only_first,
-        table.only_second,
-        verdict(passing.shown),
-    )
+    let unit = if is_one_task(effect) { "variation" } else { "task" };
+    vec![
+        format!(
+            "On average over {} it passes {} of the runs, the baseline {}: {apart}; by {unit}, as not all runs are independent, {p}. {shown}",
+            counted(of, "pair"),
+            percent(effect.value),
+            percent(effect.baseline),
+        ),
+        format!(
+            "Of {} it passes {first} by more than half of its runs, the baseline {second}; {} only it passes so, {} only the baseline.",
+            counted(of, "pair"),
+            table.only_first,
+            table.only_second,
+        ),
+    ]
 }
 
 /// What a difference that is not shown is worth: how large it would have had to be.
@@ -135,9 +146,9 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     if !open(score.shown) && passes.is_none_or(|it| !open(it.shown)) {
         return None;
     }
-    if score.tasks < FEWEST_TASKS {
-        let few = counted(score.tasks, "task");
-        return Some(format!("{few} cannot show a difference, whatever the scores: it takes {FEWEST_TASKS} at least."));
+    if score.units < FEWEST_UNITS {
+        let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
+        return Some(format!("{few} cannot show a difference, whatever the scores: it takes {FEWEST_UNITS} at least."));
     }
     let known = |it: Option<f64>, shown| it.filter(|it| *it <= 1.0 && open(shown));
     let scores = known(score.detectable, score.shown).map(|it| format!("{} of the mean score", Unit::Score.write(it)));
@@ -219,6 +230,15 @@ fn apart(difference: f64, unit: Unit) -> String {
 fn within(interval: Option<Interval>, unit: Unit) -> String {
     let Some(Interval { low, high }) = interval else { return String::new() };
     format!(" (95 % interval {} to {})", unit.signed(low), unit.signed(high))
+}
+
+fn within_points(interval: Option<Interval>) -> String {
+    let Some(Interval { low, high }) = interval else { return String::new() };
+    format!(" (95 % interval {} to {})", points(low), points(high))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
 }
 
 /// A difference of rates in points of a hundred.

@@ -51,6 +51,47 @@ fn single_runs_of_single_tasks_go_by_mcnemar_alone() {
     assert!((pairing.score.unwrap().p.p - passes.mcnemar).abs() < 1e-12);
 }
 
+/// Of one task with so many variations, `t` passes all and `s` none.
+fn one_task(variations: u32) -> Vec<String> {
+    (0..variations).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect()
+}
+
+#[test]
+fn variations_of_the_only_task_stand_for_themselves_and_show_what_they_differ_in() {
+    let lines = one_task(8);
+    let pairing = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
+    let score = pairing.score.unwrap();
+    assert_eq!((score.pairs, score.tasks, score.units, score.shown), (8, 1, 8, Tendency::Better));
+    assert!((score.p.p - 2.0 / 256.0).abs() < 1e-12 && score.interval.is_some(), "{score:?}");
+    let passes = pairing.passes.unwrap();
+    assert_eq!((passes.by_task, passes.shown), (None, Tendency::Better), "each pair is one of its kind");
+    // Of several tasks, the variations of one count as one.
+    let mut lines = lines;
+    lines.extend(["b #0 s 0-".to_owned(), "b #0 t 1+".to_owned()]);
+    let score = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
+    assert_eq!((score.pairs, score.tasks, score.units, score.shown), (9, 2, 2, Tendency::Unclear));
+}
+
+#[test]
+fn what_is_told_of_passes_is_of_the_way_that_shows_them() {
+    // By the majority of its runs `t` passes more rows, by their shares fewer.
+    let lines: Vec<String> = (0..12)
+        .flat_map(|task| {
+            let (s, t) = if task < 2 { ("++---", "+++--") } else { ("+++++", "+++--") };
+            let run = move |system: &'static str| {
+                move |sign: char| format!("t{task} #0 {system} {}{sign}", u8::from(sign == '+'))
+            };
+            s.chars().map(run("s")).chain(t.chars().map(run("t"))).collect::<Vec<_>>()
+        })
+        .collect();
+    let passes = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).passes.unwrap();
+    assert_eq!(passes.table, PairedPasses { both: 10, only_first: 2, only_second: 0, neither: 0 });
+    let effect = passes.by_task.unwrap();
+    assert_eq!((passes.shown, effect.shown), (Tendency::Worse, Tendency::Worse));
+    assert!(passes.difference < 0.0 && passes.interval.unwrap().high < 0.0, "{passes:?}");
+    assert_eq!((passes.difference, passes.interval, passes.p), (effect.difference, effect.interval, effect.p.p));
+}
+
 #[test]
 fn rows_of_one_side_are_listed_with_the_reason_and_not_dropped() {
     let pairing = against(&runs(&[

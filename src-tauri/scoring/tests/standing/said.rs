@@ -45,8 +45,49 @@ fn few_pairs_say_that_they_are_few() {
     insta::assert_snapshot!(said(&["a #0 s 1+", "a #0 t 0-", "b #0 s 0-", "b #0 t 0-", "b #1 s 0.5-", "b #1 t 1+"]), @r"
     t/m scores 0.333 on average and s/m 0.500, over 3 pairs of 2 tasks: 0.167 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
     Pair by pair it won 1, tied 1 and lost 1.
-    It passes 1 of 3 (33 %), the baseline 1 of 3 (33 %): 0.0 points (95 % interval −64.0 to 64.0); 1 only it passes, 1 only the baseline; McNemar's exact p = 1.000; by task, as pairs are not independent, p = 1.000, −100.0 to 100.0 points. No difference is shown.
+    On average over 3 pairs it passes 33 % of the runs, the baseline 33 %: 0.0 points (95 % interval −100.0 to 100.0); by task, as not all runs are independent, p = 1.000. No difference is shown.
+    Of 3 pairs it passes 1 by more than half of its runs, the baseline 1; 1 only it passes so, 1 only the baseline.
     2 tasks cannot show a difference, whatever the scores: it takes 6 at least.
+    ");
+}
+
+#[test]
+fn pairs_of_one_task_say_that_nothing_is_said_of_others() {
+    let lines: Vec<String> = (0..8).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    insta::assert_snapshot!(said(&lines), @r"
+    t/m scores 1.000 on average and s/m 0.350, over 8 pairs of 1 task: 0.650 more (95 % interval 0.450 to 0.858), p = 0.008. It is better.
+    Its variations take the place of tasks, so nothing is said of other tasks.
+    Pair by pair it won 8, tied 0 and lost 0.
+    It passes 8 of 8 (100 %), the baseline 0 of 8 (0 %): 100.0 points (95 % interval 54.1 to 100.0); 8 only it passes, 0 only the baseline; McNemar's exact p = 0.008. It is better.
+    ");
+    insta::assert_snapshot!(said(&lines[..6]), @r"
+    t/m scores 1.000 on average and s/m 0.100, over 3 pairs of 1 task: 0.900 more (95 % interval 0.652 to 1.000), p = 0.250. No difference is shown.
+    Its variations take the place of tasks, so nothing is said of other tasks.
+    Pair by pair it won 3, tied 0 and lost 0.
+    It passes 3 of 3 (100 %), the baseline 0 of 3 (0 %): 100.0 points (95 % interval 20.6 to 100.0); 3 only it passes, 0 only the baseline; McNemar's exact p = 0.250. No difference is shown.
+    3 variations cannot show a difference, whatever the scores: it takes 6 at least.
+    ");
+}
+
+#[test]
+fn passes_of_repeats_are_told_as_they_are_tested() {
+    let lines: Vec<String> = (0..12)
+        .flat_map(|task| {
+            let (s, t) = if task < 2 { (2, 3) } else { (5, 3) };
+            let run = |system: &str, passed| {
+                (0..5)
+                    .map(move |at| format!("t{task} #0 {system} {}", if at < passed { "1+" } else { "0-" }))
+                    .collect::<Vec<_>>()
+            };
+            [run("s", s), run("t", t)].concat()
+        })
+        .collect();
+    insta::assert_snapshot!(said(&lines.iter().map(String::as_str).collect::<Vec<_>>()), @r"
+    t/m scores 0.600 on average and s/m 0.900, over 12 pairs of 12 tasks: 0.300 less (95 % interval −0.400 to −0.150), p = 0.007. It is worse.
+    Pair by pair it won 2, tied 0 and lost 10.
+    On average over 12 pairs it passes 60 % of the runs, the baseline 90 %: −30.0 points (95 % interval −40.0 to −15.0); by task, as not all runs are independent, p = 0.007. It is worse.
+    Of 12 pairs it passes 12 by more than half of its runs, the baseline 10; 2 only it passes so, 0 only the baseline.
     ");
 }
 

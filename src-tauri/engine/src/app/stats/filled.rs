@@ -171,6 +171,7 @@ fn effect(effect: &Effect) -> StatsEffect {
         exact: effect.p.exact,
         pairs: effect.pairs,
         tasks: effect.tasks,
+        units: effect.units,
         wins: effect.count.wins,
         ties: effect.count.ties,
         losses: effect.count.losses,
@@ -180,15 +181,17 @@ fn effect(effect: &Effect) -> StatsEffect {
 }
 
 fn passing(passing: &PairedPassing) -> StatsPairedPasses {
+    let (low, high) = bounds(passing.interval);
     StatsPairedPasses {
         both: passing.table.both,
         only_group: passing.table.only_first,
         only_baseline: passing.table.only_second,
         neither: passing.table.neither,
         difference: passing.difference,
-        low: passing.interval.low,
-        high: passing.interval.high,
-        p: passing.mcnemar,
+        low,
+        high,
+        p: passing.p,
+        mcnemar: passing.mcnemar,
         by_task: passing.by_task.as_ref().map(effect),
         shown: shown(passing.shown),
         detectable: passing.detectable,
