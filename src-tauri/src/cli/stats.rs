@@ -8,7 +8,7 @@ use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::App;
-use touchstone_engine::rows::{FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest};
+use touchstone_engine::rows::{FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries};
 
 /// What stands where nothing is known.
 const NONE: &str = "–";
@@ -96,8 +96,8 @@ fn ends(ends: StatsEnds) -> Vec<String> {
 
 fn table(stats: &Stats) -> Columns {
     let head = |title: String, right| Head { title: title.into(), right };
-    // As many runs as every group has that repeats any.
-    let tries = stats.groups.iter().filter_map(|group| group.tries.last()).map(|at| at.k).min();
+    // As many runs as most rows have of every group that repeats any.
+    let tries = stats.groups.iter().filter_map(|group| group.told_tries).min();
     let mut heads = vec![head("system".into(), false), head("model".into(), false)];
     heads.extend(["n", "score", "95 %", "passed", "rate", "95 %"].map(|title| head(title.into(), true)));
     if let Some(k) = tries {
@@ -131,8 +131,8 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
     });
     if let Some(k) = tries {
         let at = group.tries.iter().find(|at| at.k == k);
-        cells.push(at.map_or(NONE.to_owned(), |at| format!("{:.3}", at.pass_at_k)));
-        cells.push(at.map_or(NONE.to_owned(), |at| format!("{:.3}", at.pass_all_k)));
+        cells.push(at.map_or(NONE.to_owned(), |at| chance(at, at.pass_at_k)));
+        cells.push(at.map_or(NONE.to_owned(), |at| chance(at, at.pass_all_k)));
         cells.push(group.flaky.to_string());
     }
     cells.push(group.ends.errors.to_string());
@@ -141,6 +141,14 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
     cells.push(mean(&group.cost, |it| format!("${it:.4}")));
     cells.push(mean(&group.seconds, |it| format!("{it:.1}")));
     cells
+}
+
+/// A chance, and over which rows when some have fewer tries.
+fn chance(at: &StatsTries, value: f64) -> String {
+    match at.left_out {
+        0 => format!("{value:.3}"),
+        left_out => format!("{value:.3} (over {} of {} rows)", at.rows, at.rows + left_out),
+    }
 }
 
 /// The mean, and of how many when not all say.

@@ -106,7 +106,6 @@ fn amount(amounts: &Amounts) -> Option<Amount> {
 
 fn group(group: &standing::Group<'_>) -> Group {
     let cell = &group.cell;
-    let most = group.tries.last().filter(|tries| tries.k > 1);
     Group {
         name: group.column.label(),
         system: group.column.system.map(str::to_owned),
@@ -119,7 +118,13 @@ fn group(group: &standing::Group<'_>) -> Group {
         passed: cell.passes.map_or(0, |passes| passes.passed),
         decided: cell.passes.map_or(0, |passes| passes.of),
         rate: cell.passes.map(|passes| estimate(passes.share(), Some(passes.interval))),
-        repeats: most.map(|tries| Repeats { k: tries.k, any: tries.any.value, all: tries.all.value }),
+        repeats: group.told_tries().map(|tries| Repeats {
+            k: tries.k,
+            any: tries.any.value,
+            all: tries.all.value,
+            rows: tries.any.rows,
+            of: tries.any.rows + tries.any.left_out,
+        }),
         tokens: amount(&group.tokens),
         cost: amount(&group.cost),
         seconds: amount(&group.seconds),

@@ -82,9 +82,8 @@ fn groups(out: &mut String, page: &Page) {
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
         ];
         let of_k = |share: fn(Repeats) -> f64| {
-            group
-                .repeats
-                .map_or_else(|| NONE.to_owned(), |it| format!("{} (k = {})", words::score(Some(share(it))), it.k))
+            let said = |it: Repeats| format!("{} ({})", words::score(Some(share(it))), words::tries(it));
+            group.repeats.map_or_else(|| NONE.to_owned(), said)
         };
         row(out, before.into_iter().chain(of_repeats([of_k(|it| it.any), of_k(|it| it.all)])).chain(after));
     }

@@ -103,12 +103,16 @@ pub(crate) struct Group {
     pub(crate) seconds: Option<Amount>,
 }
 
-/// What repeats say.
+/// What repeats say, for the most tries that more than half of the rows have.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Repeats {
     pub(crate) k: u64,
     pub(crate) any: f64,
     pub(crate) all: f64,
+    /// Rows with so many tries.
+    pub(crate) rows: u64,
+    /// Of all of them.
+    pub(crate) of: u64,
 }
 
 /// An amount over the runs that say it.
@@ -136,7 +140,7 @@ pub(crate) struct Pair {
     pub(crate) difference: Option<Estimate>,
     /// Of the paired permutation test.
     pub(crate) p_score: Option<f64>,
-    /// Of McNemar's exact test on pass and fail.
+    /// Of the test of passes that counts.
     pub(crate) p_pass: Option<f64>,
     /// The smallest difference of scores that this many pairs would have shown four times in five.
     pub(crate) detectable: Option<f64>,

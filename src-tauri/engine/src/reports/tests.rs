@@ -32,7 +32,7 @@ fn group(system: &str, model: &str, score: f64) -> Group {
         passed: 7,
         decided: 9,
         rate: Some(estimate(0.78)),
-        repeats: Some(Repeats { k: 3, any: 0.9, all: 0.6 }),
+        repeats: Some(Repeats { k: 3, any: 0.9, all: 0.6, rows: 11, of: 18 }),
         tokens: Some(Amount { known: 10, sum: 123_456.0, mean: 12_345.6, median: 12_000.0, ninetieth: 20_000.0 }),
         cost: Some(Amount { known: 8, sum: 0.5, mean: 0.05 + score, median: 0.05, ninetieth: 0.1 }),
         seconds: None,
@@ -158,6 +158,17 @@ fn no_address_in_a_text_becomes_a_link_in_markdown() {
 }
 
 #[test]
+fn what_tries_come_to_says_over_which_rows() {
+    let page = page("plain", Vec::new());
+    for format in [ReportFormat::Markdown, ReportFormat::Html] {
+        let text = write(&page, format, None).unwrap();
+        assert!(text.contains("k = 3, over 11 of 18 rows"), "{text}");
+    }
+    let json = write(&page, ReportFormat::Json, None).unwrap();
+    assert!(json.contains("\"rows\": 11") && json.contains("\"of\": 18"), "{json}");
+}
+
+#[test]
 fn a_suite_of_runs_that_say_no_time_has_none() {
     let timeless = RunLine { seconds: None, ..run("a.yaml", "1 field differs") };
     let text = write(&page("plain", vec![timeless]), ReportFormat::Junit, None).unwrap();
@@ -209,8 +220,8 @@ fn markdown_begins_with_what_it_comes_to() {
 
     | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | pass&#64;k | pass^k | Tokens | Cost | Time, median |
     | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3) | 0.60 (k = 3) | 123 456 | $0.5000 (of 8/10) | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3) | 0.60 (k = 3) | 123 456 | $0.5000 (of 8/10) | – |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3, over 11 of 18 rows) | 0.60 (k = 3, over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3, over 11 of 18 rows) | 0.60 (k = 3, over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
 
     ## Comparison with plain
 

@@ -1,5 +1,5 @@
 //! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
-use super::page::{Amount, Estimate, Page, RunLine, StoredSum, Table};
+use super::page::{Amount, Estimate, Page, Repeats, RunLine, StoredSum, Table};
 use crate::rows::{FailureClass, RunState, StoredSaid, Verdict};
 use crate::visible::one_line;
 
@@ -70,6 +70,12 @@ pub(super) fn counted(n: u64, one: &str, more: &str) -> String {
 /// Some of all: `7/10`, or nothing when there are none.
 pub(super) fn share(some: u64, all: u64) -> String {
     if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
+}
+
+/// How many tries a chance is about, and over which rows when some have fewer.
+pub(super) fn tries(repeats: Repeats) -> String {
+    let Repeats { k, rows, of, .. } = repeats;
+    if rows < of { format!("k = {k}, over {} of {} rows", count(rows), count(of)) } else { format!("k = {k}") }
 }
 
 /// Dollars.

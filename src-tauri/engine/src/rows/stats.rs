@@ -83,6 +83,8 @@ pub struct StatsGroup {
     pub flaky: u64,
     /// What one try more or less would change.
     pub tries: Vec<StatsTries>,
+    /// The most tries that more than half of the rows have, when that is not a single one.
+    pub told_tries: Option<u64>,
     /// Tokens of the runs that ended.
     pub tokens: StatsAmount,
     /// Dollars of the runs that ended.

@@ -89,6 +89,11 @@ impl<'a> Group<'a> {
         }
     }
 
+    /// What is told of the tries: the most of them that more than half of the rows have; nothing where that is a single one.
+    pub fn told_tries(&self) -> Option<&AtK> {
+        self.tries.iter().rfind(|at| at.k > 1 && at.any.rows > at.any.left_out)
+    }
+
     /// The row of a task in a variation.
     pub(super) fn row(&self, key: RowKey<'_>) -> Option<&Row<'a>> {
         self.rows.binary_search_by(|row| row.key.cmp(&key)).ok().and_then(|at| self.rows.get(at))

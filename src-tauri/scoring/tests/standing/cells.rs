@@ -116,6 +116,22 @@ fn repeats_are_one_row_and_tell_what_more_tries_would_do() {
 }
 
 #[test]
+fn of_tries_is_told_what_most_rows_have() {
+    let told = |tries: &[usize]| {
+        let lines: Vec<String> =
+            tries.iter().enumerate().flat_map(|(row, n)| vec![format!("t{row} #0 s 1+"); *n]).collect();
+        let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        let standing = Standing::of(&all, None);
+        standing.groups[0].told_tries().map(|at| (at.k, at.any.rows, at.any.left_out))
+    };
+    assert_eq!(told(&[5, 1, 1, 1]), None, "one row speaks for no system");
+    assert_eq!(told(&[5, 3, 3, 1]), Some((3, 3, 1)));
+    assert_eq!(told(&[5, 4, 1, 1]), None, "half of them are not most");
+    assert_eq!(told(&[4, 4, 4]), Some((4, 3, 0)));
+    assert_eq!(told(&[1, 1]), None);
+}
+
+#[test]
 fn what_runs_took_is_counted_with_what_is_not_known() {
     let runs = runs(&[
         "a #0 s 1+ tokens=100 cost=0.5",

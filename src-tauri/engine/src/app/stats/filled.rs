@@ -57,6 +57,7 @@ fn group(group: &Group<'_>, runs: &[ScoredRun]) -> StatsGroup {
         }),
         flaky: cell.flaky,
         tries: group.tries.iter().map(tries).collect(),
+        told_tries: group.told_tries().map(|at| at.k),
         tokens: amount(&group.tokens),
         cost: amount(&group.cost),
         seconds: amount(&group.seconds),

@@ -26,8 +26,8 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                 td.n { @if group.errors > 0 { span.err { (words::count(group.errors)) } } @else { "0" } }
                 td.n { (words::estimate(group.score)) } td.n { (words::share(group.passed, group.decided)) } td.n { (words::estimate(group.rate)) }
                 @if repeats {
-                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.any))) " " span.muted { "k = " (r.k) } } @else { (NONE) } }
-                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.all))) } @else { (NONE) } }
+                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.any))) " " span.muted { (words::tries(r)) } } @else { (NONE) } }
+                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.all))) " " span.muted { (words::tries(r)) } } @else { (NONE) } }
                 }
                 td.n { (words::sum(group.tokens, group.runs, words::tokens)) } td.n { (words::sum(group.cost, group.runs, words::money)) }
                 td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.ninetieth))) }
