@@ -160,6 +160,62 @@ fn files_that_cannot_be_read_are_counted_by_themselves_and_are_not_enough() {
 }
 
 #[test]
+fn runs_whose_score_is_not_known_yet_are_not_enough_and_say_why() {
+    let right = "results/tickets-tool_calling-claude-variation0.yaml";
+    let other = "results/tickets-tool_calling-o1-variation0.yaml";
+    let waiting = ANSWERED.split("  - assistant_message").next().unwrap();
+    let gold = TASK.replace("expected_output: [{ ticket_id: 7 }]", "ground_truth_path: gold.json");
+    let second = "results/gold-tool_calling-o1-variation0.yaml";
+    let judged = TASK.replace("variations:", "scorers: [judge:sopr]\nvariations:");
+    let third = "results/judged-tool_calling-o1-variation0.yaml";
+    for (name, more, why) in [
+        ("score-open", vec![(other, waiting)], "One run has not ended, so its score is not known."),
+        (
+            "score-gold",
+            vec![("tasks/gold.yaml", gold.as_str()), (second, ANSWERED)],
+            "One run has an expected output that cannot be read",
+        ),
+        (
+            "score-unasked",
+            vec![("tasks/judged.yaml", judged.as_str()), (third, ANSWERED)],
+            "One run waits for a scorer that was not asked",
+        ),
+    ] {
+        let files = [vec![("tasks/tickets.yaml", TASK), (right, ANSWERED)], more].concat();
+        let sandbox = Sandbox::with(name, &files);
+        let ran = sandbox.run(&["score", "--fail-under", "0.5"]);
+        assert!(ran.status == 1 && ran.err.contains(why), "{ran:?}");
+        let without = sandbox.run(&["score", "--fail-under", "0.5", "--filter", "task:tickets model:claude"]);
+        assert_eq!(without.status, 0, "what was not asked for does not count: {without:?}");
+    }
+}
+
+#[test]
+fn a_report_says_of_each_run_why_it_has_no_score_as_it_is() {
+    let gold = TASK.replace("expected_output: [{ ticket_id: 7 }]", "ground_truth_path: gold.json");
+    let sandbox = Sandbox::with(
+        "report-why",
+        &[
+            ("tasks/tickets.yaml", TASK),
+            ("tasks/gold.yaml", &gold),
+            ("results/gold-tool_calling-claude-variation0.yaml", ANSWERED),
+            ("results/tickets-tool_calling-claude-variation7.yaml", ANSWERED),
+            ("results/churn-tool_calling-claude-variation0.yaml", ANSWERED),
+        ],
+    );
+    let notes = sandbox.run(&["report", "--format", "md", "--out", "-"]).out;
+    let lines = sandbox.run(&["report", "--format", "csv", "--out", "-"]).out;
+    for why in [
+        "The expected output in gold.json could not be read",
+        "The suite has no variation like this one any more.",
+        "there is no suite for the task, or it cannot be read.",
+    ] {
+        assert!(notes.contains(&format!("> 1 run has no score: {why}")), "{why} is missing in\n{notes}");
+        assert!(lines.contains(why), "{why} is missing in\n{lines}");
+    }
+}
+
+#[test]
 fn a_filter_that_is_not_understood_stops_what_counts_and_writes_nothing() {
     let sandbox = two("score-filter");
     for command in [&["score"][..], &["stats"], &["report", "--out", "made"]] {

@@ -148,12 +148,43 @@ fn kinds_of_unknown_items_are_named_once() {
 #[test]
 fn usage_of_each_model_and_times_in_other_spellings_are_read() {
     let usage = |usage: &str| transcript::outline(format!("conversation: []\nrun: {{{usage}}}\n").as_bytes()).unwrap();
-    assert_eq!(usage("usage: {o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6}}").tokens, Some(12));
+    assert_eq!(
+        usage("usage: {o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6, completion_tokens: 0}}").tokens,
+        Some(12)
+    );
     assert_eq!(usage("usage: {input: 5, output: 6}").tokens, Some(11));
     let cached = "usage: {input_tokens: 5, output_tokens: 6, cache_read_tokens: 7, cache_write_tokens: 8}";
     assert_eq!(usage(cached).tokens, Some(26));
     assert_eq!(usage("started: 1740096727, finished: 1740096737.5").seconds, Some(10.5));
     assert_eq!(usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds, Some(60.0));
+}
+
+#[test]
+fn what_is_not_known_of_a_usage_or_an_amount_is_no_zero() {
+    let run = |facts: &str| transcript::outline(format!("conversation: []\nrun: {{{facts}}}\n").as_bytes()).unwrap();
+    for half in [
+        "{input_tokens: 5}",
+        "{output_tokens: 5}",
+        "{input_tokens: 5, output_tokens: null}",
+        "{prompt_tokens: many, completion_tokens: 5}",
+        "{cache_read_tokens: 7, output_tokens: 5}",
+        "{input_tokens: 5, output_tokens: 6, cache_read_tokens: -1}",
+        "{total_tokens: unknown, input_tokens: 5, output_tokens: 6}",
+        "{o1: {input_tokens: 5, output_tokens: 1}, o2: {prompt_tokens: 6}}",
+        "[{input_tokens: 5, output_tokens: 1}, null]",
+        "[]",
+        "{}",
+    ] {
+        assert_eq!(run(&format!("usage: {half}")).tokens, None, "{half}");
+    }
+    let not_cached = "usage: {input_tokens: 5, output_tokens: 6, cache_creation_input_tokens: null}";
+    assert_eq!(run(not_cached).tokens, Some(11), "what was not cached is nothing");
+    assert_eq!(run("usage: {total_tokens: 9, input_tokens: 5}").tokens, Some(9));
+    for odd in ["-1", "-0.5", ".nan", ".inf", "much"] {
+        let outline = run(&format!("cost: {odd}, seconds: {odd}"));
+        assert_eq!((outline.cost, outline.seconds), (None, None), "{odd}");
+    }
+    assert_eq!(run("cost: 0, seconds: 0").cost, Some(0.0), "nothing is an amount");
 }
 
 #[test]

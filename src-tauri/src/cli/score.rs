@@ -119,12 +119,18 @@ fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
     unread.into_iter().chain(left_out).collect()
 }
 
+/// Whether a run is one that could be scored.
+fn ended(state: RunState) -> bool {
+    matches!(state, RunState::Answered | RunState::NoAnswer)
+}
+
 /// What the first scorers say, and what each says.
 #[derive(Default)]
 struct Counts {
     first: Tally,
     nothing: u64,
     damaged: u64,
+    expected_unread: u64,
     by_scorer: BTreeMap<String, Tally>,
 }
 
@@ -177,6 +183,9 @@ impl Counts {
             Some(first) => self.first.add(first),
             None => self.nothing += 1,
         }
+        let is_scored = run.scores.first().is_some_and(|first| first.standing == ScoreStanding::Scored);
+        let is_lacking = run.expected_unread && !is_scored && ended(run.state);
+        self.expected_unread += u64::from(is_lacking);
         for score in &run.scores {
             self.by_scorer.entry(score.scorer.clone()).or_default().add(score);
         }
@@ -212,13 +221,35 @@ impl Counts {
         lines
     }
 
-    /// Files that hold runs, and nobody knows which scores.
-    fn lacking(&self) -> Option<String> {
-        match self.damaged {
+    /// Runs that should have a score, and nobody knows which: what is wanted is not shown by the others alone.
+    fn lacking(&self) -> Vec<String> {
+        let said = |count, one: &str, more: &str, then: &str| match count {
             0 => None,
-            1 => Some("One file cannot be read, so its score is not known.".to_owned()),
-            more => Some(format!("{more} files cannot be read, so their scores are not known.")),
-        }
+            1 => Some(format!("One {one}, so its score is not known.{then}")),
+            count => Some(format!("{count} {more}, so their scores are not known.{then}")),
+        };
+        let Tally { not_ended, waiting, .. } = self.first;
+        let them = if not_ended == 1 { "it" } else { "them" };
+        let end = format!(" Let {them} end, or leave {them} out with --filter.");
+        [
+            said(self.damaged, "file cannot be read", "files cannot be read", ""),
+            said(not_ended, "run has not ended", "runs have not ended", &end),
+            said(
+                waiting,
+                "run waits for a scorer that was not asked",
+                "runs wait for a scorer that was not asked",
+                " Have a model asked with --judge, and programs without --no-programs.",
+            ),
+            said(
+                self.expected_unread,
+                "run has an expected output that cannot be read",
+                "runs have an expected output that cannot be read",
+                " Correct what the suite names.",
+            ),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// Why it is not enough; nothing when it is.

@@ -4,8 +4,10 @@ use super::programs::Asked;
 use crate::error::{AppError, Code};
 use crate::results::query::runs_that_pass;
 use crate::results::scoring::awaited::awaited;
+use crate::results::scoring::measure::Place;
 use crate::results::scoring::read;
-use crate::rows::{Column, FailureClass, ListRequest, Misread, RunScore, RunScores, RunState, Sort, Span};
+use crate::results::suites::Tasks;
+use crate::rows::{Column, FailureClass, ListRequest, Misread, RunRow, RunScore, RunScores, RunState, Sort, Span};
 use std::time::Duration;
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
@@ -32,6 +34,8 @@ pub struct FileScores {
     pub scores: Vec<RunScore>,
     /// Why there are none.
     pub nothing: Option<String>,
+    /// Its suite names a file with what is expected, and that cannot be read.
+    pub expected_unread: bool,
 }
 
 impl App {
@@ -118,11 +122,19 @@ impl App {
                 return Ok(page.misread);
             }
             for (row, (scores, class, nothing)) in page.rows.into_iter().zip(all) {
-                each(FileScores { path: row.path, state: row.state, class, scores, nothing })?;
+                let expected_unread = is_expected_unread(&tasks, &row);
+                each(FileScores { path: row.path, state: row.state, class, scores, nothing, expected_unread })?;
             }
             offset += PAGE;
         }
     }
+}
+
+fn is_expected_unread(tasks: &Tasks, row: &RunRow) -> bool {
+    let name = row.variation_name.as_deref().filter(|_| row.variation.is_none());
+    let (task, variation) = (row.task.as_deref(), row.variation);
+    let place = Place { task, variation, variation_name: name, ..Place::default() };
+    place.against(tasks).is_some_and(|against| against.yardstick.trouble.is_some())
 }
 
 /// Scorers as they are written in suites: `kendall_tau`, `text: f1`, `numeric: { cutoff: 5 }`; none when none is named.

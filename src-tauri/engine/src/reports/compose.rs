@@ -266,7 +266,7 @@ fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
         scorer: run.scorer.clone(),
         score: run.score,
         passed: run.passed,
-        reason: run.score_reason.clone().or_else(|| run.reason.clone()),
+        reason: run.score_reason.clone().or_else(|| run.reason.clone()).or_else(|| notes::why(run)),
         class: run.class,
         verdict: run.verdict,
         review_score: run.review_score,

@@ -19,7 +19,7 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
 }
 
 /// Why a run has no score; nothing for one that has, or that ended in an error.
-fn why(run: &ScoredRun) -> Option<String> {
+pub(super) fn why(run: &ScoredRun) -> Option<String> {
     if run.counted().score().is_some() {
         return None;
     }
@@ -29,7 +29,11 @@ fn why(run: &ScoredRun) -> Option<String> {
         (RunState::Other, _) => "the file is no transcript.",
         (RunState::Waiting, _) => "not ended yet.",
         (RunState::Writing, _) => "the file is being written.",
-        (_, Some(ScoreStanding::NoExpected)) => "the task has no expected output.",
+        // What is expected may be named and not be read, and the suite may have lost the variation.
+        (_, Some(ScoreStanding::NoExpected)) => match run.score_reason.as_deref().filter(|why| !why.is_empty()) {
+            Some(reason) => return Some(reason.to_owned()),
+            None => "the task has no expected output.",
+        },
         (_, Some(ScoreStanding::Waiting)) => "it waits for a scorer that has to be asked for.",
         (_, Some(ScoreStanding::Failed)) => "the scorer failed.",
         (_, Some(ScoreStanding::Scored)) => "the scorer gave no number.",

@@ -214,8 +214,8 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.model" => self.outline.model = value.word().map(str::to_owned),
             "run.reason" => self.reason = value.word().map(str::to_owned),
             "run.method" => self.searched = true,
-            "run.cost" => self.outline.cost = value.number(),
-            "run.seconds" => self.outline.seconds = value.number(),
+            "run.cost" => self.outline.cost = amount(value),
+            "run.seconds" => self.outline.seconds = amount(value),
             "run.started" => self.started = value.word().and_then(stamp::seconds),
             "run.finished" => self.finished = value.word().and_then(stamp::seconds),
             "run.usage" => self.outline.tokens = tokens(value),
@@ -237,33 +237,48 @@ impl<'t> Sink<'t> for OutlineBuilder {
     }
 }
 
-/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages.
+/// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages. Where a part of it is not
+/// known, neither is the sum.
 pub(crate) fn tokens<'t, N: Node<'t>>(usage: N) -> Option<u64> {
     match usage.shape() {
         Shape::Scalar(_) => super::conversation::whole(usage),
-        Shape::List => usage.items().filter_map(tokens).reduce(u64::saturating_add),
+        Shape::List => all_of(usage.items().map(tokens)),
         Shape::Map => {
-            let of = |key: &str| usage.get(key).and_then(super::conversation::whole);
-            let parts = [
-                "input_tokens",
-                "output_tokens",
-                "cache_creation_input_tokens",
-                "cache_read_input_tokens",
-                "cache_read_tokens",
-                "cache_write_tokens",
-                "prompt_tokens",
-                "completion_tokens",
-                "input",
-                "output",
-            ];
-            // Else one usage for each model.
-            let each =
-                || usage.entries().filter(|(_, one)| one.shape() == Shape::Map).filter_map(|(_, one)| tokens(one));
-            of("total_tokens")
-                .or_else(|| parts.iter().filter_map(|key| of(key)).reduce(u64::saturating_add))
-                .or_else(|| each().reduce(u64::saturating_add))
+            let given = |key: &&str| usage.get(key).is_some_and(|part| !part.is_null());
+            let given = |keys: &[&'static str]| keys.iter().copied().filter(|key| given(key)).collect::<Vec<_>>();
+            if let [total] = given(&["total_tokens"])[..] {
+                return usage.get(total).and_then(super::conversation::whole);
+            }
+            let (read, written) = (given(&TOKENS_IN), given(&TOKENS_OUT));
+            if read.is_empty() && written.is_empty() {
+                // Else one usage for each model.
+                let each = usage.entries().filter(|(_, one)| one.shape() == Shape::Map);
+                return all_of(each.map(|(_, one)| tokens(one)));
+            }
+            if read.is_empty() || written.is_empty() {
+                return None;
+            }
+            let parts = read.into_iter().chain(written).chain(given(&TOKENS_CACHED));
+            all_of(parts.map(|key| usage.get(key).and_then(super::conversation::whole)))
         }
     }
+}
+
+const TOKENS_IN: [&str; 3] = ["input_tokens", "prompt_tokens", "input"];
+const TOKENS_OUT: [&str; 3] = ["output_tokens", "completion_tokens", "output"];
+/// What is not said of these was not kept for later.
+const TOKENS_CACHED: [&str; 4] =
+    ["cache_creation_input_tokens", "cache_read_input_tokens", "cache_read_tokens", "cache_write_tokens"];
+
+/// The sum of what is all known; none of nothing.
+fn all_of(parts: impl Iterator<Item = Option<u64>>) -> Option<u64> {
+    let parts: Option<Vec<u64>> = parts.collect();
+    parts?.into_iter().reduce(u64::saturating_add)
+}
+
+/// What is no amount, or less than nothing, is not known.
+fn amount<'t, N: Node<'t>>(value: N) -> Option<f64> {
+    value.number().filter(|amount| amount.is_finite() && *amount >= 0.0)
 }
 
 /// The outline of a run that was read.
