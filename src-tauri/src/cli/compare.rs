@@ -35,8 +35,8 @@ With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indi
 a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
 \"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
 first. A file has \"expected\" with \"equal\" and \"summary\",
-or null where nothing was expected. \"stored\" has what each evaluator is stored to have said of each file, where these are rows of
-evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+or null where nothing was expected, or where the run failed or has not ended. \"stored\" has what each evaluator is stored to have
+said of each file, where these are rows of evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
     /// Two to four transcripts, from any folders; the first is what the others are compared with
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]
@@ -125,6 +125,15 @@ fn unread(run: &ComparedRun) -> bool {
     matches!(run.row.state, RunState::Damaged | RunState::Other)
 }
 
+/// Why the answer of a run, or that there is none, is not its last word.
+fn open(run: &ComparedRun) -> Option<&'static str> {
+    match run.row.state {
+        RunState::Error => Some("ended in a system error"),
+        RunState::Waiting | RunState::Writing => Some("has not ended"),
+        RunState::Answered | RunState::NoAnswer | RunState::Damaged | RunState::Other => None,
+    }
+}
+
 fn differ(comparison: &Comparison) -> bool {
     let apart = |row: &CompareRow| {
         row.diverges || matches!(row.relation, Relation::OtherResult | Relation::Similar | Relation::Different)
@@ -193,7 +202,8 @@ impl Page<'_> {
         }
         for (at, (run, expected)) in runs.iter().zip(self.expected).enumerate() {
             if let Some((summary, equal)) = expected.as_ref().filter(|_| !unread(run)) {
-                writeln!(out, "{}", self.against(at, summary, *equal, run))?;
+                let said = open(run).map(|why| format!("{} {why}, so nothing is said of its answer.", at + 1));
+                writeln!(out, "{}", said.unwrap_or_else(|| self.against(at, summary, *equal, run)))?;
             }
         }
         for (at, run) in runs.iter().enumerate() {

@@ -19,7 +19,10 @@ pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Ex
     };
     let file = |((name, run), expected): ((&String, &ComparedRun), &Expected)| {
         let row = &run.row;
-        let expected = expected.as_ref().map(|(summary, equal)| json!({ "equal": equal, "summary": summary }));
+        let expected = expected
+            .as_ref()
+            .filter(|_| super::open(run).is_none())
+            .map(|(summary, equal)| json!({ "equal": equal, "summary": summary }));
         json!({
             "file": name, "state": row.state, "score": row.score, "turns": row.turns, "tool_calls": row.tool_calls,
             "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds, "steps": run.steps, "parts_at": run.parts_at,
