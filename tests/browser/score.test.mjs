@@ -60,7 +60,7 @@ for (const dark of [false, true])
             assert.match(await flat(chip), /2 of 5 rows right|rows right/);
             await page.getByTestId("why").getByText("#102").waitFor();
             assert.match(await flat(page.getByTestId("why")), /≠.*#102 priority_score.*98.*81\.9.*−.*#103 missing.*#999 extra/);
-            assert.match(await flat(page.getByTestId("scores")), /fields v2.*kendall_tau v1/);
+            assert.match(await flat(page.getByTestId("scores")), /fields v3.*kendall_tau v1/);
           }
           await accessible(page);
           await chip.click();

@@ -75,7 +75,8 @@ impl Comparing<'_> {
             let key = left.or(right).map(|(key, _)| Cow::Borrowed(key)).unwrap_or_default();
             let actual_key = right.map(|(key, _)| key).filter(|other| **other != *key).map(Cow::Borrowed);
             let ignored = key.text().is_some_and(|key| self.options.ignore.iter().any(|ignored| ignored == key));
-            let allowed = left.is_none() && self.options.extra_fields == ExtraFields::Allowed;
+            // Who expects an empty object expects that there is nothing.
+            let allowed = left.is_none() && !expected.is_empty() && self.options.extra_fields == ExtraFields::Allowed;
             let sides = self.sides(left.map(|(_, value)| value), right.map(|(_, value)| value));
             Field { key, actual_key, from, to, counts: !ignored && !allowed, sides }
         };

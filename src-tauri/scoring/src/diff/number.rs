@@ -17,6 +17,8 @@ pub(crate) enum Number<'a> {
 const MOST_EXPONENT: i64 = 1 << 40;
 /// Longer whole numbers are written with an exponent when they become a name.
 const LONGEST_NAME: usize = 40;
+/// Numbers that take more digits beside each other are subtracted as floats; then one of them is next to nothing beside the other.
+const MOST_DIGITS: i64 = 4096;
 
 impl<'a> Number<'a> {
     /// The number a YAML or JSON reader would see; none for anything else.
@@ -89,6 +91,41 @@ impl<'a> Number<'a> {
                 if *negative { -size } else { size }
             }
         }
+    }
+
+    /// How far it is from this number up to another, rounded only after it is known exactly: long numbers that are the same float are
+    /// not the same number.
+    pub(crate) fn distance(&self, other: &Number<'_>) -> f64 {
+        self.subtracted(other).unwrap_or_else(|| other.float() - self.float())
+    }
+
+    /// None where floats lose nothing that counts, or there are too many digits.
+    fn subtracted(&self, other: &Number<'_>) -> Option<f64> {
+        let sign = |number: &Number<'_>| matches!(number, Number::Decimal { negative: true, .. });
+        let at = self.exponent().min(other.exponent());
+        let (from, to) = (self.units(at)?, other.units(at)?);
+        if sign(self) != sign(other) {
+            return None;
+        }
+        let length = from.len().max(to.len());
+        let (from, to) = (format!("{from:0>length$}"), format!("{to:0>length$}"));
+        let (less, more, up) = if from <= to { (from, to, !sign(self)) } else { (to, from, sign(self)) };
+        let mut rest: Vec<u8> = more.into_bytes();
+        let mut borrowed = 0;
+        for (digit, taken) in rest.iter_mut().zip(less.bytes()).rev() {
+            let taken = taken - b'0' + borrowed;
+            borrowed = u8::from(*digit - b'0' < taken);
+            *digit = *digit + 10 * borrowed - taken;
+        }
+        let size: f64 = format!("{}e{at}", String::from_utf8(rest).ok()?).parse().ok()?;
+        Some(if up { size } else { -size })
+    }
+
+    /// Its digits in units of ten to an exponent that is not above its own.
+    fn units(&self, at: i64) -> Option<String> {
+        let Number::Decimal { digits, exponent, .. } = self else { return None };
+        let zeros = exponent.checked_sub(at).filter(|zeros| *zeros <= MOST_DIGITS)?;
+        Some(format!("{digits}{}", "0".repeat(usize::try_from(zeros).ok()?)))
     }
 
     /// True when the actual number is as near to this one as a tolerance asks.
@@ -272,6 +309,26 @@ mod tests {
     }
 
     #[test]
+    fn the_distance_of_two_numbers_is_subtracted_before_it_is_rounded() {
+        for (from, to, distance) in [
+            ("9007199254740993", "9007199254740992", -1.0),
+            ("9007199254740992", "9007199254740993", 1.0),
+            ("-9007199254740993", "-9007199254740992", 1.0),
+            ("123456789012345678901234567890123456789012345", "123456789012345678901234567890123456789012347", 2.0),
+            ("0.1", "0.10000000000000001", 1e-17),
+            ("100", "1e2", 0.0),
+            ("0", "-0.5", -0.5),
+            ("3", "-4", -7.0),
+            ("1e300", "1", -1e300),
+            ("1e999999", "1", f64::NEG_INFINITY),
+            ("5", ".inf", f64::INFINITY),
+        ] {
+            assert_eq!(number(from).distance(&number(to)), distance, "{from} {to}");
+        }
+        assert!(number(".nan").distance(&number("1")).is_nan());
+    }
+
+    #[test]
     fn tolerance_is_exact_in_decimals_and_either_limit_is_enough() {
         let near = |a: &str, b: &str, absolute: Option<f64>, relative: Option<f64>| {
             number(a).is_near(&number(b), Tolerance { absolute, relative })
@@ -295,6 +352,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn distances_are_those_of_whole_numbers(from in any::<i64>(), to in any::<i64>()) {
+            #[expect(clippy::cast_precision_loss, reason = "the nearest float is what is wanted")]
+            let distance = (i128::from(to) - i128::from(from)) as f64;
+            let found = number(&from.to_string()).distance(&number(&to.to_string()));
+            prop_assert!((found - distance).abs() <= distance.abs() * 1e-15, "{found} {distance}");
+        }
+
         #[test]
         fn floats_that_are_written_out_are_the_numbers_they_were(float in any::<f64>().prop_filter("finite", |f| f.is_finite())) {
             let (plain, scientific) = (format!("{float}"), format!("{float:e}"));

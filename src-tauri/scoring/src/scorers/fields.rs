@@ -14,7 +14,7 @@ const BESIDE: usize = 3;
 /// that is wrong.
 ///
 /// A field is a value that is not made of others, in a row found by its key. A row that is missing is wrong in all of its fields. A
-/// field that nobody expected costs nothing, unless `strict`; a row that nobody expected costs as many fields as the expected rows of
+/// field that nobody expected costs nothing, unless `strict` or in an object that was expected to be empty; a row that nobody expected costs as many fields as the expected rows of
 /// its list have on average, or as it has, when it has fewer. The order of rows does not matter, unless `ordered`: then the place of
 /// each row is one more field. It passes when everything is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome {
@@ -86,7 +86,7 @@ impl Tally<'_> {
     fn node(&mut self, node: &Node) {
         match node {
             Node::Same(value) => {
-                let all = self.leaves(value) + if self.rule.ordered { rows(value) } else { 0 };
+                let all = self.weight(value);
                 self.right += all;
                 self.expected += all;
             }
@@ -95,10 +95,10 @@ impl Tally<'_> {
                 self.expected += 1;
             }
             Node::Leaf(leaf) => {
-                self.expected += self.leaves(&leaf.expected);
+                self.expected += self.weight(&leaf.expected);
                 self.changed += 1;
                 if self.rule.strict {
-                    self.extra += float(self.leaves(&leaf.actual).saturating_sub(1));
+                    self.extra += float(self.weight(&leaf.actual).saturating_sub(1));
                 }
             }
             Node::Map(fields) => fields.iter().for_each(|field| self.field(field)),
@@ -117,13 +117,13 @@ impl Tally<'_> {
         }
         match &field.sides {
             Sides::Both(node) => self.node(node),
-            Sides::Missing(value) => self.expected += self.leaves(value),
-            Sides::Extra(value) => self.extra += float(self.leaves(value)),
+            Sides::Missing(value) => self.expected += self.weight(value),
+            Sides::Extra(value) => self.extra += float(self.weight(value)),
         }
     }
 
     fn list(&mut self, list: &List) {
-        let before = self.expected;
+        let (before, place) = (self.expected, usize::from(self.rule.ordered));
         let mut extra = Vec::new();
         for row in &list.rows {
             match &row.sides {
@@ -135,26 +135,39 @@ impl Tally<'_> {
                         self.changed += usize::from(row.moved);
                     }
                 }
-                Sides::Missing(value) => self.expected += self.leaves(value) + usize::from(self.rule.ordered),
-                Sides::Extra(value) => extra.push(self.leaves(value)),
+                Sides::Missing(value) => self.expected += self.weight(value) + place,
+                Sides::Extra(value) => extra.push(self.weight(value) + place),
             }
         }
         let rows = list.rows.len() - extra.len();
         let usual = if rows == 0 { f64::INFINITY } else { float(self.expected - before) / float(rows) };
-        self.extra += extra.into_iter().map(|leaves| float(leaves.max(1)).min(usual)).sum::<f64>();
+        self.extra += extra.into_iter().map(|fields| float(fields.max(1)).min(usual)).sum::<f64>();
+    }
+
+    /// What a value counts: its fields, and the place of each row in it, where places count. As much when it is there as when it is not.
+    fn weight(&self, value: &Value) -> usize {
+        self.leaves(value) + if self.rule.ordered { self.places(value) } else { 0 }
     }
 
     /// Values that are not made of others, without those that count for nothing.
     fn leaves(&self, value: &Value) -> usize {
         match value {
             Value::List(items) if !items.is_empty() => items.iter().map(|item| self.leaves(item)).sum(),
-            Value::Map(entries) if !entries.is_empty() => {
-                let ignored =
-                    |key: &Value| key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key));
-                entries.iter().filter(|(key, _)| !ignored(key)).map(|(_, value)| self.leaves(value)).sum()
-            }
+            Value::Map(entries) if !entries.is_empty() => self.counted(entries).map(|value| self.leaves(value)).sum(),
             _ => 1,
         }
+    }
+
+    /// Rows of all lists inside.
+    fn places(&self, value: &Value) -> usize {
+        let rows: usize = value.items().iter().map(|row| 1 + self.places(row)).sum();
+        rows + self.counted(value.entries()).map(|value| self.places(value)).sum::<usize>()
+    }
+
+    /// The fields that are not ignored.
+    fn counted<'v>(&self, entries: &'v [(Value, Value)]) -> impl Iterator<Item = &'v Value> {
+        let is_ignored = |key: &Value| key.text().is_some_and(|key| self.rule.ignore.iter().any(|other| other == key));
+        entries.iter().filter(move |(key, _)| !is_ignored(key)).map(|(_, value)| value)
     }
 }
 
@@ -169,10 +182,4 @@ fn is_reordered(node: &Node) -> bool {
         Node::Map(fields) => fields.iter().any(|field| matches!(&field.sides, Sides::Both(node) if is_reordered(node))),
         Node::Same(_) | Node::Leaf(_) => false,
     }
-}
-
-/// Rows of all lists inside.
-fn rows(value: &Value) -> usize {
-    let inside = value.items().iter().chain(value.entries().iter().map(|(_, value)| value));
-    value.items().len() + inside.map(rows).sum::<usize>()
 }

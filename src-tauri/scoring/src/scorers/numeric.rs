@@ -7,6 +7,8 @@ use touchstone_formats::value::Value;
 
 /// What a number may be off when a suite says nothing: this share of the expected number.
 pub(super) const CUTOFF: f64 = 0.05;
+/// However near a number is, only the one that was expected is all right.
+const BELOW_ALL: f64 = 1.0 - f64::EPSILON / 2.0;
 /// How often the score halves on the way to the cutoff.
 const HALVES: f64 = 5.0;
 
@@ -60,12 +62,12 @@ struct Near {
 
 impl Near {
     fn of(wanted: &Written<'_>, came: &Written<'_>, rule: &Numeric) -> Self {
-        let (a, b) = (wanted.number.float(), came.number.float());
         let relative = rule.relative || rule.cutoff.is_none();
-        let cutoff = rule.cutoff.unwrap_or(CUTOFF) * if relative { a.abs() } else { 1.0 };
-        let (off, right) = ((b - a).abs(), wanted.number == came.number);
-        let points = if right { 1.0 } else { decay(off / cutoff) };
-        Self { points, right, off, cutoff, above: b > a }
+        let cutoff = rule.cutoff.unwrap_or(CUTOFF) * if relative { wanted.number.float().abs() } else { 1.0 };
+        let (apart, right) = (wanted.number.distance(&came.number), wanted.number == came.number);
+        let off = apart.abs();
+        let points = if right { 1.0 } else { decay(off / cutoff).min(BELOW_ALL) };
+        Self { points, right, off, cutoff, above: apart > 0.0 }
     }
 
     /// `2.8 above (0.12 %)`
@@ -136,7 +138,8 @@ fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {
             worst = Some((pair, near));
         }
     }
-    let score = (sum / float(whole)).clamp(0.0, 1.0);
+    let most = if right == whole { 1.0 } else { BELOW_ALL };
+    let score = (sum / float(whole)).clamp(0.0, most);
     let mut parts = vec![format!("{} right", share(right, walk.pairs.len(), "number"))];
     if missing > 0 {
         parts.push(format!("{missing} missing"));

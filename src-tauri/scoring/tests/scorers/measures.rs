@@ -1,4 +1,4 @@
-//! `numeric` compares numbers, so a number that may be wrong tells no row from another.
+//! What parts weigh, and how near numbers are. `numeric` compares numbers, so a number that may be wrong tells no row from another.
 use super::{scored, scorer, told};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
@@ -75,4 +75,62 @@ proptest! {
             prop_assert_eq!((scored.score, scored.passed), (Some(1.0), Some(true)), "{}: {}", line, scored.reason);
         }
     }
+}
+
+#[test]
+fn an_empty_object_is_right_only_when_nothing_came() {
+    for (line, expected, answer, wanted) in [
+        ("fields", "{}", "{}", "1.0000 passed"),
+        ("fields", "{}", "{a: 1}", "0.0000 failed"),
+        ("fields", "{user: {}, n: 1}", "{user: {a: 1}, n: 1}", "0.5000 failed"),
+        ("fields", "[{id: 1, of: {}}]", "[{id: 1, of: {a: 1}}]", "0.5000 failed"),
+        ("fields", "{n: 1}", "{n: 1, a: 1}", "1.0000 passed"),
+        ("fields: {ignore: [a]}", "{}", "{a: 1}", "1.0000 passed"),
+        ("fields: {ignore: [a]}", "{}", "{b: 1}", "0.0000 failed"),
+    ] {
+        let found = told(&scored(line, expected, answer));
+        assert!(found.starts_with(wanted), "{line}: {expected} / {answer}: {found}");
+    }
+}
+
+#[test]
+fn a_row_weighs_the_same_when_it_is_right_wrong_or_missing() {
+    // Three rows, each with two fields and its place, and with two rows inside, each one field and its place.
+    let row = |id: u32| format!("{{id: {id}, in: [{{x: {id}}}, {{x: 9}}]}}");
+    let (one, two, three) = (row(1), row(2), row(3));
+    let expected = format!("[{one}, {two}, {three}]");
+    for (answer, score) in [
+        (format!("[{one}, {two}, {three}]"), 1.0),
+        (format!("[{one}, {two}]"), 2.0 / 3.0),
+        (format!("[{one}]"), 1.0 / 3.0),
+        (format!("[{one}, {two}, {three}, {}]", row(4)), 3.0 / 4.0),
+    ] {
+        let found = scored("fields: {ordered: true, key: id}", &expected, &answer).score.unwrap();
+        assert!((found - score).abs() < 1e-12, "{answer}: {found}, not {score}");
+    }
+    let fields = |answer: &str| scored("fields: {ordered: true}", "{a: [1, 2], b: 5}", answer);
+    let weight = |answer: &str| fields(answer).detail.iter().find(|(name, _)| name == "fields").unwrap().1.clone();
+    assert_eq!(
+        ["{a: [1, 2], b: 5}", "{b: 5}", "{a: none, b: 5}"].map(weight),
+        ["5 of 5", "1 of 5", "1 of 5"],
+        "what is missing counts as much as it did when it was right"
+    );
+}
+
+#[test]
+fn only_the_number_that_was_expected_is_all_right_however_near_another_is() {
+    for (expected, answer, off) in [
+        ("9007199254740993", "9007199254740992", "1"),
+        ("123456789012345678901234567890", "123456789012345678901234567891", "1"),
+        ("1.00000000000000000001", "1", "1.00e-20"),
+        ("[9007199254740993, 5]", "[9007199254740992, 5]", "1"),
+    ] {
+        let found = scored("numeric", expected, answer);
+        assert!(found.score.unwrap() < 1.0 && found.passed == Some(false), "{expected}: {found:?}");
+        let told = found.detail.iter().find(|(name, _)| name.ends_with("off") || name == "off by");
+        assert_eq!(told.unwrap().1, off, "{expected}");
+    }
+    let same = scored("numeric", "9007199254740993", "9007199254740993.0");
+    assert_eq!((same.score, same.passed), (Some(1.0), Some(true)));
+    assert!(told(&scored("numeric: 10", "9007199254740993", "9007199254740995")).contains("2 above"));
 }

@@ -63,9 +63,19 @@ fn every_scorer_of_the_design_can_be_named() {
     ] {
         let found = scorer(line);
         assert_eq!(found.name(), name, "{line}");
-        let twos =
-            ["judge:relevance", "api_calls", "text_similarity: fuzzy", "text_similarity: rougeL", "text: rougeL"];
-        let version = if twos.iter().any(|two| name == *two || line.starts_with("api_calls")) { 2 } else { 1 };
+        let twos = [
+            "exact",
+            "judge:relevance",
+            "api_calls",
+            "text_similarity: fuzzy",
+            "text_similarity: rougeL",
+            "text: rougeL",
+        ];
+        let version = match name {
+            name if name.starts_with("fields") || name.starts_with("numeric") => 3,
+            _ if twos.contains(&name) || line.starts_with("api_calls") => 2,
+            _ => 1,
+        };
         assert_eq!((found.version(), found.better()), (version, Better::Higher), "{line}");
     }
 }
@@ -169,7 +179,7 @@ fn a_suite_that_names_none_gets_what_fits_its_expected_output() {
 fn scorers_with_other_options_have_another_identity() {
     let identity = |line: &str| scorer(line).identity();
     assert_eq!(identity("fields: {key: id, tolerance: 1}"), identity("fields: {tolerance: 1, key: id}"));
-    assert_eq!(identity("fields"), "fields v2 {}");
+    assert_eq!(identity("fields"), "fields v3 {}");
     let all = [
         "fields",
         "fields: {key: id}",
