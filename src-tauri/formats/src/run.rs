@@ -322,7 +322,7 @@ impl Outline {
 /// An answer as it is kept to be scored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Kept {
-    /// As JSON with numbers as written; none when that is longer than [`LONGEST_ANSWER`].
+    /// As JSON that reads back, with numbers as written; none when that is longer than [`LONGEST_ANSWER`].
     pub json: Option<String>,
     /// True when it is not strict JSON.
     pub lenient: bool,
@@ -336,8 +336,7 @@ impl Kept {
 
     /// The answer; none when it was too long to be kept.
     pub fn value(&self) -> Option<Value> {
-        // Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.
-        json::read_as(self.json.as_deref()?, json::Mode::Embedded).ok()
+        json::read_back(self.json.as_deref()?).ok()
     }
 }
 

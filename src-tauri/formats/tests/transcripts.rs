@@ -324,6 +324,20 @@ fn an_outline_keeps_what_scorers_need_answer_calls_and_the_last_message() {
 }
 
 #[test]
+fn an_answer_is_kept_as_it_was_whatever_its_numbers_are() {
+    let kept = |text: &str| transcript::outline(text.as_bytes()).unwrap().answer.unwrap();
+    let numbers = kept("output: {}\nanswer: [.nan, .inf, -.INF, 0x1F, 0o17, '.nan', '0x1F']\n").value().unwrap();
+    let number = |text: &str| Value::Number(text.to_owned());
+    let texts = [Value::from(".nan"), Value::from("0x1F")];
+    let expected = [".nan", ".inf", "-.inf", "31", "15"].map(number).into_iter().chain(texts);
+    assert_eq!(numbers, Value::List(expected.collect()));
+    let fenced =
+        "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    [NaN, -Infinity]\n    ```\n";
+    let (fenced, plain) = (kept(fenced), kept("output: {}\nanswer: [.nan, -.inf]\n"));
+    assert_eq!((fenced.value(), fenced.lenient, plain.lenient), (plain.value(), true, false));
+}
+
+#[test]
 fn an_answer_that_is_not_strict_json_or_too_long_to_be_kept_is_told_apart() {
     let fenced = "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    {'a': 1,}\n    ```\n";
     let kept = transcript::outline(fenced.as_bytes()).unwrap().answer.unwrap();

@@ -115,10 +115,11 @@ fn module(roots: &Roots, file: &FileId) -> Result<Module, String> {
 /// The program that asks one question; nothing when the module is another one than the question is to.
 fn program(module: Result<&Module, &String>, awaited: &Awaited) -> Result<Option<String>, String> {
     let module = module.map_err(Clone::clone)?;
-    if ask(module.hash, &json::write(&awaited.expected, false), &awaited.answer) != awaited.ask {
+    if ask(module.hash, &json::write_back(&awaited.expected), &awaited.answer) != awaited.ask {
         return Ok(None);
     }
-    let answer = json::read(&awaited.answer).map_err(|why| format!("The answer could not be read: {}", why.message))?;
+    let answer =
+        json::read_back(&awaited.answer).map_err(|why| format!("The answer could not be read: {}", why.message))?;
     question(&awaited.program.shown(), &module.source, &awaited.expected, &answer).map(Some)
 }
 

@@ -59,11 +59,11 @@ fn literal(text: &str) -> String {
     json::write(&Value::from(text), false)
 }
 
-/// What a module is given: texts as they are, everything else as JSON.
+/// What a module is given: texts as they are, everything else as JSON that Python reads back.
 fn text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.clone(),
-        other => json::write(other, false),
+        other => json::write_back(other),
     }
 }
 

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 use taken::Taken;
 use touchstone_formats::collection;
 use touchstone_formats::review::{self, Sheet};
+use touchstone_formats::run::Kept;
 use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, json};
 use xxhash_rust::xxh3::xxh3_128;
@@ -224,11 +225,17 @@ fn current_mark(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> 
 fn mark_of_member(sql: &Connection, key: &str) -> Result<Option<String>, IndexError> {
     const KEPT: &str = "SELECT a.lenient, a.answer FROM runs r LEFT JOIN answers a ON a.run = r.id \
                         WHERE r.key = ? AND r.member IS NOT NULL";
-    type Kept = (Option<bool>, Option<String>);
-    let kept: Option<Kept> =
+    type Row = (Option<bool>, Option<String>);
+    let kept: Option<Row> =
         sql.prepare_cached(KEPT)?.query_row([key], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     Ok(kept.map(|kept| match kept {
-        (Some(_), Some(json)) => format!("{:032x}", xxh3_128(json.as_bytes())),
+        (Some(lenient), Some(json)) => {
+            // Named as answers of other files are: numbers that JSON does not know as text.
+            let odd =
+                (json.contains("NaN") || json.contains("Infinity")).then(|| Kept { json: Some(json.clone()), lenient });
+            let plain = || format!("{:032x}", xxh3_128(json.as_bytes()));
+            odd.and_then(|odd| odd.value()).map_or_else(plain, |value| answer_mark(Some(&value)))
+        }
         // Of an answer that is longer than what is kept, nothing can be said; no review is of that.
         (Some(_), None) => "too long".to_owned(),
         (None, _) => NO_ANSWER.to_owned(),

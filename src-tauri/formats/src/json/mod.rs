@@ -7,7 +7,7 @@ mod write;
 
 pub(crate) use read::Reader;
 pub(crate) use write::write_within;
-pub use write::{length, write};
+pub use write::{length, write, write_back};
 
 use crate::error::{ReadError, text_of};
 use crate::value::Value;
@@ -25,6 +25,8 @@ pub(crate) enum Mode {
     Strict,
     /// The same key twice: what a tool returned is shown, not judged.
     Embedded,
+    /// The same with `NaN` and `Infinity`: what was written to be read back.
+    Back,
     /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key twice the last: what models write.
     Lenient,
     /// The same without comments and keys that stand twice: what they hide would be read by nobody.
@@ -45,6 +47,11 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
 pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
     read(Mode::Strict).or_else(|error| read(Mode::Uncommented).map_err(|_| error))
+}
+
+/// Reads what [`write_back`] wrote. Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.
+pub fn read_back(text: &str) -> Result<Value, ReadError> {
+    read_as(text, Mode::Back)
 }
 
 /// Reads what models write for JSON: trailing commas, comments, single quotes, `NaN`, the same key twice.

@@ -102,6 +102,11 @@ impl<'a> Reader<'a> {
         matches!(self.mode, Mode::Lenient | Mode::Uncommented)
     }
 
+    /// Also those that only Python writes.
+    fn knows_all_numbers(&self) -> bool {
+        self.lenient() || self.mode == Mode::Back
+    }
+
     /// Passes over blanks, and over comments where those are accepted.
     fn skip(&mut self) -> Result<(), ReadError> {
         loop {
@@ -196,7 +201,7 @@ impl<'a> Reader<'a> {
         }
         if let Open::Object(object) = open {
             let (start, key) = self.key()?;
-            let known = if self.mode == Mode::Embedded { None } else { object.place_of(&key) };
+            let known = if matches!(self.mode, Mode::Embedded | Mode::Back) { None } else { object.place_of(&key) };
             if known.is_some() && self.mode != Mode::Lenient {
                 let message = format!("The key `{key}` stands twice in the same object.");
                 let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
@@ -287,7 +292,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Result<Value, ReadError> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
-        if self.lenient() && self.text[self.at..].starts_with("Infinity") {
+        if self.knows_all_numbers() && self.text[self.at..].starts_with("Infinity") {
             self.at += "Infinity".len();
             return Ok(Value::Number("-.inf".to_owned()));
         }
@@ -331,8 +336,8 @@ impl<'a> Reader<'a> {
             ("null", _) | ("None", true) => Value::Null,
             ("true", _) | ("True", true) => Value::Bool(true),
             ("false", _) | ("False", true) => Value::Bool(false),
-            ("NaN", true) => Value::Number(".nan".to_owned()),
-            ("Infinity", true) => Value::Number(".inf".to_owned()),
+            ("NaN", _) if self.knows_all_numbers() => Value::Number(".nan".to_owned()),
+            ("Infinity", _) if self.knows_all_numbers() => Value::Number(".inf".to_owned()),
             _ => return Err(self.fault("This is no JSON value.")),
         };
         self.at += length;

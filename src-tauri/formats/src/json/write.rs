@@ -18,6 +18,12 @@ pub fn length(value: &Value, pretty: bool) -> usize {
     out.0
 }
 
+/// JSON text that [`super::read_back`] reads as what it was: what is no number of the standard is written as Python writes it, `NaN` and
+/// `-Infinity`, and `0x1F` in decimals.
+pub fn write_back(value: &Value) -> String {
+    write_within(value, usize::MAX).unwrap_or_default()
+}
+
 /// The same of a value that still borrows its file; none when the text would be longer than `most`.
 pub(crate) fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<String> {
     let mut out = Within { text: String::new(), most };
@@ -28,6 +34,11 @@ pub(crate) fn write_within<'t, N: Node<'t>>(value: N, most: usize) -> Option<Str
 /// Where the text goes.
 trait Out {
     fn add(&mut self, text: &str);
+
+    /// A number that the standard does not know, as it is read back; none where it becomes text.
+    fn odd(&self, _: &str) -> Option<String> {
+        None
+    }
 }
 
 impl Out for String {
@@ -58,12 +69,24 @@ impl Out for Within {
             *self = Within { text: String::new(), most: 0 };
         }
     }
+
+    fn odd(&self, text: &str) -> Option<String> {
+        let whole = |digits, radix| u128::from_str_radix(digits, radix).ok().map(|number| number.to_string());
+        match text {
+            ".nan" | ".NaN" | ".NAN" => Some("NaN".to_owned()),
+            "-.inf" | "-.Inf" | "-.INF" => Some("-Infinity".to_owned()),
+            ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Some("Infinity".to_owned()),
+            _ if text.starts_with("0x") => whole(&text[2..], 16),
+            _ if text.starts_with("0o") => whole(&text[2..], 8),
+            _ => None,
+        }
+    }
 }
 
 fn put<'t, O: Out, N: Node<'t>>(out: &mut O, value: N, indent: Option<usize>) {
     match value.shape() {
         Shape::Scalar(Scalar::Number(text)) if is_plain(text) => out.add(text),
-        Shape::Scalar(Scalar::Number(text)) => match number(text) {
+        Shape::Scalar(Scalar::Number(text)) => match number(text).or_else(|| out.odd(text)) {
             Some(number) => out.add(&number),
             None => quote(out, text),
         },
@@ -184,7 +207,9 @@ mod tests {
             "-?[0-9]{1,6}",
             "[+-]?[0-9]{0,3}\\.[0-9]{1,3}(e[0-9])?",
             Just("0x1F".to_owned()),
-            Just(".inf".to_owned())
+            Just(".inf".to_owned()),
+            Just("-.inf".to_owned()),
+            Just(".nan".to_owned())
         ];
         let one = prop_oneof![
             Just(Value::Null),
@@ -200,7 +225,56 @@ mod tests {
         })
     }
 
+    #[test]
+    fn what_is_no_number_of_the_standard_is_read_back_as_one() {
+        for (text, written, back) in [
+            (".nan", "NaN", ".nan"),
+            (".NaN", "NaN", ".nan"),
+            (".inf", "Infinity", ".inf"),
+            ("+.Inf", "Infinity", ".inf"),
+            ("-.INF", "-Infinity", "-.inf"),
+            ("0x1F", "31", "31"),
+            ("0o17", "15", "15"),
+            (
+                "0xffffffffffffffffffffffffffffffff",
+                "340282366920938463463374607431768211455",
+                "340282366920938463463374607431768211455",
+            ),
+            ("+1", "1", "1"),
+            ("-.5", "-0.5", "-0.5"),
+        ] {
+            let value = Value::List(vec![Value::Number(text.to_owned())]);
+            assert_eq!(write_back(&value), format!("[{written}]"), "{text}");
+            let read = crate::json::read_back(&write_back(&value)).unwrap();
+            assert_eq!(read, Value::List(vec![Value::Number(back.to_owned())]), "{text}");
+        }
+        for text in [".nan", "NaN", "Infinity", "0x1F", "12"] {
+            let text = Value::from(text);
+            assert_eq!(crate::json::read_back(&write_back(&text)).unwrap(), text, "a text stays one");
+        }
+        assert!(crate::json::read("[NaN]").is_err() && crate::json::embedded("[-Infinity]").is_none());
+    }
+
+    /// The same with numbers in one form.
+    fn normal(value: Value) -> Value {
+        match value {
+            Value::Number(text) => Value::Number(match (number(&text), text.as_str()) {
+                (Some(number), _) => number,
+                (None, "0x1F") => "31".to_owned(),
+                (None, _) => text,
+            }),
+            Value::List(items) => Value::List(items.into_iter().map(normal).collect()),
+            Value::Map(entries) => Value::Map(entries.into_iter().map(|(key, value)| (key, normal(value))).collect()),
+            other => other,
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_written_to_be_read_back_is_what_it_was(value in value()) {
+            prop_assert_eq!(crate::json::read_back(&write_back(&value)).unwrap(), normal(value));
+        }
+
         #[test]
         fn the_length_is_that_of_what_is_written_and_texts_are_as_others_write_them(value in value(), pretty in any::<bool>()) {
             prop_assert_eq!(length(&value, pretty), write(&value, pretty).len());

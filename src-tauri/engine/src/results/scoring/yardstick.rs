@@ -19,7 +19,7 @@ pub struct Yardstick {
     pub expected: Option<Arc<Value>>,
     /// Why there is none although the suite names one, as a sentence.
     pub trouble: Option<String>,
-    /// The same as JSON, for the programs of scorers.
+    /// The same as JSON that Python reads back, for the programs of scorers.
     pub(crate) expected_text: String,
     /// What the query offers, when the task is one of `StableToolBench`.
     pub(crate) offered: Option<Offered>,
@@ -63,7 +63,7 @@ impl Yardstick {
                 Some(format!("The expected output in {path} could not be read: it lies outside the input directory.")),
             ),
         };
-        let expected_text = expected.as_ref().map(|value| json::write(value, false)).unwrap_or_default();
+        let expected_text = expected.as_ref().map(|value| json::write_back(value)).unwrap_or_default();
         let mut hash = Xxh3::new();
         add(&mut hash, &asked(task, variation));
         add(&mut hash, &format!("{}{expected_text}", expected.is_some()));
