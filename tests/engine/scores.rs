@@ -47,6 +47,20 @@ fn a_run_has_its_score_as_soon_as_it_is_in_the_list_and_another_when_its_answer_
 }
 
 #[test]
+fn an_answer_is_scored_as_it_is_whatever_its_numbers_are() {
+    let odd = "[{ n: 1, a: .nan, b: -.inf, c: 0x1F }]";
+    let text = "[{ n: 1, a: '.nan', b: '-.inf', c: '0x1F' }]";
+    for scorers in ["", "scorers: [exact]\n"] {
+        let suite = suite(odd).replace("variations", &format!("{scorers}variations"));
+        let bench = Bench::new().file("tasks/plans.yaml", suite).file(RUN, answers(odd)).open();
+        let row = bench.row(PATH).unwrap();
+        assert_eq!((row.score, row.passed), (Some(1.0), Some(true)), "{row:?}");
+        bench.put(RUN, answers(text));
+        wait_row(&bench, PATH, "a text is no number", |row| row.passed == Some(false));
+    }
+}
+
+#[test]
 fn a_run_is_scored_again_when_its_suite_changes_and_its_transcript_is_not_read_for_that() {
     let bench = Bench::new().file("tasks/plans.yaml", suite("[{ n: 4 }]")).answered(RUN, "Three").open();
     assert_eq!(bench.row(PATH).unwrap().passed, Some(false));

@@ -10,8 +10,8 @@ pub(super) const ITEMS: &str = "[]";
 pub struct Difference<'a> {
     /// The row of the outermost list it is in, by its place among [`List::rows`].
     pub row: Option<usize>,
-    /// Fields that lead to it from its row, or from the whole: `plan.name`, and `tags[]` for an item of a list inside a row. Empty
-    /// for the row or the whole itself.
+    /// Fields that lead to it from its row where the whole is a list, else from the whole: `plan.name`, and `tags[]` for an item of a
+    /// list inside. Empty for the row or the whole itself.
     pub path: String,
     /// What it is.
     pub kind: DifferenceKind<'a>,
@@ -41,7 +41,7 @@ impl Diff<'_> {
 pub(super) type Each<'e, 'a> = &'e mut dyn FnMut(Option<usize>, &str, DifferenceKind<'a>);
 
 /// Goes through the differences of a value.
-pub(super) fn each<'a>(node: &'a Node<'a>, each: Each<'_, 'a>) {
+fn each<'a>(node: &'a Node<'a>, each: Each<'_, 'a>) {
     walk(node, None, &mut String::new(), each);
 }
 
@@ -72,17 +72,13 @@ fn walk<'a>(node: &'a Node<'a>, row: Option<usize>, path: &mut String, each: Eac
 
 fn rows<'a>(list: &'a List<'a>, row: Option<usize>, path: &mut String, each: Each<'_, 'a>) {
     for (at, inner) in list.rows.iter().enumerate() {
-        // Rows inside a row are part of it.
-        if row.is_some() {
-            let length = path.len();
-            if length > 0 {
-                path.push_str(ITEMS);
-            }
-            sides(&inner.sides, row, path, each);
-            path.truncate(length);
-        } else {
-            sides(&inner.sides, Some(at), &mut String::new(), each);
+        let length = path.len();
+        // Rows inside a row are part of it, and what leads to a list leads to its rows.
+        if row.is_some() || length > 0 {
+            path.push_str(ITEMS);
         }
+        sides(&inner.sides, row.or(Some(at)), path, each);
+        path.truncate(length);
     }
 }
 

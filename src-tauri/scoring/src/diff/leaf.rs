@@ -4,6 +4,7 @@ use super::text::{Text, text};
 use super::{DateRemark, Dates, Leaf, Options, Remark, dates};
 use std::borrow::Cow;
 use touchstone_formats::value::Value;
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Compares two values that are not both lists or both objects, and are not written the same.
 pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Leaf<'a> {
@@ -73,6 +74,9 @@ fn of_texts(expected: &str, actual: &str) -> Option<Remark> {
     if let Some(remark) = dates::remark(expected, actual) {
         return Some(Remark::Date(remark));
     }
+    if !(expected.is_ascii() && actual.is_ascii()) && expected.nfc().eq(actual.nfc()) {
+        return Some(Remark::OnlyLetters);
+    }
     if lower(expected.chars()).eq(lower(actual.chars())) {
         return Some(Remark::OnlyCase);
     }
@@ -126,6 +130,9 @@ mod tests {
             ("Free", "FREE", Some(Remark::OnlyCase)),
             ("a b", "'ab '", Some(Remark::OnlySpaces)),
             ("a b", "AB", Some(Remark::OnlyCaseAndSpaces)),
+            ("caf\u{e9}", "cafe\u{301}", Some(Remark::OnlyLetters)),
+            ("\u{212b}", "\u{c5}", Some(Remark::OnlyLetters)),
+            ("caf\u{e9}", "cafe", None),
             ("free", "base", None),
             ("'2024-01-02'", "'2024-01-03'", Some(Remark::Date(DateRemark::Days(1)))),
         ] {

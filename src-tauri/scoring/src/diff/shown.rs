@@ -100,6 +100,7 @@ impl Leaf<'_> {
             Remark::OnlyCase => "only upper and lower case differ".to_owned(),
             Remark::OnlySpaces => "only white space differs".to_owned(),
             Remark::OnlyCaseAndSpaces => "only case and white space differ".to_owned(),
+            Remark::OnlyLetters => "they look the same, but letters are written with other characters".to_owned(),
             Remark::Date(remark) => of_dates(remark),
         })
     }

@@ -169,7 +169,7 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
         return if expected == 1 { format!("the only {noun} is missing") } else { none };
     } else if right == expected && extra == 0 {
         return all_right(expected, noun);
-    } else if equal == expected && moved > 0 {
+    } else if equal == expected && (moved > 0 || !rows.reordered.is_empty()) {
         if expected == 1 { format!("the {noun} is there") } else { format!("all {expected} {noun}s are there") }
     } else {
         format!("{right} of {} right", counted(expected, noun))
@@ -188,6 +188,14 @@ fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
         let places: Vec<String> = rows.moved.first.iter().take(detail.examples).map(places).collect();
         parts.push(format!("{moved} moved{}", few(": ", &places, moved, "")));
     }
+    if !rows.reordered.is_empty() {
+        let told = |(path, of): &(String, usize)| {
+            let rows = counted(*of, noun);
+            if path.is_empty() { rows } else { format!("{} in {rows}", cut(path, PATH)) }
+        };
+        let told: Vec<String> = rows.reordered.iter().take(detail.examples).map(told).collect();
+        parts.push(format!("another order inside{}", few(": ", &told, rows.reordered.len(), "")));
+    }
     parts.join(", ")
 }
 
@@ -204,18 +212,22 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
         }
         [only] if all == 1 => Some(match (only.first.first(), only.items_of()) {
             (Some(leaf), items) if detail.examples > 0 => {
-                let what = if items.is_some() { "item" } else { "field" };
+                let what = match items {
+                    Some("") => "item of a list inside",
+                    Some(_) => "item",
+                    None => "field",
+                };
                 format!("1 {what} differs: {}", of_changed(items.unwrap_or(&only.path), leaf, detail))
             }
             (Some(_), _) => "1 field differs".to_owned(),
-            (None, Some(list)) => format!("1 item of {} {}", cut(list, PATH), only.word),
+            (None, Some(list)) => format!("1 item of {} {}", list_name(list), only.word),
             (None, None) => format!("1 field {}: {}", only.word, cut(&only.path, PATH)),
         }),
         many => {
             let told = |group: &Group<'_>| match (group.first.first(), group.items_of()) {
                 (Some(leaf), items) if group.count == 1 => of_changed(items.unwrap_or(&group.path), leaf, detail),
                 (_, Some(list)) => {
-                    let items = format!("{} of {} {}", counted(group.count, "item"), cut(list, PATH), group.word);
+                    let items = format!("{} of {} {}", counted(group.count, "item"), list_name(list), group.word);
                     if group.count == 1 { items } else { format!("{items} in {}", counted(group.rows, noun)) }
                 }
                 _ if group.count == 1 => format!("{} {}", cut(&group.path, PATH), group.word),
@@ -234,9 +246,15 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
     }
 }
 
-/// A changed value: `priority_score 84.1 → 81.9`.
+/// A changed value: `priority_score 84.1 → 81.9`. An item of a list without a name has none.
 fn of_changed(path: &str, leaf: &Leaf<'_>, detail: Detail) -> String {
-    format!("{} {}", cut(path, PATH), of_leaf(leaf, None, detail))
+    let name = if path.is_empty() { String::new() } else { format!("{} ", cut(path, PATH)) };
+    name + &of_leaf(leaf, None, detail)
+}
+
+/// A list inside a row, which is its whole row when it has no name.
+fn list_name(path: &str) -> String {
+    if path.is_empty() { "a list inside".to_owned() } else { cut(path, PATH) }
 }
 
 impl Name<'_> {

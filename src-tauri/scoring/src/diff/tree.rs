@@ -57,6 +57,8 @@ pub enum Remark {
     OnlySpaces,
     /// Two texts that differ only in case and white space.
     OnlyCaseAndSpaces,
+    /// Two texts that look the same: their letters are put together from other characters, such as `é` from `e` and its accent.
+    OnlyLetters,
     /// Two texts that are dates.
     Date(DateRemark),
 }

@@ -164,6 +164,78 @@ fn rows_are_counted_once_and_items_inside_them_are_called_items() {
 }
 
 #[test]
+fn a_list_is_told_by_its_rows_wherever_it_is() {
+    insta::assert_snapshot!(told(&[
+        ("{data: {rows: [{id: 1, n: 84}, {id: 2, n: 5}]}, t: x}", "{data: {rows: [{id: 1, n: 81}]}, t: x}"),
+        ("{data: {page: {rows: [a, b]}, n: 1}}", "{data: {page: {rows: [a, c]}, n: 2}}"),
+        ("{data: {rows: [a, b, c]}}", "{data: {rows: [a, c, b]}}"),
+        ("{data: {rows: [a], n: 1}}", "{data: {m: 1}}"),
+    ]), @r"
+    1 of 2 fields right, data.rows: 0 of 2 rows right, 1 missing (#2), 1 field differs: n 84 → 81
+    0 of 1 field right, 1 differs: data.n 1 → 2, data.page.rows: 1 of 2 items right, 1 item differs: b → c
+    0 of 1 field right, data.rows: all 3 items are there, 1 moved: c (3 → 2)
+    0 of 1 field right, 2 missing (data.rows, data.n), 1 extra (data.m)
+    ");
+}
+
+#[test]
+fn another_order_inside_rows_is_said() {
+    insta::assert_snapshot!(told(&[
+        ("[{id: 1, t: [1, 2]}, {id: 2, t: [5]}]", "[{id: 1, t: [2, 1]}, {id: 2, t: [5]}]"),
+        ("[{id: 1, t: [1, 2]}, {id: 2, t: [5, 6]}]", "[{id: 2, t: [6, 5]}, {id: 1, t: [2, 1]}]"),
+        ("[{id: 1, a: {t: [1, 2]}, n: 1}]", "[{id: 1, a: {t: [2, 1]}, n: 2}]"),
+        ("[{id: 1, t: [{x: 1, u: [1, 2]}]}]", "[{id: 1, t: [{x: 1, u: [2, 1]}]}]"),
+    ]), @r"
+    all 2 rows are there, another order inside: t in 1 row
+    all 2 rows are there, 1 moved: #1 (1 → 2), another order inside: t in 2 rows
+    0 of 1 row right, 1 field differs: n 1 → 2, another order inside: a.t in 1 row
+    the row is there, another order inside: t[].u in 1 row
+    ");
+}
+
+#[test]
+fn lists_of_lists_have_no_names_and_say_what_they_are() {
+    insta::assert_snapshot!(told(&[
+        ("[[1, 2], [3, 4]]", "[[1, 2], [3, 5]]"),
+        ("[[1, 2], [3, 4]]", "[[1, 2], [3]]"),
+        ("[[1, 2, 8], [3, 4]]", "[[1], [3]]"),
+        ("[[1, 2], [3, 4]]", "[[2, 1], [3, 4]]"),
+        ("[[{a: 1}], [{a: 2}]]", "[[{a: 1}], [{a: 3}]]"),
+        ("[{id: 1, t: [[1, 2]]}]", "[{id: 1, t: [[1, 3]]}]"),
+    ]), @r"
+    1 of 2 items right, 1 item of a list inside differs: 4 → 5
+    1 of 2 items right, 1 item of a list inside missing
+    0 of 2 items right, 3 items differ: 3 items of a list inside missing in 2 items
+    all 2 items are there, another order inside: 1 item
+    1 of 2 items right, 1 field differs: [].a 2 → 3
+    0 of 1 row right, 1 item differs: t[] 2 → 3
+    ");
+}
+
+#[test]
+fn the_path_of_a_difference_leads_to_it() {
+    let paths = |expected: &str, actual: &str| -> Vec<(Option<usize>, String)> {
+        plain(expected, actual).differences().iter().map(|found| (found.row, found.path.clone())).collect()
+    };
+    let found = |row, path: &str| vec![(row, path.to_owned())];
+    assert_eq!(
+        paths("{data: {rows: [{id: 1, n: 2}]}}", "{data: {rows: [{id: 1, n: 3}]}}"),
+        found(Some(0), "data.rows[].n")
+    );
+    assert_eq!(paths("[{id: 1, t: [5, 6]}]", "[{id: 1, t: [5]}]"), found(Some(0), "t[]"));
+    assert_eq!(paths("[[1, 2], [3, 4]]", "[[1, 2], [3]]"), found(Some(1), "[]"));
+    assert_eq!(paths("[1, 2]", "[1, 3]"), found(Some(1), ""));
+}
+
+#[test]
+fn letters_that_look_the_same_say_so() {
+    insta::assert_snapshot!(told(&[("caf\u{e9}", "cafe\u{301}"), ("[{id: 1, n: \u{e9}}]", "[{id: 1, n: e\u{301}}]")]), @r"
+    café → café (they look the same, but letters are written with other characters)
+    0 of 1 row right, 1 field differs: n é → é (they look the same, but letters are written with other characters)
+    ");
+}
+
+#[test]
 fn a_key_that_rows_lack_is_said_and_one_that_a_list_inside_them_lacks_is_not() {
     let keyed = |key: &str, expected: &str, actual: &str| {
         let options = Options { key: Some(vec![key.to_owned()]), ..Options::default() };

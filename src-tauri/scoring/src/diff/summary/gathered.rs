@@ -1,6 +1,6 @@
 //! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few examples of each kind.
 use super::{DifferenceKind, word, words};
-use crate::diff::differences::{ITEMS, each, each_of_list};
+use crate::diff::differences::{ITEMS, each_of_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
 use touchstone_formats::value::Value;
@@ -29,7 +29,7 @@ pub(super) struct Fields<'a> {
     pub(super) missing: Vec<String>,
     pub(super) extra: Vec<String>,
     pub(super) changed: Vec<(String, &'a Leaf<'a>)>,
-    /// Lists that are its fields.
+    /// Lists in it, at any depth, but for those inside others.
     pub(super) lists: Vec<(String, Rows<'a>)>,
 }
 
@@ -47,6 +47,8 @@ pub(super) struct Rows<'a> {
     pub(super) moved: Several<'a>,
     /// What differs in rows that are on both sides.
     pub(super) inside: Groups<'a>,
+    /// Lists inside rows that are in another order, by their paths, and in how many rows that is so; the most frequent first.
+    pub(super) reordered: Vec<(String, usize)>,
 }
 
 /// Some rows: how many, and the first of them.
@@ -127,22 +129,26 @@ impl<'a> Fields<'a> {
             let right = field.sides.is_equal() && !field.sides.is_moved();
             told.expected += usize::from(field.from.is_some());
             told.right += usize::from(right);
-            match &field.sides {
-                _ if right => {}
-                Sides::Both(Node::List(list)) => told.lists.push((key.into_owned(), Rows::of(list))),
-                Sides::Both(node) => each(node, &mut |_, path, kind| {
-                    let path = if path.is_empty() { key.to_string() } else { format!("{key}.{path}") };
-                    match kind {
-                        DifferenceKind::Changed(leaf) => told.changed.push((path, leaf)),
-                        DifferenceKind::Missing(_) => told.missing.push(path),
-                        DifferenceKind::Extra(_) => told.extra.push(path),
-                    }
-                }),
-                Sides::Missing(_) => told.missing.push(key.into_owned()),
-                Sides::Extra(_) => told.extra.push(key.into_owned()),
-            }
+            told.field(key.into_owned(), &field.sides);
         }
         told
+    }
+
+    /// What there is to say of a field at any depth.
+    fn field(&mut self, path: String, sides: &'a Sides<'a>) {
+        match sides {
+            Sides::Both(node) if node.is_equal() && !node.is_moved() => {}
+            Sides::Both(Node::Same(_)) => {}
+            Sides::Both(Node::Leaf(leaf)) => self.changed.push((path, leaf)),
+            Sides::Both(Node::List(list)) => self.lists.push((path, Rows::of(list))),
+            Sides::Both(Node::Map(fields)) => {
+                for field in fields.iter().filter(|field| field.counts) {
+                    self.field(format!("{path}.{}", crate::diff::words(&field.key)), &field.sides);
+                }
+            }
+            Sides::Missing(_) => self.missing.push(path),
+            Sides::Extra(_) => self.extra.push(path),
+        }
     }
 }
 
@@ -158,6 +164,7 @@ impl<'a> Rows<'a> {
             extra: Several::default(),
             moved: Several::default(),
             inside: Groups::of(list),
+            reordered: reordered(list),
         };
         for row in &list.rows {
             let equal = row.sides.is_equal();
@@ -175,6 +182,51 @@ impl<'a> Rows<'a> {
             }
         }
         told
+    }
+}
+
+/// Lists inside rows whose own rows moved.
+fn reordered(list: &List<'_>) -> Vec<(String, usize)> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for row in &list.rows {
+        let mut paths = Vec::new();
+        moves(&row.sides, &mut String::new(), &mut paths);
+        for path in paths {
+            match counts.iter_mut().find(|(known, _)| *known == path) {
+                Some((_, rows)) => *rows += 1,
+                None => counts.push((path, 1)),
+            }
+        }
+    }
+    counts.sort_by_key(|(_, rows)| std::cmp::Reverse(*rows));
+    counts
+}
+
+fn moves(sides: &Sides<'_>, path: &mut String, found: &mut Vec<String>) {
+    let length = path.len();
+    match sides {
+        Sides::Both(node) if !node.is_moved() => {}
+        Sides::Both(Node::Map(fields)) => {
+            for field in fields.iter().filter(|field| field.counts) {
+                if length > 0 {
+                    path.push('.');
+                }
+                path.push_str(&crate::diff::words(&field.key));
+                moves(&field.sides, path, found);
+                path.truncate(length);
+            }
+        }
+        Sides::Both(Node::List(list)) => {
+            if list.rows.iter().any(|row| row.moved) && !found.contains(path) {
+                found.push(path.clone());
+            }
+            path.push_str(ITEMS);
+            for row in &list.rows {
+                moves(&row.sides, path, found);
+            }
+            path.truncate(length);
+        }
+        Sides::Both(_) | Sides::Missing(_) | Sides::Extra(_) => {}
     }
 }
 
