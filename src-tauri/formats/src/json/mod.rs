@@ -33,6 +33,17 @@ pub(crate) enum Mode {
     Uncommented,
 }
 
+impl Mode {
+    fn is_lenient(self) -> bool {
+        matches!(self, Mode::Lenient | Mode::Uncommented)
+    }
+
+    /// Also those that only Python writes.
+    fn knows_all_numbers(self) -> bool {
+        self.is_lenient() || self == Mode::Back
+    }
+}
+
 /// Reads a JSON text.
 pub fn read(text: &str) -> Result<Value, ReadError> {
     read_as(text_of(text.as_bytes())?, Mode::Strict)

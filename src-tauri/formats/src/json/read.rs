@@ -99,12 +99,7 @@ impl<'a> Reader<'a> {
     }
 
     fn lenient(&self) -> bool {
-        matches!(self.mode, Mode::Lenient | Mode::Uncommented)
-    }
-
-    /// Also those that only Python writes.
-    fn knows_all_numbers(&self) -> bool {
-        self.lenient() || self.mode == Mode::Back
+        self.mode.is_lenient()
     }
 
     /// Passes over blanks, and over comments where those are accepted.
@@ -292,7 +287,7 @@ impl<'a> Reader<'a> {
     fn number(&mut self) -> Result<Value, ReadError> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
-        if self.knows_all_numbers() && self.text[self.at..].starts_with("Infinity") {
+        if self.mode.knows_all_numbers() && self.text[self.at..].starts_with("Infinity") {
             self.at += "Infinity".len();
             return Ok(Value::Number("-.inf".to_owned()));
         }
@@ -336,8 +331,8 @@ impl<'a> Reader<'a> {
             ("null", _) | ("None", true) => Value::Null,
             ("true", _) | ("True", true) => Value::Bool(true),
             ("false", _) | ("False", true) => Value::Bool(false),
-            ("NaN", _) if self.knows_all_numbers() => Value::Number(".nan".to_owned()),
-            ("Infinity", _) if self.knows_all_numbers() => Value::Number(".inf".to_owned()),
+            ("NaN", _) if self.mode.knows_all_numbers() => Value::Number(".nan".to_owned()),
+            ("Infinity", _) if self.mode.knows_all_numbers() => Value::Number(".inf".to_owned()),
             _ => return Err(self.fault("This is no JSON value.")),
         };
         self.at += length;
