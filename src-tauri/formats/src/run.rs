@@ -3,6 +3,7 @@
 use crate::stabletoolbench::Pair;
 use crate::value::Value;
 use crate::{answer, json};
+use std::borrow::Cow;
 
 /// A run as its files tell it.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -337,6 +338,14 @@ impl Kept {
     /// The answer; none when it was too long to be kept.
     pub fn value(&self) -> Option<Value> {
         json::read_back(self.json.as_deref()?).ok()
+    }
+
+    /// As [`json::write`] writes it, with numbers that JSON does not know as text: what names an answer, however it is kept.
+    pub fn plain(&self) -> Option<Cow<'_, str>> {
+        let json = self.json.as_deref()?;
+        let may_differ = json.contains("NaN") || json.contains("Infinity");
+        let value = may_differ.then(|| self.value()).flatten();
+        Some(value.map_or(Cow::Borrowed(json), |value| Cow::Owned(json::write(&value, false))))
     }
 }
 

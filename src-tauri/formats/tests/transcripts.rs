@@ -335,6 +335,11 @@ fn an_answer_is_kept_as_it_was_whatever_its_numbers_are() {
         "conversation:\n- user_message: hi\n- assistant_message: |\n    ```json\n    [NaN, -Infinity]\n    ```\n";
     let (fenced, plain) = (kept(fenced), kept("output: {}\nanswer: [.nan, -.inf]\n"));
     assert_eq!((fenced.value(), fenced.lenient, plain.lenient), (plain.value(), true, false));
+    for text in ["[.nan, 'a NaN', {Infinity: -.inf}]", "[1, 2.50, x]"] {
+        let run = transcript::read(format!("output: {{}}\nanswer: {text}\n").as_bytes()).unwrap();
+        let named = touchstone_formats::json::write(&run.answer.as_ref().unwrap().value, false);
+        assert_eq!(run.outline().answer.unwrap().plain().as_deref(), Some(named.as_str()), "one name for it");
+    }
 }
 
 #[test]
