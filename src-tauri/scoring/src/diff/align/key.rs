@@ -128,6 +128,7 @@ fn without_key(
 }
 
 /// A field that may tell which row is which.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Candidate<'a> {
     name: &'a str,
     /// Its name ends in `id`.
