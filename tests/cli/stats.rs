@@ -170,3 +170,19 @@ fn what_differs_is_shown_with_its_doubt() {
     let turned = sandbox.run(&["stats", "--baseline", "tool_calling/o1"]);
     assert!(turned.out.contains("p = 0.016. It is better."), "{}", turned.out);
 }
+
+#[test]
+fn tries_are_told_that_most_rows_have_and_over_which() {
+    let runs = [("t0", 3), ("t1", 2), ("t2", 1)].into_iter().flat_map(|(task, runs)| {
+        (1..=runs).map(move |run| format!("results/{task}-tool_calling-o1-variation0-run{run}.yaml"))
+    });
+    let tasks = (0..3).map(|task| format!("tasks/t{task}.yaml"));
+    let files: Vec<(String, &str)> =
+        tasks.map(|task| (task, TASK)).chain(runs.map(|run| (run.replace("-run1.", "."), ANSWERED))).collect();
+    let sandbox =
+        Sandbox::with("stats-tries", &files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>());
+    let group = &document(&sandbox, &[])["groups"][0];
+    assert_eq!((&group["told_tries"], group["tries"].as_array().unwrap().len()), (&2.into(), 3));
+    let out = sandbox.run(&["stats"]).out;
+    assert!(out.contains("pass@2") && out.contains("1.000 (over 2 of 3 rows)"), "{out}");
+}
