@@ -218,6 +218,58 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
 }
 
 #[test]
+fn a_copy_takes_nothing_that_was_brought_to_a_copy_that_is_gone() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    bench.wait_state(NAME, RunState::Answered);
+    let second = "results/count-tool_calling-scripted-variation0-run2.yaml";
+    let mut brought = Vec::new();
+    for _ in 0..2 {
+        let copied = bench.app().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
+        assert_eq!(ended(&bench, &continued(&bench, &copied)).done, 1);
+        brought.push(said(&bench, second).contains("107"));
+        bench.remove(second);
+        let sql = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
+        sql.execute("UPDATE things SET number = number + 50", []).unwrap();
+    }
+    assert_eq!(brought, [false, true], "the call of the second copy was run");
+    assert_eq!(server.delivered(), 6);
+}
+
+#[test]
+fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() {
+    let server = Scripted::always(says(ANSWER));
+    let no_key = workspace(&server, ", api_key_env: KEY_THAT_IS_NOT_SET", "");
+    let file = "conversation:\n- user_message: How many?\n- assistant_message: 7\nanswer: 7\n";
+    let bench = folder_of(&no_key, PLAIN).file(RUN, file).key("ANOTHER_KEY", "0123456789").open();
+    let id = id(&bench, RUN);
+    let refused = [
+        bench.app().nudge_run(&id, "More.").unwrap_err().message,
+        bench.app().fork_run(&id, 1, Some("More.")).unwrap_err().message,
+    ];
+    for why in refused {
+        assert!(why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
+    }
+    assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), file);
+    assert_eq!((fs::read_dir(bench.path("results")).unwrap().count(), bench.app().launches().len()), (1, 0));
+    assert_eq!(bench.app().fork_run(&id, 1, None).unwrap().launch, None, "a copy alone asks nobody");
+}
+
+#[test]
+fn a_retry_changes_no_file_where_the_model_cannot_be_asked_any_more() {
+    let server = Scripted::start(|_| refuses(400, "invalid_request_error", "no"));
+    let bench = plain(&server);
+    let launched = bench.app().start_launch(&request()).unwrap();
+    assert_eq!(ended(&bench, &launched.launch).failed, 1);
+    let before = fs::read_to_string(bench.path(RUN)).unwrap();
+    bench.write("touchstone.yaml", workspace(&server, ", api_key_env: KEY_THAT_IS_NOT_SET", ""));
+    let why = bench.app().retry_launch(&launched.launch).unwrap_err().message;
+    assert!(why.contains(NAME) && why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
+    assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), before);
+}
+
+#[test]
 fn a_copy_of_half_a_turn_leaves_out_the_calls_that_were_not_run() {
     let server = Scripted::start(|seen| {
         let texts = seen.json()["messages"].to_string();

@@ -12,7 +12,7 @@ use crate::results::{open, query};
 use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
 use crate::runs::drive::{Account, Around, Crew, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
-use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned};
+use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
 use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
@@ -109,11 +109,25 @@ impl App {
             }
             Some(job)
         };
-        let jobs = old.jobs.iter().filter_map(again).collect();
+        let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
         let mut setup = self.setup()?;
+        let jobs = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
         self.begin(&open, setup, jobs, Vec::new())
+    }
+
+    /// Those of these that can be made here: what is there stays as it is where nobody could be asked.
+    fn ready_jobs(&self, open: &OpenFolder, setup: &Setup, jobs: Vec<Job>) -> Result<Vec<Job>, AppError> {
+        let why = self.unready_of(open, setup, jobs.iter().map(|job| &job.slot));
+        let (ready, refused): (Vec<_>, Vec<_>) = jobs.into_iter().zip(why).partition(|(_, why)| why.is_none());
+        match refused.into_iter().next().filter(|_| ready.is_empty()) {
+            Some((job, why)) => {
+                let why = format!("Nothing can be run. {}: {}", job.slot.path, why.unwrap_or_default());
+                Err(AppError::new(Code::BadRequest, why))
+            }
+            None => Ok(ready.into_iter().map(|(job, _)| job).collect()),
+        }
     }
 
     /// The open folder's plan of a request, with what the runs are made with.
@@ -136,30 +150,50 @@ impl App {
 
     /// Moves what is owed but cannot be made here to what is skipped, with the reason.
     fn refuse_unready(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
-        let mut keys: HashMap<(String, String), Option<String>> = HashMap::new();
-        let mute = if plan.owed.is_empty() { Vec::new() } else { self.mute(open, setup) };
-        let (mut owed, mut refused) = (Vec::new(), Vec::new());
-        for planned in std::mem::take(&mut plan.owed) {
-            let at = &planned.slot.at;
-            let replayed = setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
-            let why = if replayed {
-                self.unready(open, setup, at)
-            } else {
-                // The same for every task, and a keyring is slow to ask.
-                let known = keys.entry((at.system.clone(), at.model.clone()));
-                known.or_insert_with(|| self.unready(open, setup, at)).clone()
-            };
-            let uses = |tool: &str| {
-                planned.slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool))
-            };
-            let silent = || mute.iter().find(|(tool, _)| at.system != "promptql" && !replayed && uses(tool));
-            match why.or_else(|| silent().map(|(_, why)| why.clone())) {
+        let slots = plan.owed.iter().map(|planned| &planned.slot);
+        let why = self.unready_of(open, setup, slots);
+        let mut owed = Vec::new();
+        for (planned, why) in std::mem::take(&mut plan.owed).into_iter().zip(why) {
+            match why {
                 None => owed.push(planned),
-                Some(why) => refused.push(Planned { decision: Decision::refused(why), ..planned }),
+                Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
             }
         }
         plan.owed = owed;
-        plan.skipped.append(&mut refused);
+    }
+
+    /// Why each of these cannot be made here, though it may be owed; none where it can.
+    fn unready_of<'s>(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        slots: impl Iterator<Item = &'s Slot>,
+    ) -> Vec<Option<String>> {
+        let mut keys: HashMap<(String, String), Option<String>> = HashMap::new();
+        let mut mute = None;
+        let mut why = |slot: &Slot| {
+            let at = &slot.at;
+            if setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay) {
+                return self.unready(open, setup, at);
+            }
+            // The same for every task, and a keyring is slow to ask.
+            let known = keys.entry((at.system.clone(), at.model.clone()));
+            let why = known.or_insert_with(|| self.unready(open, setup, at)).clone();
+            let mute: &Vec<_> = mute.get_or_insert_with(|| self.mute(open, setup));
+            let uses =
+                |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
+            let silent = || mute.iter().find(|(tool, _)| at.system != "promptql" && uses(tool));
+            why.or_else(|| silent().map(|(_, why)| why.clone()))
+        };
+        slots.map(&mut why).collect()
+    }
+
+    /// Says no before anything is written, where a run that is gone on with by hand could not be made.
+    pub(super) fn check_ready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Result<(), AppError> {
+        match self.unready_of(open, setup, std::iter::once(slot)).pop().flatten() {
+            None => Ok(()),
+            Some(why) => Err(AppError::new(Code::BadRequest, why)),
+        }
     }
 
     /// Tools of virtual APIs whose simulator could not be asked, with the reason.

@@ -48,6 +48,7 @@ impl App {
         if found.step.is_none() && found.act != crate::rows::Act::Nothing {
             return Err(cannot(found.why));
         }
+        self.check_ready(&open, &setup, &slot)?;
         self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners)
     }
 
@@ -57,6 +58,10 @@ impl App {
         let message = message.map(worded).transpose()?;
         let setup = self.setup()?;
         let original = slot(&open, &setup, row(&open, id)?).map_err(cannot)?;
+        if message.is_some() {
+            // A copy alone asks nobody.
+            self.check_ready(&open, &setup, &original)?;
+        }
         let dir = &open.flow.roots.output_dir;
         let bytes = disk::read(dir, &original.path, MOST_BYTES).map_err(|error| cannot(error.to_string()))?;
         let bytes = bytes.ok_or_else(|| AppError::new(Code::Gone, "The file of this run is not there any more."))?;
@@ -65,6 +70,8 @@ impl App {
             fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
         let (at, lock) = free(dir, &original)?;
         let path = names::write(&at);
+        // Of a run that was taken away the journal may be left, and no reply of it is one to this copy.
+        publish::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
         publish::replace(dir, &path, copy.write().as_bytes()).map_err(|error| cannot(error.to_string()))?;
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
