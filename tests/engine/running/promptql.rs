@@ -72,6 +72,16 @@ fn both_versions_are_asked_and_the_last_artifact_of_its_name_is_the_answer() {
 }
 
 #[test]
+fn a_reply_that_was_taken_away_is_asked_for_anew() {
+    let server = Scripted::always(Reply::json(&answers()));
+    let bench = folder(&server, V2);
+    for asked in 1..=3 {
+        assert_eq!((run(&bench, &wanted()).done, server.delivered()), (1, asked));
+        bench.remove(PQL);
+    }
+}
+
+#[test]
 fn an_error_is_kept_as_it_came_and_the_run_is_made_again_from_the_start() {
     let server = Scripted::start(|seen| match seen.number {
         0 => refuses(400, "bad_request", "no such build"),

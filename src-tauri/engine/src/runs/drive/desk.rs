@@ -65,6 +65,13 @@ impl Desk {
         }
     }
 
+    /// Notes that nothing the journal has by now is to be taken again.
+    pub(super) async fn outlive(&self) {
+        if let Err(error) = self.journal.append(Record::Anew).await {
+            tracing::warn!(%error, "that the file has everything was not noted in the journal");
+        }
+    }
+
     /// Notes what a tool returned, so that it is not run again. Where that does not work, it is: nobody paid for it.
     pub(super) fn note(&self, ran: Ran) {
         if let Err(error) = self.journal.note(Record::Tool(ran)) {

@@ -119,6 +119,8 @@ impl Asking<'_> {
         };
         self.file.set_facts(&facts);
         self.desk.write(self.file.write()).await?;
+        // From here on the file has it: where somebody takes that away, PromptQL is asked anew.
+        self.desk.outlive().await;
         Ok(ended)
     }
 
