@@ -11,8 +11,8 @@ use touchstone_engine::rows::{Act, LaunchRequest};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
 
-/// The document with its first items; so many calls at its end as if they were not run yet.
-fn earlier(document: &Document, items: usize, open: usize) -> Document {
+/// The document with its first items; so many calls at its end without what they brought.
+fn cut(document: &Document, items: usize, open: usize) -> Document {
     let mut left = document.items()[..items].to_vec();
     for item in left.iter_mut().rev().take(open) {
         let Value::Map(entries) = item else { continue };
@@ -21,13 +21,16 @@ fn earlier(document: &Document, items: usize, open: usize) -> Document {
             entries.retain(|(key, _)| !matches!(key.text(), Some("result" | "error" | "seconds")));
         }
     }
-    let mut earlier = document.clone();
-    earlier.set("conversation", Value::List(left));
-    earlier.remove("answer");
-    for fact in ["finished", "turns", "usage", "cost"] {
-        earlier = without(earlier, fact);
-    }
-    earlier
+    let mut cut = document.clone();
+    cut.set("conversation", Value::List(left));
+    cut.remove("answer");
+    cut
+}
+
+/// The same, as the run wrote it when it had come that far.
+fn earlier(document: &Document, items: usize, open: usize) -> Document {
+    let facts = ["finished", "turns", "usage", "cost", "journal"];
+    facts.into_iter().fold(cut(document, items, open), without)
 }
 
 fn without(mut document: Document, fact: &str) -> Document {
@@ -48,8 +51,13 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
     assert_eq!(run(&bench, &request()).done, 1);
     let (whole, text) = (document(&bench, RUN), fs::read_to_string(bench.path(RUN)).unwrap());
     assert_eq!((whole.items().len(), server.delivered()), (6, 3), "{text}");
-    let kept = journal(&bench, NAME);
-    assert_eq!(kept.lines().count(), 6, "three replies and three calls");
+    let kept = || {
+        let text = journal(&bench, NAME);
+        let lasting = text.lines().filter(|line| !line.contains(r#""failed":true"#));
+        lasting.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (before, says) = (kept(), said(&bench, RUN));
+    assert_eq!(before.len(), 5, "three replies, and two calls that worked");
     for (items, open) in [(1, 0), (3, 2), (3, 1), (3, 0), (5, 1), (5, 0), (6, 0)] {
         bench.write(RUN, earlier(&whole, items, open).write());
         let plan = bench.app().plan_launch(&request()).unwrap();
@@ -57,10 +65,51 @@ fn from_every_earlier_state_a_run_comes_to_the_same_end_and_buys_nothing_again()
         let view = run(&bench, &request());
         assert_eq!((view.done, view.tokens), (1, None), "{items} {open}: {:?}", view.runs);
         let again = document(&bench, RUN);
-        assert_eq!((again.items(), again.get("answer")), (whole.items(), whole.get("answer")), "{items} {open}");
+        assert_eq!((said(&bench, RUN), again.get("answer")), (says.clone(), whole.get("answer")), "{items} {open}");
         assert_eq!(server.delivered(), 3, "{items} {open}: something was bought twice");
-        assert_eq!(journal(&bench, NAME), kept, "{items} {open}: nothing was run twice either");
+        assert_eq!(kept(), before, "{items} {open}: nothing that worked was run twice either");
     }
+}
+
+/// Changes the database of the folder.
+fn change(bench: &crate::bench::Bench, sql: &str) {
+    rusqlite::Connection::open(bench.path("data/things.db")).unwrap().execute_batch(sql).unwrap();
+}
+
+#[test]
+fn what_somebody_takes_out_of_a_finished_run_is_asked_for_and_run_anew() {
+    let server = Scripted::start(calls_then_answers);
+    let says_no_time = "systems: { tool_calling: { system_prompt: Be brief. } }\n";
+    let bench = folder_with(&workspace(&server, "", says_no_time), PLAIN);
+    assert_eq!(run(&bench, &request()).done, 1);
+    let usage = || fact(&bench, RUN, "usage").unwrap();
+    assert_eq!((server.delivered(), usage().contains("200")), (2, true), "{}", usage());
+    // Without the last word.
+    bench.write(RUN, cut(&document(&bench, RUN), 2, 0).write());
+    let view = run(&bench, &request());
+    assert_eq!((view.done, view.tokens, server.delivered()), (1, Some(110), 3), "{:?}", view.runs);
+    assert_eq!(usage(), r#"{"input_tokens":300,"output_tokens":30}"#, "each reply is counted once");
+    // Without what the call brought.
+    change(&bench, "UPDATE things SET number = 100 WHERE name = 'stones'");
+    bench.write(RUN, cut(&document(&bench, RUN), 2, 1).write());
+    assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 4));
+    assert!(said(&bench, RUN).contains("104"), "the call was run: {}", said(&bench, RUN));
+    assert_eq!(usage(), r#"{"input_tokens":400,"output_tokens":40}"#);
+}
+
+#[test]
+fn a_call_that_failed_is_tried_again_when_its_error_is_taken_out_of_a_run_that_was_cut_off() {
+    let server = Scripted::start(|seen| match count(seen, "tool") {
+        0 => calls(&[("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#)]),
+        _ => says(ANSWER),
+    });
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
+    change(&bench, "CREATE TABLE later (n INTEGER); INSERT INTO later VALUES (77)");
+    bench.write(RUN, earlier(&document(&bench, RUN), 2, 1).write());
+    assert_eq!(run(&bench, &request()).done, 1);
+    assert!(said(&bench, RUN).contains("77"), "{}", said(&bench, RUN));
 }
 
 const HEAD: &str = "remark: mine\nconversation:\n- user_message: How many?\n";

@@ -58,7 +58,7 @@ impl Work {
     async fn ask_target_of(&self, asked: &str, call: &Call) -> Option<Said> {
         let Job { target, redactor, wish, .. } = &self.job;
         let journal = self.journal();
-        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call));
+        let kept = journal.as_ref().and_then(|journal| journal.find_outcome(sheet::TURN, call, 0));
         if let Some(columns) = kept.and_then(|kept| sheet::kept(wish, kept)) {
             self.course.lock().progress.answered += 1;
             return Some(Ok(columns));

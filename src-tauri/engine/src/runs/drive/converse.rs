@@ -257,7 +257,7 @@ impl Talk<'_> {
     async fn call_tools(&mut self) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
         for open in self.script.open_calls() {
-            if let Some((outcome, ms)) = self.desk.journal.find_outcome(open.turn, &open.call) {
+            if let Some((outcome, ms)) = self.came_before(open.turn, &open.call) {
                 self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
                 continue;
             }
@@ -284,6 +284,13 @@ impl Talk<'_> {
                 () = due => self.save().await?,
             }
         }
+    }
+
+    /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again: it may be mended by now,
+    /// and nobody paid for it.
+    pub(super) fn came_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+        let from = ask::from_line(self.script.facts().journal);
+        self.desk.journal.find_outcome(turn, call, from).filter(|(outcome, _)| !outcome.failed())
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {
@@ -354,19 +361,23 @@ impl Talk<'_> {
 
     /// Writes that it has finished.
     pub(super) async fn end(&mut self) -> Result<Ended, Halt> {
-        let mut facts = self.script.facts();
-        facts.finished = Some(clock::written(clock::now_ms()));
-        self.script.set_facts(&facts);
+        self.closed();
         self.save().await?;
         Ok((if self.script.has_answer() { Ending::Answered } else { Ending::NoAnswer }, None))
     }
 
-    /// The run ends in an error; what was bought for it is not taken again when it goes on.
-    pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+    /// Notes that the run is over, and that all its journal has by now is in the file: what somebody takes out of the file later is
+    /// meant to be asked for, or run, anew.
+    fn closed(&mut self) {
         let mut facts = self.script.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
         facts.journal = Some(self.desk.journal.lines() as u64);
         self.script.set_facts(&facts);
+    }
+
+    /// The run ends in an error; what was bought for it is not taken again when it goes on.
+    pub(super) async fn fail(&mut self, error: Value) -> Result<Ended, Halt> {
+        self.closed();
         let error = clean::error(&self.crew.redactor, error);
         let why = error.text().or_else(|| error.get("message")?.text()).map(str::to_owned);
         self.script.fail(&error);

@@ -98,7 +98,7 @@ impl<'a> Quest<'a> {
         let mut calls = JoinSet::new();
         for at in open {
             let Some((call, reply)) = self.call(at) else { continue };
-            if let Some((outcome, ms)) = self.talk.desk.journal.find_outcome(reply, &call) {
+            if let Some((outcome, ms)) = self.talk.came_before(reply, &call) {
                 self.close(at, outcome, ms);
                 continue;
             }

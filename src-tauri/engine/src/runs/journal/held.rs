@@ -66,9 +66,10 @@ impl Held {
         !self.ran.is_empty()
     }
 
-    /// The runs of a call, latest first.
-    pub(super) fn ran(&self, turn: u32, hash: &str) -> impl Iterator<Item = &Ran> + use<'_> {
+    /// The runs of a call in the lines from this one on, latest first.
+    pub(super) fn ran(&self, turn: u32, hash: &str, from: usize) -> impl Iterator<Item = &Ran> + use<'_> {
         let lines = self.ran.get(&(turn, hash.to_owned())).map(Vec::as_slice).unwrap_or_default();
+        let lines = &lines[lines.partition_point(|line| *line < from)..];
         lines.iter().rev().filter_map(|line| match &self.records[*line] {
             Record::Tool(ran) => Some(ran),
             _ => None,
@@ -124,11 +125,11 @@ mod tests {
             prop_assert_eq!(held.find(&hash, from, turn), walked.iter().rev().map(|one| one.1).find(|one| one.is_usable()));
             prop_assert_eq!(held.attempts_at(&hash, from, turn).collect::<Vec<_>>(), walked);
             let turn = turn.unwrap_or(1);
-            let ran = records.iter().rev().filter_map(|record| match record {
+            let ran = records.iter().skip(from).rev().filter_map(|record| match record {
                 Record::Tool(ran) if ran.turn == turn && ran.hash == hash => Some(ran),
                 _ => None,
             });
-            prop_assert_eq!(held.ran(turn, &hash).collect::<Vec<_>>(), ran.collect::<Vec<_>>());
+            prop_assert_eq!(held.ran(turn, &hash, from).collect::<Vec<_>>(), ran.collect::<Vec<_>>());
         }
     }
 

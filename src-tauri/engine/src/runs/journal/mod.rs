@@ -43,7 +43,7 @@ impl Kept {
 
     /// What came of a call of an assistant turn, and how many milliseconds that took.
     pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        outcome(&self.0, turn, call)
+        outcome(&self.0, turn, call, 0)
     }
 
     /// True when there is anything that came of a call.
@@ -52,8 +52,8 @@ impl Kept {
     }
 }
 
-fn outcome(held: &Held, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-    let mut ran = held.ran(turn, &call_hash(call)).filter(|ran| ran.id == call.id);
+fn outcome(held: &Held, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
+    let mut ran = held.ran(turn, &call_hash(call), from).filter(|ran| ran.id == call.id);
     ran.find_map(|ran| Some((ran.outcome()?, ran.ms)))
 }
 
@@ -189,9 +189,10 @@ impl Journal {
         lock(&self.inner).held.find(hash, from, turn).cloned()
     }
 
-    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took.
-    pub fn find_outcome(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        outcome(&lock(&self.inner).held, turn, call)
+    /// What came of a call of an assistant turn, when it was run already, and how many milliseconds that took; in the lines from
+    /// this one on.
+    pub fn find_outcome(&self, turn: u32, call: &Call, from: usize) -> Option<(Outcome, u64)> {
+        outcome(&lock(&self.inner).held, turn, call, from)
     }
 
     /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,

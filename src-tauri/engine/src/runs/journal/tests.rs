@@ -81,9 +81,9 @@ fn a_tool_that_was_run_is_not_run_again_unless_the_call_was_edited() {
     let outcome = Outcome::Error("no such table".into());
     journal.append_now(Record::Tool(Ran::new(3, &call, &outcome, 1, 2))).unwrap();
     let journal = Journal::open(dir.path(), RUN).unwrap();
-    assert_eq!(journal.find_outcome(3, &call).map(|(outcome, _)| outcome), Some(outcome));
-    assert_eq!(journal.find_outcome(2, &call), None);
-    assert_eq!(journal.find_outcome(3, &Call { name: "u".into(), ..call }), None);
+    assert_eq!(journal.find_outcome(3, &call, 0).map(|(outcome, _)| outcome), Some(outcome));
+    assert_eq!(journal.find_outcome(2, &call, 0), None);
+    assert_eq!(journal.find_outcome(3, &Call { name: "u".into(), ..call }, 0), None);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_was_used_or_is_wanted_anew_does_not_count_any_more() {
         let kept = look(dir.path(), RUN).unwrap().find("a").is_some();
         let reply = journal.find("a", 0, None).is_some();
         assert_eq!((kept, journal.attempts_at("a", 0, None).len() == 1), (reply, reply));
-        (reply, journal.find_outcome(1, &call).is_some())
+        (reply, journal.find_outcome(1, &call, 0).is_some())
     };
     for (record, reply, outcome) in [
         (reply("a", 200, "first"), true, false),
@@ -214,7 +214,7 @@ fn what_nobody_paid_for_is_in_the_file_at_once_and_comes_back_in_order() {
     let outcome = Outcome::Result("rows".into());
     journal.append_now(reply("a", 200, "first")).unwrap();
     journal.note(Record::Tool(Ran::new(1, &call, &outcome, 3, 4))).unwrap();
-    assert_eq!(Journal::open(dir.path(), RUN).unwrap().find_outcome(1, &call).map(|found| found.0), Some(outcome));
+    assert_eq!(Journal::open(dir.path(), RUN).unwrap().find_outcome(1, &call, 0).map(|found| found.0), Some(outcome));
     journal.append_now(reply("b", 200, "second")).unwrap();
     let again = Journal::open(dir.path(), RUN).unwrap();
     assert_eq!((bodies(&again), again.lines()), (vec!["first".to_owned(), "second".to_owned()], 3));

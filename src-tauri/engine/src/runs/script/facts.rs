@@ -29,7 +29,7 @@ pub struct Facts {
     pub version: Option<String>,
     /// Which transcript it was copied from.
     pub forked_from: Option<ForkedFrom>,
-    /// Lines of the journal when it ended in an error: what led there is not taken from it again.
+    /// Lines of the journal when it ended: what led there is not taken from it again.
     pub journal: Option<u64>,
 }
 
