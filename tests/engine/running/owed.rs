@@ -277,6 +277,45 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
 }
 
 #[test]
+fn a_result_is_found_under_every_name_that_is_read() {
+    let done = "conversation:\n- user_message: How many?\n- assistant_message: 7\nanswer: 7\n";
+    let waits = format!("{done}").replace("answer: 7\n", "- user_message: And now?\n");
+    for name in ["count.yaml-tool_calling-scripted-variation0.yaml", "count-tool_calling-scripted-variation0.yml"] {
+        let server = Scripted::always(says(ANSWER));
+        let path = format!("results/{name}");
+        let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(&path, done).open();
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped[0].act, plan.skipped[0].path.as_str()), (0, Act::Nothing, name));
+        bench.write(&path, &waits);
+        assert_eq!(run(&bench, &request()).done, 1);
+        assert!(said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(), "{name}: no second file");
+        let again = LaunchRequest { start_over: true, ..request() };
+        assert_eq!(run(&bench, &again).done, 1);
+        assert!(!said(&bench, &path).contains("And now?") && !bench.path(RUN).exists(), "{name}: no second file");
+        let second = format!("results/{}", name.replace("variation0", "variation0-run2"));
+        bench.write(&second, done);
+        let id = bench.app().run_of(&bench.path(&path)).unwrap();
+        bench.wait_state(name, touchstone_engine::rows::RunState::Answered);
+        bench.app().fork_run(&id, 1, None).unwrap();
+        assert!(bench.path(&RUN.replace("variation0", "variation0-run3")).exists(), "{name}: the second is taken");
+    }
+}
+
+#[test]
+fn two_results_of_one_run_are_named_and_none_of_them_is_touched() {
+    let server = Scripted::always(says(ANSWER));
+    let other = "results/count.yaml-tool_calling-scripted-variation0.yaml";
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, HEAD).file(other, HEAD).open();
+    for start_over in [false, true] {
+        let plan = bench.app().plan_launch(&LaunchRequest { start_over, ..request() }).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(plan.skipped[0].why, @"There is more than one result of this run: count-tool_calling-scripted-variation0.yaml and count.yaml-tool_calling-scripted-variation0.yaml. Move one of them out of the output directory.");
+        }
+    }
+}
+
+#[test]
 fn a_request_that_means_nothing_is_refused_with_what_there_is() {
     let server = Scripted::always(says(ANSWER));
     let bench = folder_with(&workspace(&server, "", ""), PLAIN);

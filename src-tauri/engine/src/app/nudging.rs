@@ -1,6 +1,6 @@
 //! Going on with one run: a message added by hand, or a copy that is continued differently.
 use super::launching::id_of;
-use super::wishes::slot;
+use super::wishes::{Files, slot};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::query;
@@ -12,6 +12,7 @@ use crate::runs::launch::Listener;
 use crate::runs::lock::{LockError, RunLock};
 use crate::runs::look::MOST_BYTES;
 use crate::runs::{disk, fork, look, plan, publish};
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,7 +69,7 @@ impl App {
         let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
         let copy =
             fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
-        let (at, lock) = free(dir, &original)?;
+        let (at, lock) = free(dir, &original, Files::new(&open, &setup))?;
         let path = names::write(&at);
         // Of a run that was taken away the journal may be left, and no reply of it is one to this copy.
         publish::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
@@ -96,14 +97,16 @@ impl App {
 }
 
 /// The first repeat that is free, taken: two copies made at once get two files.
-fn free(dir: &Path, original: &plan::Slot) -> Result<(Coordinates, RunLock), AppError> {
+fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordinates, RunLock), AppError> {
     let mut at = original.at.clone();
+    let files = RefCell::new(files);
     loop {
         // What cannot even be looked at is no reason to go on counting.
-        let is_taken = |path: &str| match disk::read(dir, path, MOST_BYTES) {
+        let is_there = |path: &str| match disk::read(dir, path, MOST_BYTES) {
             Ok(there) => there.is_some(),
             Err(error) => error.kind == DiskErrorKind::InTheWay,
         };
+        let is_taken = |at: &Coordinates| !files.borrow_mut().of(at).is_empty() || is_there(&names::write(at));
         at = plan::next_repeat(&at, original.task.repeat, is_taken);
         let copy = plan::Slot::new(Arc::clone(&original.task), at.clone());
         if let Some(why) = copy.too_long() {

@@ -5,10 +5,13 @@ use crate::paths;
 use crate::results::query;
 use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, SearchOptions, TaskChoice, Trouble};
 use crate::runs::drive::not_recorded;
-use crate::runs::plan::{self, Decision, Matrix, Planned, Shard, Slot, Wish};
+use crate::runs::look;
+use crate::runs::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, Wish};
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::python;
+use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 use touchstone_formats::names::{Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
@@ -178,14 +181,38 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
         );
         return Err(error.hint("Choose fewer tasks, models or repeats, or launch them part by part."));
     }
-    let matrix = plan::matrix(&tasks, &wish);
+    let mut matrix = plan::matrix(&tasks, &wish);
     if let Some(pattern) = matrix.unmatched.first() {
         let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
         return Err(error.hint(
             "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
         ));
     }
+    let mut files = Files::new(open, setup);
+    matrix.find(|at| files.of(at));
     Ok(Wished { matrix, refused: Vec::new() })
+}
+
+/// Which files runs have, by the names in the folders they are in, each of which is listed once.
+pub(super) struct Files<'a> {
+    output_dir: &'a Path,
+    models: Vec<&'a str>,
+    folders: HashMap<String, Named>,
+}
+
+impl<'a> Files<'a> {
+    pub(super) fn new(open: &'a OpenFolder, setup: &'a Setup) -> Self {
+        let models = setup.models.iter().map(|model| model.name.as_str()).collect();
+        Self { output_dir: &open.flow.roots.output_dir, models, folders: HashMap::new() }
+    }
+
+    pub(super) fn of(&mut self, at: &Coordinates) -> Vec<String> {
+        let folder = at.task.rsplit_once('/').map_or("", |(folder, _)| folder);
+        if !self.folders.contains_key(folder) {
+            self.folders.insert(folder.to_owned(), look::named(self.output_dir, folder, &self.models));
+        }
+        self.folders.get(folder).and_then(|named| named.get(at)).cloned().unwrap_or_default()
+    }
 }
 
 fn promptql_trouble(setup: &Setup) -> Option<Trouble> {

@@ -1,7 +1,9 @@
 //! Looks at what is on disk of a run, for the plan. Takes no lock and changes nothing.
-use super::plan::{File, OnDisk};
-use super::{disk, disk::DiskErrorKind, lock};
+use super::disk::{DiskErrorKind, Folder};
+use super::plan::{File, Named, OnDisk};
+use super::{disk, lock};
 use std::path::Path;
+use touchstone_formats::names;
 
 /// A longer transcript is none that is gone on with.
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
@@ -16,6 +18,23 @@ pub fn look(output_dir: &Path, path: &str) -> OnDisk {
         Err(error) => File::Damaged(error.why),
     };
     OnDisk { file, locked_by: lock::held_by(output_dir, path) }
+}
+
+/// The files in a folder of the output directory that are runs by their names, in any of the ways that are read. What cannot be
+/// listed has none: whoever looks at the file itself says why.
+pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
+    let folders: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let found = Folder::find(output_dir, &folders).ok().flatten();
+    let names = found.map(|found| found.names("")).unwrap_or_default();
+    let path = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
+    let mut named = Named::new();
+    for path in names.into_iter().map(path) {
+        if let Some(at) = names::read(&path, models) {
+            named.entry(at).or_default().push(path);
+        }
+    }
+    named.values_mut().for_each(|paths| paths.sort());
+    named
 }
 
 #[cfg(test)]

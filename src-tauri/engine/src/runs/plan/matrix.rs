@@ -1,7 +1,7 @@
 //! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
 use super::glob;
 use crate::runs::way::Way;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
@@ -11,6 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 const MOST_REPEATS: u32 = 1_000;
 /// File systems take names of 255 bytes, and that of the journal is one longer than that of the result.
 const LONGEST_NAME: usize = 254;
+
+/// Files by which runs they are: a run has one, or somebody copied it.
+pub type Named = HashMap<Coordinates, Vec<String>>;
 
 /// One run that could be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -192,10 +195,32 @@ impl Matrix {
     }
 }
 
+impl Matrix {
+    /// Gives runs the files that they have already, under whatever names. Of two files of one run nobody knows which is meant.
+    pub fn find(&mut self, mut named: impl FnMut(&Coordinates) -> Vec<String>) {
+        for mut slot in std::mem::take(&mut self.slots) {
+            match named(&slot.at).as_slice() {
+                [] => self.slots.push(slot),
+                [only] => {
+                    slot.path.clone_from(only);
+                    self.slots.push(slot);
+                }
+                [first, others @ ..] => {
+                    let (others, them) = (others.join(" and "), if others.len() == 1 { "one" } else { "all but one" });
+                    let why = format!(
+                        "There is more than one result of this run: {first} and {others}. Move {them} of them out of the output directory."
+                    );
+                    self.skipped.push((slot, why));
+                }
+            }
+        }
+    }
+}
+
 /// The coordinates of a copy of a run: the first repeat that is free and that the task itself does not use.
-pub fn next_repeat(at: &Coordinates, task_repeats: u32, is_taken: impl Fn(&str) -> bool) -> Coordinates {
+pub fn next_repeat(at: &Coordinates, task_repeats: u32, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
     let mut next = Coordinates { repeat: task_repeats.max(at.repeat).max(1).saturating_add(1), ..at.clone() };
-    while is_taken(&names::write(&next)) && next.repeat < u32::MAX {
+    while is_taken(&next) && next.repeat < u32::MAX {
         next.repeat += 1;
     }
     next

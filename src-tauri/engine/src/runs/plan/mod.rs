@@ -7,7 +7,7 @@ mod matrix;
 
 pub use estimate::{Past, estimate, with_free};
 pub use glob::matches;
-pub use matrix::{Matrix, Shard, Slot, Wish, matrix, next_repeat};
+pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_repeat};
 
 use super::script::{End, Script};
 use super::way::Way;

@@ -253,7 +253,7 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
 fn a_copy_takes_a_repeat_that_nobody_uses() {
     let at = slot("tool_calling").at;
     assert_eq!(next_repeat(&at, 1, |_| false).repeat, 2);
-    assert_eq!(next_repeat(&at, 3, |path| path.contains("-run4")).repeat, 5);
+    assert_eq!(next_repeat(&at, 3, |at| at.repeat == 4).repeat, 5);
     assert_eq!(next_repeat(&Coordinates { repeat: 7, ..at }, 1, |_| false).repeat, 8);
 }
 
