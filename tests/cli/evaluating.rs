@@ -370,7 +370,7 @@ fn is_caught(process: &str, signal: u32) -> bool {
 }
 
 /// Waits for something that nobody tells of.
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_mins(1);
     while !is_so() {
         assert!(Instant::now() < deadline, "{what}: not within a minute");

@@ -1,10 +1,12 @@
 //! `plan`, `run` and `nudge`: what programs are told, how they end, and what they say against a request.
+use super::evaluating::until;
 use crate::conversation::{Conversation, Wire};
 use crate::sandbox::{Ran, Sandbox};
-use crate::scripted::{Reply, Scripted};
+use crate::scripted::{Latch, Reply, Scripted};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
+use std::process::Stdio;
 
 const RUN: [&str; 5] = ["--system", "tool_calling", "--model", "local", "--json"];
 const FIRST: &str = "results/count-tool_calling-local-variation0.yaml";
@@ -169,6 +171,68 @@ fn what_cannot_be_run_ends_with_one_and_says_which() {
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(ran.err.contains("1 are not complete") && ran.err.contains("count-tool_calling-local"), "{}", ran.err);
     assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), "conversation: [");
+}
+
+#[test]
+fn what_cannot_be_run_is_told_beside_what_is_run_and_ends_with_one() {
+    let server = answers();
+    let sandbox = folder("damaged-too", &server);
+    fs::create_dir(sandbox.folder.join("results")).unwrap();
+    fs::write(sandbox.folder.join(FIRST), "conversation: [").unwrap();
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ends(&ran).len()), (1, 2), "{ran:?}");
+    let told: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+    assert_eq!(keys(&told[0]), ["at_ms", "run", "event", "act", "why"]);
+    let name = FIRST.trim_start_matches("results/");
+    assert_eq!((told.len(), &told[0]["run"], &told[0]["act"]), (1, &json!(name), &json!("damaged")));
+    fs::remove_file(sandbox.folder.join(FIRST.replace("variation0", "variation1"))).unwrap();
+    let words = sandbox.run(&["run", ".", "-s", "tool_calling", "-m", "local"]);
+    assert_eq!(words.status, 1, "{words:?}");
+    assert!(words.err.contains(&format!("damaged   {name}: The file cannot be read")), "{}", words.err);
+    assert!(words.out.contains("1 runs: 1 done") && words.out.contains("1 more could not be run."), "{}", words.out);
+    let json = command(&sandbox, "run", &[]);
+    assert_eq!((json.status, &json.json()[0]["event"]), (1, &json!("left_out")), "{json:?}");
+}
+
+#[test]
+fn what_another_process_is_at_is_no_failure() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let conversation = Conversation::new(Wire::Chat, 0);
+    let server = Scripted::start(move |seen| match seen.number {
+        0 => conversation.reply(seen).once_open(&held),
+        _ => conversation.reply(seen),
+    });
+    let sandbox = folder("elsewhere", &server);
+    let first = [&["run", "."], RUN.as_slice(), &["--variation", "0"]].concat();
+    let mut child = sandbox.command(&first).stdout(Stdio::null()).spawn().unwrap();
+    server.wait_for(1);
+    for (more, told) in [(&["--variation", "0"][..], 1), (&[], 1)] {
+        let ran = command(&sandbox, "run", more);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let left: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+        assert_eq!((left.len(), &left[0]["act"]), (told, &json!("elsewhere")), "{ran:?}");
+    }
+    latch.open();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn ctrl_c_ends_a_run_whose_tools_do_not_open() {
+    let server = answers();
+    let sandbox = folder("opening", &server);
+    let workspace = fs::read_to_string(sandbox.folder.join("touchstone.yaml")).unwrap();
+    // A server that says nothing.
+    let tool = "tools:\n  silent: { kind: mcp, command: ['sh', '-c', 'echo > started; exec sleep 600'] }\n";
+    fs::write(sandbox.folder.join("touchstone.yaml"), workspace + tool).unwrap();
+    let asked = [&["run", "."], RUN.as_slice()].concat();
+    let child = sandbox.command(&asked).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("the tool is started", || sandbox.folder.join("started").exists());
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.status, server.seen().len()), (1, 0), "{ran:?}");
+    assert!(ran.err.contains("nothing was begun"), "{}", ran.err);
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
     let app = folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
     let id = if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
-    watch::launch(&app, asked.json, |listeners| app.nudge_run_with(&id, &asked.message, listeners))
+    let nudge = |listeners| app.nudge_run_with(&id, &asked.message, listeners).map(|launched| (launched, Vec::new()));
+    watch::launch(&app, asked.json, nudge)
 }
 
 /// The nearest folder above with a workspace file, because it names the tools; else the folder of the file. Never one of another

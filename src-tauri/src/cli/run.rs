@@ -6,7 +6,9 @@ use super::{
 };
 use crate::Surroundings;
 use clap::Args;
+use serde_json::json;
 use std::io::{self, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
@@ -135,10 +137,10 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
     }
-    let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_with(&request, listeners));
+    let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
     match launched {
         Err(Stop::Why(error)) if error.code == Code::BadRequest => match app.plan_launch(&request) {
-            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => Ok(nothing_owed(&plan)),
+            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => nothing_owed(plan, asked.json),
             _ => Err(Stop::Why(error)),
         },
         other => other,
@@ -146,15 +148,45 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 }
 
 /// Everything is done already, which is what was asked for; or it cannot be done.
-fn nothing_owed(plan: &LaunchPlan) -> Ended {
-    let left: Vec<&PlannedRun> = plan.skipped.iter().filter(|run| run.act != Act::Nothing).collect();
-    let mut err = io::stderr().lock();
+fn nothing_owed(plan: LaunchPlan, json: bool) -> Outcome {
+    let total = plan.skipped_total;
+    let left = LeftOut(plan.skipped.into_iter().filter(|run| run.act != Act::Nothing).collect());
     // Nobody may be reading it.
-    let _ = writeln!(err, "Nothing is owed: of {} runs, {} are not complete.", plan.skipped_total, left.len());
-    for run in &left {
-        let _ = writeln!(err, "{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run)));
+    let _ = writeln!(io::stderr(), "Nothing is owed: of {total} runs, {} are not complete.", left.0.len());
+    for line in left.lines() {
+        let _ = writeln!(io::stderr(), "{line}");
     }
-    if left.is_empty() { Ended::Well } else { Ended::WithFailures }
+    if json {
+        left.print(&mut io::stdout().lock())?;
+    }
+    Ok(if left.failed() == 0 { Ended::Well } else { Ended::WithFailures })
+}
+
+/// Runs that were asked for, are not complete, and are not made.
+#[derive(Default)]
+pub(super) struct LeftOut(pub(super) Vec<PlannedRun>);
+
+impl LeftOut {
+    /// How many of them are not made by anybody: what another process is at is no failure.
+    pub(super) fn failed(&self) -> usize {
+        self.0.iter().filter(|run| run.act != Act::Elsewhere).count()
+    }
+
+    /// A line for each, with the reason.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> {
+        self.0.iter().map(|run| format!("{:<9} {}: {}", act(run.act), one_line(&run.path), one_line(&why(run))))
+    }
+
+    /// The same as events, one a line.
+    pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at_ms = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        self.0.iter().try_for_each(|run| {
+            let why = why(run);
+            let event = json!({ "at_ms": at_ms, "run": run.path, "event": "left_out", "act": run.act, "why": why });
+            writeln!(out, "{event}")
+        })
+    }
 }
 
 fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {

@@ -1,15 +1,16 @@
 //! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a line for programs. Ctrl-C lets
 //! what is in flight finish; a second one gives it up.
-use super::{Ended, Outcome, terminal::one_line};
+use super::{Ended, Outcome, Stop, run::LeftOut, terminal::one_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{LaunchState, LaunchView, Launched, Span},
+    rows::{LaunchState, LaunchView, Launched, PlannedRun, Span},
     runs::{
         event::{Ending, RunEvent, What},
         launch::Listener,
@@ -18,12 +19,14 @@ use touchstone_engine::{
 
 /// How often the signal is looked at.
 const GLANCE: Duration = Duration::from_millis(100);
+/// When somebody wonders why nothing happens yet.
+const LONG: Duration = Duration::from_secs(1);
 
-/// Starts a launch and stays until it is over.
+/// Starts a launch and stays until it is over. What it leaves out is told, and a failure unless another process is at it.
 pub(super) fn launch(
     app: &App,
     json: bool,
-    start: impl FnOnce(Vec<Listener>) -> Result<Launched, AppError>,
+    start: impl FnOnce(Vec<Listener>) -> Result<(Launched, Vec<PlannedRun>), AppError> + Send,
 ) -> Outcome {
     let bar = if json { None } else { Some(bar()) };
     let unread = Arc::new(AtomicBool::new(false));
@@ -40,37 +43,94 @@ pub(super) fn launch(
         }
     };
     let interrupts = Interrupts::listen()?;
-    let launched = start(vec![listener])?;
-    let mut pressed = 0;
-    while !app.wait_launch(&launched.launch, GLANCE)? {
-        if unread.swap(false, Ordering::Relaxed) {
-            // Whoever asked for it is gone, and it costs money.
-            app.stop_launch(&launched.launch, false)?;
+    let (launched, left) = match begin(app, &interrupts, || start(vec![listener])) {
+        Ok((launched, left)) => (launched, LeftOut(left)),
+        Err(why) if interrupts.count() > 0 => {
+            writeln!(io::stderr(), "{why}")?;
+            return Ok(Ended::WithFailures);
         }
-        let now = interrupts.count();
-        if now > pressed {
-            pressed = now;
-            app.stop_launch(&launched.launch, pressed > 1)?;
-            let words = if pressed > 1 {
-                "Stopping now."
-            } else {
-                "Stopping: calls in flight finish first. Press Ctrl-C again to give them up."
-            };
-            match &bar {
-                Some(bar) => bar.println(words),
-                None => drop(writeln!(io::stderr(), "{words}")),
-            }
-        }
+        Err(why) => return Err(why.into()),
+    };
+    match &bar {
+        Some(bar) => left.lines().for_each(|line| say(bar, &line)),
+        None => left.print(&mut io::stdout().lock())?,
     }
+    stay(app, &launched.launch, &interrupts, &unread, bar.as_ref())?;
     if let Some(bar) = &bar {
         bar.finish_and_clear();
     }
     let view = app.launch(&launched.launch, Span { offset: 0, limit: 0 })?;
     if !json {
-        writeln!(io::stdout(), "{}", summary(&view))?;
+        writeln!(io::stdout(), "{}{}", summary(&view), left_out(left.failed()))?;
     }
-    let well = view.state == LaunchState::Done && view.failed == 0;
+    let well = view.state == LaunchState::Done && view.failed == 0 && left.failed() == 0;
     Ok(if well { Ended::Well } else { Ended::WithFailures })
+}
+
+/// Stays until a launch is over, and stops it when somebody asks for that or nobody listens any more.
+fn stay(
+    app: &App,
+    launch: &str,
+    interrupts: &Interrupts,
+    unread: &AtomicBool,
+    bar: Option<&ProgressBar>,
+) -> Result<(), Stop> {
+    let mut stopped = 0;
+    loop {
+        // What was pressed while tools were opened counts, too.
+        let asked = interrupts.count();
+        if asked > stopped {
+            stopped = asked;
+            app.stop_launch(launch, stopped > 1)?;
+            let words = if stopped > 1 {
+                "Stopping now."
+            } else {
+                "Stopping: calls in flight finish first. Press Ctrl-C again to give them up."
+            };
+            match bar {
+                Some(bar) => bar.println(words),
+                None => drop(writeln!(io::stderr(), "{words}")),
+            }
+        }
+        if app.wait_launch(launch, GLANCE)? {
+            return Ok(());
+        }
+        if unread.swap(false, Ordering::Relaxed) {
+            // Whoever asked for it is gone, and it costs money.
+            app.stop_launch(launch, false)?;
+        }
+    }
+}
+
+/// Starts a launch on a thread of its own: tools may take long to open, and who waits may press Ctrl-C.
+fn begin<T: Send>(
+    app: &App,
+    interrupts: &Interrupts,
+    start: impl FnOnce() -> Result<T, AppError> + Send,
+) -> Result<T, AppError> {
+    let (tell, told) = mpsc::channel();
+    std::thread::scope(|scope| {
+        scope.spawn(move || tell.send(start()));
+        let (since, mut is_said) = (Instant::now(), false);
+        loop {
+            match told.recv_timeout(GLANCE) {
+                Ok(launched) => return launched,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    let why = "A mistake in Touchstone kept the runs from being begun. Try again.";
+                    return Err(AppError::new(Code::Failed, why));
+                }
+            }
+            if !is_said && since.elapsed() > LONG {
+                is_said = true;
+                let _ = writeln!(io::stderr(), "Tools are being opened. Press Ctrl-C to stop.");
+            }
+            if interrupts.count() > 0 {
+                // It may not have come to the tools when it is told first.
+                app.stop_opening();
+            }
+        }
+    })
 }
 
 /// Signals that ask for an end, counted on a thread of their own.
@@ -168,6 +228,14 @@ fn summary(view: &LaunchView) -> String {
     format!(
         "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{bound}{why}"
     )
+}
+
+fn left_out(runs: usize) -> String {
+    match runs {
+        0 => String::new(),
+        1 => " 1 more could not be run.".to_owned(),
+        runs => format!(" {runs} more could not be run."),
+    }
 }
 
 /// What a budget is worth where prices are not known.

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
 
 /// Runs of a launch at most on one page.
 const MOST_ROWS: u32 = 500;
@@ -29,6 +30,7 @@ pub(super) struct Launches {
     limiters: Arc<Limiters>,
     list: Mutex<Vec<Arc<Launch>>>,
     begun: AtomicU64,
+    opening: Mutex<CancellationToken>,
 }
 
 impl Launches {
@@ -60,6 +62,11 @@ impl Launches {
 
     pub(super) fn add(&self, launch: Arc<Launch>) {
         self.lock().insert(0, launch);
+    }
+
+    /// What gives up the tools that a launch opens before it begins.
+    pub(super) fn opening(&self) -> CancellationToken {
+        self.opening.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Refuses while runs are in progress: their paths belong to the folder that is open.
@@ -121,8 +128,15 @@ impl App {
         Ok(())
     }
 
+    /// Gives up launches that have not begun yet, because their tools are being opened.
+    pub fn stop_opening(&self) {
+        let mut opening = self.inner.launches.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *opening).cancel();
+    }
+
     /// Stops every launch, which then shows why; true when there is something to wait for.
     pub fn stop_all_launches(&self, now: bool, why: &str) -> bool {
+        self.stop_opening();
         let running = self.inner.launches.at_work();
         for launch in &running {
             launch.stop(now, why);

@@ -9,7 +9,7 @@ use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
-use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, Stale};
+use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale};
 use crate::runs::drive::{Account, Around, Crew, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
@@ -64,6 +64,15 @@ impl App {
 
     /// The same, with someone who is told of every event.
     pub fn start_launch_with(&self, request: &LaunchRequest, listeners: Vec<Listener>) -> Result<Launched, AppError> {
+        self.start_launch_told(request, listeners).map(|(launched, _)| launched)
+    }
+
+    /// The same, with the runs of the request that are not complete and are not made either, each with the reason.
+    pub fn start_launch_told(
+        &self,
+        request: &LaunchRequest,
+        listeners: Vec<Listener>,
+    ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.opened()?;
         let (mut setup, plan) = self.plan(&open, request)?;
         if let Some(concurrency) = request.concurrency {
@@ -80,10 +89,12 @@ impl App {
         for run in &plan.skipped {
             lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
         }
+        let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
+        let left = left.map(|planned| planned.row(id_of(&planned.slot.path))).collect();
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
-        self.begin(&open, setup, jobs, listeners)
+        Ok((self.begin(&open, setup, jobs, listeners)?, left))
     }
 
     /// Launches again what failed or was stopped.
@@ -225,7 +236,12 @@ impl App {
         listeners.push(Box::new(move |_| poster.post(Stale::Launches)));
         listeners.extend(log::listener(&open.flow.roots.output_dir, &id));
         let (teller, events) = Teller::new();
-        let crew = Arc::new(runtime.block_on(self.crew(open, setup, &jobs, teller)));
+        let given_up = self.inner.launches.opening();
+        let crew = runtime.block_on(given_up.run_until_cancelled(self.crew(open, setup, &jobs, teller)));
+        let crew = crew.ok_or_else(|| {
+            AppError::new(Code::Failed, "It was stopped while the tools were opened, so nothing was begun.")
+        })?;
+        let crew = Arc::new(crew);
         {
             // Opening the tools took its time. From here until the launch is in the list, no other folder is opened.
             let now = self.lock();
