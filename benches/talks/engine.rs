@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use touchstone_engine::app::{App, AppConfig};
 use touchstone_engine::results::limits::Limits;
 use touchstone_engine::rows::{LaunchRequest, Span};
-use touchstone_engine::runs::drive::{Crew, Job, Purse, Toolbox};
+use touchstone_engine::runs::drive::{Crew, Doors, Job, Purse, Toolbox};
 use touchstone_engine::runs::http::client::Client;
 use touchstone_engine::runs::http::limiter::Limiters;
 use touchstone_engine::runs::http::redact::Redactor;
@@ -126,6 +126,7 @@ fn alone(measure: &Measure, folder: &Path, models: Vec<String>) -> Duration {
         teller,
         stops: Stops::default(),
         purse: Arc::new(Purse::new(None)),
+        doors: Doors::default(),
         setup,
     });
     let begun = Instant::now();

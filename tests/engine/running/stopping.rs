@@ -6,6 +6,7 @@ use super::stage::{
 use super::{document, ended, request, run, view};
 use crate::bench::wait_until;
 use crate::scripted::{Latch, Reply, Scripted};
+use fs_err as fs;
 use std::time::{Duration, Instant};
 use touchstone_engine::rows::{LaunchRequest, LaunchRunState, LaunchState};
 use touchstone_engine::runs::event::What;
@@ -147,6 +148,37 @@ fn what_would_fail_for_all_stops_the_whole_launch_with_the_reason() {
         assert!(why.to_lowercase().contains(word), "{kind}: {why}");
         assert_eq!(server.seen().len(), 1, "{kind}: asked again in vain");
     }
+}
+
+#[test]
+fn a_key_that_is_refused_stops_those_who_need_it_and_nobody_else() {
+    let wrong = Scripted::always(refuses(401, "invalid_api_key", "Incorrect API key provided."));
+    let server = Scripted::start(calls_then_answers);
+    let (right, other) = (workspace(&server, "", ""), wrong.url("/v1"));
+    let model = |name: &str| format!("  {name}: {{ provider: openai, base_url: '{other}', model: any }}\n");
+    let models = format!("models:\n{}{}", model("first"), model("second"));
+    let bench = folder_with(&right.replace("models:\n", &models), PLAIN);
+    let all = LaunchRequest {
+        models: vec!["first".into(), "second".into(), "scripted".into()],
+        concurrency: Some(1),
+        ..repeats(3)
+    };
+    let (events, listener) = ear();
+    let launch = bench.app().start_launch_with(&all, vec![listener]).unwrap().launch;
+    let view = ended(&bench, &launch);
+    assert_eq!((view.done, view.failed, view.stopped), (3, 1, 5), "{:?}", view.runs);
+    assert_eq!(
+        (wrong.seen().len(), server.delivered()),
+        (1, 6),
+        "two models are asked in one place with one key, the third elsewhere"
+    );
+    assert_eq!((view.state, view.why), (LaunchState::Stopped, None));
+    let says =
+        |what: &What| matches!(what, What::Noted { note } if note.contains("key") && note.contains("others go on"));
+    assert_eq!(heard(&events, says), 1);
+    let begun = fs::read_dir(bench.path("results")).unwrap().flatten();
+    let begun = begun.filter(|entry| entry.file_name().to_string_lossy().ends_with(".yaml"));
+    assert_eq!(begun.count(), 4, "what was not begun has no file");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale};
-use crate::runs::drive::{Account, Around, Crew, Job, Purse, Toolbox};
+use crate::runs::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
 use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
@@ -309,6 +309,7 @@ impl App {
             teller,
             stops,
             purse,
+            doors: Doors::of(&setup, jobs),
             setup,
         }
     }

@@ -200,6 +200,8 @@ async fn work(crew: Arc<Crew>, queue: Arc<Mutex<Queue>>) {
         let (path, model) = (job.slot.path.clone(), job.slot.at.model.clone());
         let (how, why) = if crew.stops.soft.is_cancelled() {
             (Ending::Stopped, None)
+        } else if let Some(why) = crew.bars(&job) {
+            (Ending::Stopped, Some(why))
         } else {
             // On a task of its own, so that a mistake of ours ends this run and no other.
             let broken = |_| (Ending::Error, Some("A mistake in Touchstone ended this run.".to_owned()));

@@ -131,9 +131,14 @@ impl Setup {
         asked.or(of_model).or(self.way).settled(has_apis)
     }
 
-    /// Name of the key of the `PromptQL` API, when it is set up.
+    /// The `PromptQL` API, when it is set up.
+    pub fn promptql_spec(&self) -> Option<promptql::PromptQl> {
+        promptql::read(self.promptql.as_ref()?).ok()
+    }
+
+    /// Name of its key.
     pub fn promptql_key(&self) -> Option<String> {
-        promptql::read(self.promptql.as_ref()?).ok().map(|spec| spec.key)
+        self.promptql_spec().map(|spec| spec.key)
     }
 
     /// Names of the keys that go into a header.
@@ -147,7 +152,7 @@ impl Setup {
     /// `{ env: NAME }` in those of `PromptQL`. Not all of it is secret: `secrets::of` says what is.
     pub fn places(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        if let Some(spec) = self.promptql.as_ref().and_then(|settings| promptql::read(settings).ok()) {
+        if let Some(spec) = self.promptql_spec() {
             names.extend(self.models.iter().flat_map(|model| spec.names(model)));
         }
         self.tools.iter().for_each(|tool| secrets::places(&tool.settings, &mut names));

@@ -215,7 +215,9 @@ impl Errand<'_> {
     fn unheard(&self, halt: Halt) -> Unheard {
         match halt {
             Halt::Stopped => Unheard::Stopped,
-            Halt::Elsewhere(why) | Halt::Broken(why) => Unheard::Failed(self.crew.redactor.clean(&why).into_owned()),
+            Halt::Barred(why) | Halt::Elsewhere(why) | Halt::Broken(why) => {
+                Unheard::Failed(self.crew.redactor.clean(&why).into_owned())
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 //! said its last word. Owns the order of these; what a file may hold is in `script`.
 use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
+use super::doors::Door;
 use super::kit::Kit;
 use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
@@ -114,6 +115,11 @@ impl Talk<'_> {
             self.save().await?;
             return Err(Halt::Stopped);
         }
+        let door = Door::of_model(self.model);
+        if let Some(why) = self.crew.doors.refused(&door) {
+            self.save().await?;
+            return Err(Halt::Barred(why));
+        }
         self.tell(What::Asking { turn });
         if let Some(recording) = &self.recording {
             return Ok(Ok(Bought::recorded(recording.reply(turns))));
@@ -123,9 +129,7 @@ impl Talk<'_> {
         match asked.bought {
             Ok(bought) => Ok(Ok(bought)),
             Err(fault) => {
-                if ask::concerns_all(&fault) {
-                    self.crew.stop_all(&fault.message);
-                }
+                self.crew.heed(&fault, &door);
                 self.fail(ask::error(&fault)).await.map(Err)
             }
         }

@@ -6,6 +6,7 @@ mod clean;
 mod consult;
 mod converse;
 mod desk;
+mod doors;
 mod explore;
 pub mod kit;
 mod prompt;
@@ -14,6 +15,7 @@ mod toolbox;
 
 pub use account::Account;
 pub use consult::{Errand, Heard, Paid, Reply, Unheard, hash, kept, kept_vectors};
+pub use doors::Doors;
 pub use toolbox::{Around, Toolbox};
 
 use super::disk::{self, DiskError};
@@ -29,6 +31,7 @@ use super::lock::{LockError, RunLock};
 use super::look::MOST_BYTES;
 use super::plan::{self, Decision, File, OnDisk, Slot, Step};
 use super::provider::replay::{self, Recording};
+use super::provider::{Fault, FaultKind};
 use super::publish;
 use super::reply::ReplyFile;
 use super::script::{Facts, Script};
@@ -39,6 +42,7 @@ use super::way::Way;
 use crate::clock;
 use converse::Talk;
 use desk::Desk;
+use doors::Door;
 use explore::Quest;
 use kit::{Asked, Kit};
 use promptql::Asking;
@@ -76,6 +80,8 @@ pub struct Crew {
     pub stops: Stops,
     /// What was spent, against the most that may be.
     pub purse: Arc<Purse>,
+    /// Whom its runs ask.
+    pub doors: Doors,
 }
 
 /// One run that is owed.
@@ -123,6 +129,31 @@ impl Crew {
     }
 }
 
+impl Crew {
+    /// Stops everybody who would be told the same, because of what a provider says against a question.
+    fn heed(&self, fault: &Fault, door: &Door) {
+        if !fault.kind.concerns_all() {
+            return;
+        }
+        if fault.kind != FaultKind::Key {
+            return self.stop_all(&fault.message);
+        }
+        let is_first = self.doors.refuse(door.clone(), &fault.message);
+        if self.doors.are_all_refused() {
+            self.stop_all(&fault.message);
+        } else if is_first {
+            let note = format!("{} Runs that need this key are stopped; the others go on.", fault.message);
+            self.teller.tell(None, What::Noted { note: self.redactor.clean(&note).into_owned() });
+        }
+    }
+
+    /// Why a job need not be begun: its key was refused.
+    pub(super) fn bars(&self, job: &Job) -> Option<String> {
+        let why = self.doors.refused(&Door::of_job(&self.setup, job)?)?;
+        Some(self.redactor.clean(&why).into_owned())
+    }
+}
+
 /// How a run ended, and why when that needs a word.
 pub type Ended = (Ending, Option<String>);
 
@@ -131,6 +162,8 @@ pub type Ended = (Ending, Option<String>);
 enum Halt {
     /// It was stopped and can be continued.
     Stopped,
+    /// The same, because the key it needs was refused.
+    Barred(String),
     /// Another process has it.
     Elsewhere(String),
     /// Something of ours is in the way: the disk, a tool, a lock.
@@ -157,6 +190,7 @@ pub async fn drive(crew: Arc<Crew>, job: Job) -> Ended {
     match attempt(&crew, &job).await {
         Ok(ended) => ended,
         Err(Halt::Stopped) => (Ending::Stopped, None),
+        Err(Halt::Barred(why)) => (Ending::Stopped, Some(crew.redactor.clean(&why).into_owned())),
         Err(Halt::Elsewhere(why)) => (Ending::Elsewhere, Some(why)),
         Err(Halt::Broken(why)) => (Ending::Error, Some(crew.redactor.clean(&why).into_owned())),
     }

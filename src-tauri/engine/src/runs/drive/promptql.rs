@@ -2,6 +2,7 @@
 //! codec, the file in `reply`.
 use super::ask::{self, Asked, Bought, Question};
 use super::desk::Desk;
+use super::doors::Door;
 use super::{Crew, Ended, Halt, Job, clean};
 use crate::clock;
 use crate::runs::event::{Ending, What};
@@ -34,6 +35,7 @@ impl Asking<'_> {
             return self.end(output, error).await;
         }
         let spec = settings(self.crew)?;
+        let door = Door::of_promptql(&spec);
         let mut earlier: Vec<Interaction> = Vec::new();
         let mut prompt = self.job.slot.prompt();
         loop {
@@ -44,15 +46,16 @@ impl Asking<'_> {
                 self.crew.stop_all(&format!("The budget of ${most} is spent."));
                 return Err(Halt::Stopped);
             }
+            if let Some(why) = self.crew.doors.refused(&door) {
+                return Err(Halt::Barred(why));
+            }
             let turn = u32::try_from(earlier.len()).unwrap_or(u32::MAX).saturating_add(1);
             self.tell(What::Asking { turn });
             let Asked { bought, body, .. } = self.buy(&spec, turn, &prompt, &earlier).await?;
             let bought = match bought {
                 Ok(bought) => bought,
                 Err(fault) => {
-                    if ask::concerns_all(&fault) {
-                        self.crew.stop_all(&fault.message);
-                    }
+                    self.crew.heed(&fault, &door);
                     return self.end(whole(earlier, None), Some(error(&fault, body))).await;
                 }
             };

@@ -170,12 +170,12 @@ pub enum FaultKind {
     Refused,
     /// Money or quota is used up: the whole launch stops.
     Exhausted,
-    /// The key is missing or wrong: the whole launch stops.
+    /// The key is missing or wrong: whoever asks there with this key stops.
     Key,
 }
 
 impl FaultKind {
-    /// True when every other question would fail the same.
+    /// True when every other question would fail the same; with `Key`, those that are asked there with the same key.
     pub fn concerns_all(self) -> bool {
         matches!(self, Self::Exhausted | Self::Key)
     }
