@@ -183,6 +183,22 @@ async fn a_reply_that_takes_too_long_is_given_up() {
 }
 
 #[tokio::test]
+async fn a_stream_may_be_silent_for_long_until_its_first_event() {
+    let idle = Limits { idle: Duration::from_millis(50), ..Limits::default() };
+    for before in ["", ": thinking\n\n"] {
+        let latch = Latch::default();
+        let body = format!("{before}data: 1\n\n");
+        let server =
+            Scripted::always(Reply::new(200).text("text/event-stream", &body).hold_after(before.len(), &latch));
+        let request = HttpRequest { patience: 20, stream: true, ..request(&server.url("/")) };
+        let mut sending = tokio::spawn(async move { send_with(idle, &request).await });
+        assert!(tokio::time::timeout(idle.idle * 6, &mut sending).await.is_err(), "it was cut after {before:?}");
+        latch.open();
+        assert_eq!(sending.await.unwrap().unwrap().body, body.as_bytes());
+    }
+}
+
+#[tokio::test]
 async fn what_is_stopped_ends_within_a_second() {
     let never = Latch::default();
     let server = Scripted::always(Reply::json(&json!({})).once_open(&never));

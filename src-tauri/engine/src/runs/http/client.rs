@@ -4,6 +4,7 @@ use super::keys::ApiKey;
 use super::redact::Redactor;
 use crate::runs::provider::{Auth, HttpReply, HttpRequest};
 use hyper_util::client::proxy::matcher::Matcher;
+use memchr::memmem;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Response, Url, redirect};
 use std::error::Error;
@@ -17,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Limits {
     /// Until a connection stands.
     pub connect: Duration,
-    /// Between two parts of a stream.
+    /// Between two parts of a stream, once its first event is there.
     pub idle: Duration,
     /// Most bytes of a body, after inflation.
     pub body: usize,
@@ -185,7 +186,8 @@ impl Client {
         let Some(body) = body else { return Ok(()) };
         loop {
             let next = response.chunk();
-            let piece = if stream {
+            // Until the first event a model may think, or read what it was sent, for as long as any reply may take.
+            let piece = if stream && memmem::find(body, b"data:").is_some() {
                 timeout(self.limits.idle, next).await.map_err(|_| {
                     let idle = self.limits.idle.as_secs_f64();
                     SendError::new(SendFault::TimedOut, format!("The stream was silent for {idle} s."))
