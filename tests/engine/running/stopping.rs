@@ -1,6 +1,6 @@
 //! Stopping: politely, at once, for want of money, and because nothing would work any more.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, ear, folder_with, heard, journal, plain, refuses,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, chat, ear, folder_with, heard, journal, plain, refuses,
     repeats, says, workspace,
 };
 use super::{document, ended, request, run, view};
@@ -130,6 +130,26 @@ fn a_launch_stops_when_its_budget_is_spent() {
     assert_eq!(server.delivered(), 3, "the reply that spent it was in flight; nothing after it");
     let again = bench.app().retry_launch(&view.id).unwrap().launch;
     assert_eq!(ended(&bench, &again).max_cost, Some(0.0003));
+}
+
+#[test]
+fn a_budget_stops_a_launch_whose_model_does_not_say_what_it_took() {
+    let server = Scripted::start(|seen| {
+        let mut reply = chat(Some(ANSWER), &[]);
+        if seen.number > 0 {
+            reply.as_object_mut().unwrap().remove("usage");
+        }
+        Reply::json(&reply)
+    });
+    let bench = plain(&server);
+    let view = run(&bench, &LaunchRequest { max_cost: Some(5.0), ..one_at_a_time(4) });
+    assert_eq!((view.state, view.done, view.stopped), (LaunchState::Stopped, 2, 2), "{:?}", view.runs);
+    insta::assert_snapshot!(view.why.unwrap(), @"A reply of `scripted` did not say how many tokens it took, so nobody knows what is left of the budget of $5. Have the server report its usage, or leave the budget out.");
+    assert_eq!(run(&bench, &one_at_a_time(4)).done, 2, "without a budget it goes on");
+    // Where only the workspace file has a budget, a model without a price was told in the plan, and is not bound.
+    let unpriced = workspace(&server, "", "run: { max_cost: 5 }\n").replace(", price: { input: 1.0, output: 2.0 }", "");
+    let bench = folder_with(&unpriced, PLAIN);
+    assert_eq!(run(&bench, &one_at_a_time(3)).done, 3);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::runs::event::What;
 use crate::runs::http::redact::Redactor;
 use crate::runs::launch::{Stops, Teller};
 use crate::runs::provider::Usage;
+use crate::runs::spec::Model;
 use crate::runs::tools::virtual_api::Payer;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,13 +30,13 @@ impl Account {
 
 impl Payer for Account {
     fn refuses(&self) -> Option<String> {
-        let why = format!("The budget of ${} is spent.", self.purse.empty()?);
+        let why = self.purse.closed()?;
         self.stops(&why);
         Some(why)
     }
 
-    fn pays(&self, usage: Usage, cost: Option<f64>) {
-        self.purse.pay(cost.unwrap_or(0.0));
+    fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>) {
+        self.purse.pay(cost, &model.name, model.price.as_ref());
         self.teller.tell(None, What::Simulated { usage, cost });
     }
 

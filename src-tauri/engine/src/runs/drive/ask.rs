@@ -163,7 +163,7 @@ impl Question<'_> {
             let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
             let cost = provider::price::cost(&usage, self.price.as_ref());
             if line >= before {
-                self.crew.purse.pay(cost.unwrap_or(0.0));
+                self.crew.purse.lose(cost);
                 self.crew.teller.tell(Some(self.path), What::Lost { turn: self.turn, usage, cost });
             }
             lost.push(Lost { usage, cost });

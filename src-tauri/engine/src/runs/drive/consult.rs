@@ -172,10 +172,10 @@ impl Errand<'_> {
         let Self { crew, model, .. } = self;
         // What cannot be read is bought again, so it is not kept.
         let is_kept = || self.journal.find(&hash, 0, None).is_some_and(|kept| decode(&kept.reply()).is_ok());
-        if let Some(most) = crew.purse.empty()
+        if let Some(why) = crew.purse.closed()
             && !is_kept()
         {
-            crew.stop_all(&format!("The budget of ${most} is spent."));
+            crew.stop_all(&why);
             return Err(Unheard::Stopped);
         }
         if let Some(why) = self.journal.full().filter(|_| !is_kept()) {
@@ -207,7 +207,7 @@ impl Errand<'_> {
         let used = usage(&bought.reply);
         let cost = provider::price::cost(&used, model.price.as_ref());
         if !bought.journaled {
-            crew.purse.pay(cost.unwrap_or(0.0));
+            crew.purse.pay(cost, &model.name, model.price.as_ref());
         }
         Ok((bought.reply, Paid { tokens: used.total(), cost, journaled: bought.journaled }))
     }

@@ -110,8 +110,8 @@ impl Talk<'_> {
 
     /// A reply to these turns; the end of the run when there is none.
     pub(super) async fn reply(&mut self, turn: u32, turns: &[Turn]) -> Result<Result<Bought<Reply>, Ended>, Halt> {
-        if let Some(most) = self.crew.purse.empty() {
-            self.crew.stop_all(&format!("The budget of ${most} is spent."));
+        if let Some(why) = self.crew.purse.closed() {
+            self.crew.stop_all(&why);
             self.save().await?;
             return Err(Halt::Stopped);
         }
@@ -191,7 +191,7 @@ impl Talk<'_> {
         let cost =
             if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
         if !journaled {
-            self.crew.purse.pay(cost.unwrap_or(0.0));
+            self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
         }
         self.tell(What::Replied { turn, usage, cost, ms, journaled });
         let calls = sent.as_ref().unwrap_or(&reply).calls.clone();

@@ -11,11 +11,13 @@ mod explore;
 pub mod kit;
 mod prompt;
 mod promptql;
+mod purse;
 mod toolbox;
 
 pub use account::Account;
 pub use consult::{Errand, Heard, Paid, Reply, Unheard, hash, kept, kept_vectors};
 pub use doors::Doors;
+pub use purse::Purse;
 pub use toolbox::{Around, Toolbox};
 
 use super::disk::{self, DiskError};
@@ -48,7 +50,7 @@ use kit::{Asked, Kit};
 use promptql::Asking;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::Document;
@@ -93,30 +95,6 @@ pub struct Job {
     pub rules: plan::Rules,
     /// A message of a person, added first.
     pub message: Option<String>,
-}
-
-/// What a launch spends.
-#[derive(Debug, Default)]
-pub struct Purse {
-    most: Option<f64>,
-    spent: Mutex<f64>,
-}
-
-impl Purse {
-    /// A purse with at most so many dollars; none is no bound.
-    pub fn new(most: Option<f64>) -> Self {
-        Self { most, spent: Mutex::default() }
-    }
-
-    fn pay(&self, cost: f64) {
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost;
-    }
-
-    /// The bound, once it is reached.
-    fn empty(&self) -> Option<f64> {
-        let spent = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
-        self.most.filter(|most| spent >= *most)
-    }
 }
 
 impl Crew {

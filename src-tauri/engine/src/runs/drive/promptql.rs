@@ -42,8 +42,8 @@ impl Asking<'_> {
             if self.crew.stops.soft.is_cancelled() {
                 return Err(Halt::Stopped);
             }
-            if let Some(most) = self.crew.purse.empty() {
-                self.crew.stop_all(&format!("The budget of ${most} is spent."));
+            if let Some(why) = self.crew.purse.closed() {
+                self.crew.stop_all(&why);
                 return Err(Halt::Stopped);
             }
             if let Some(why) = self.crew.doors.refused(&door) {

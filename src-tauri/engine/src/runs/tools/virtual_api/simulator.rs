@@ -180,7 +180,7 @@ impl Simulator {
     fn pay(&self, usage: Usage) {
         if let Some(payer) = &self.wires.payer {
             let cost = provider::price::cost(&usage, self.model.price.as_ref());
-            payer.pays(usage, cost);
+            payer.pays(&self.model, usage, cost);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::runs::http::keys::ApiKey;
 use crate::runs::http::limiter::Limiters;
 use crate::runs::http::redact::Redactor;
 use crate::runs::provider::Usage;
+use crate::runs::spec::Model;
 use std::sync::Arc;
 
 /// What calls are sent with.
@@ -26,7 +27,7 @@ pub trait Payer: Send + Sync {
     /// Why nothing may be bought any more.
     fn refuses(&self) -> Option<String>;
     /// A reply was bought.
-    fn pays(&self, usage: Usage, cost: Option<f64>);
+    fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>);
     /// Every further call would fail the same.
     fn stops(&self, why: &str);
     /// Something that the person should know.
