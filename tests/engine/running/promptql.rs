@@ -193,6 +193,24 @@ fn settings_that_cannot_be_used_are_said_before_a_result_is_moved_aside() {
 }
 
 #[test]
+fn a_header_whose_value_is_not_set_is_said_before_anything_is_sent() {
+    let llm = "    llm: { scripted: { provider: openai, token: { env: LLM_TOKEN } } }\n";
+    for (settings, name) in
+        [(V1.to_owned(), "DDN_TOKEN"), (V2.to_owned(), "DDN_TOKEN"), (format!("{V1}{llm}"), "LLM_TOKEN")]
+    {
+        let server = Scripted::always(Reply::json(&answers()));
+        let bench = super::folder_of(&workspace(&server, &settings), TASK).key("PQL_KEY", KEY);
+        let bench = if name == "DDN_TOKEN" { bench } else { bench.key("DDN_TOKEN", TOKEN) }.open();
+        let plan = bench.app().plan_launch(&wanted()).unwrap();
+        assert_eq!(plan.owed_total, 0);
+        let why = &plan.skipped[0].why;
+        assert!(why.contains(&format!("`{name}`, which is not set. Set it in the environment")), "{why}");
+        assert!(bench.app().start_launch(&wanted()).is_err());
+        assert!(server.seen().is_empty() && !bench.path(PQL).exists());
+    }
+}
+
+#[test]
 fn a_run_without_a_recording_is_refused_and_leaves_no_file() {
     let file = "input_dir: tasks\noutput_dir: results\nmodels:\n  replay: { provider: replay, model: nobody }\n";
     let bench = folder_with(file, super::stage::PLAIN);

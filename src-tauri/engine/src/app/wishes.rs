@@ -105,9 +105,22 @@ impl App {
         }
         if at.system == "promptql" {
             let trouble = promptql_trouble(setup);
-            return trouble.map(|trouble| trouble.message).or_else(|| self.no_key(&setup.promptql_key()?));
+            let no_key = || self.no_key(&setup.promptql_key()?);
+            return trouble.map(|trouble| trouble.message).or_else(no_key).or_else(|| self.unset(setup, model));
         }
         self.no_key(model.key.as_deref()?)
+    }
+
+    /// Why what the settings of `PromptQL` name is not there; none when all of it is. Sent without, it would be refused or do harm.
+    fn unset(&self, setup: &Setup, model: &Model) -> Option<String> {
+        let names = setup.promptql_spec()?.names(model);
+        names.iter().find_map(|name| match self.inner.keys.secret(name) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(format!(
+                "`systems.promptql` in touchstone.yaml needs `{name}`, which is not set. Set it in the environment, and start Touchstone again."
+            )),
+            Err(why) => Some(format!("`systems.promptql` in touchstone.yaml needs `{name}`, which is not known. {why}")),
+        })
     }
 
     pub(super) fn model(&self, model: &Model) -> Choice {
