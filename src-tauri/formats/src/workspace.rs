@@ -52,6 +52,10 @@ pub struct Price {
     pub input: f64,
     /// That come back.
     pub output: f64,
+    /// That are read from the provider's cache, where it is said.
+    pub cache_read: Option<f64>,
+    /// That are written to it, where it is said.
+    pub cache_write: Option<f64>,
 }
 
 /// How runs are run.
@@ -139,13 +143,19 @@ impl Reader<'_> {
     }
 
     fn price(&self, price: Item<'_>) -> Result<Price, ReadError> {
-        let part = |key: &str| price.given(key).and_then(Node::number).filter(|number| *number >= 0.0);
-        match (part("input"), part("output")) {
-            (Some(input), Some(output)) => Ok(Price { input, output }),
-            _ => Err(self
-                .bad(price, "A price needs `input` and `output`")
-                .advise("Give dollars for a million tokens of each.")),
+        let dollars = |given: Item<'_>| given.number().filter(|number| *number >= 0.0);
+        let part = |key: &str| price.given(key).and_then(dollars);
+        let (Some(input), Some(output)) = (part("input"), part("output")) else {
+            let error = self.bad(price, "A price needs `input` and `output`");
+            return Err(error.advise("Give dollars for a million tokens of each."));
+        };
+        for key in ["cache_read", "cache_write"] {
+            if let Some(given) = price.given(key).filter(|given| dollars(*given).is_none()) {
+                let error = self.bad(given, &format!("`{key}` of a price has to be a number of dollars"));
+                return Err(error.advise("Give dollars for a million tokens, or leave it out."));
+            }
         }
+        Ok(Price { input, output, cache_read: part("cache_read"), cache_write: part("cache_write") })
     }
 
     fn limits(&self, run: Item<'_>) -> Result<RunLimits, ReadError> {

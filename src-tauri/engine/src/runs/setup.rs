@@ -237,8 +237,7 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         (None, Provider::OpenAi) if base_url == OPENAI => Some("OPENAI_API_KEY".to_owned()),
         _ => None,
     };
-    let price =
-        said.price.map(|price| Price { input: price.input, output: price.output, cache_read: None, cache_write: None });
+    let price = said.price.map(|said| stated(said, price::known(&model_id)));
     let way = Way::read(|key| flag(key).and_then(word)).map_err(|why| format!("The model `{name}`: {why}"))?;
     Ok(Model {
         way,
@@ -252,6 +251,19 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         reasoning,
         settings: said.extra.iter().filter(|(key, _)| key != "api_key_env").cloned().collect(),
     })
+}
+
+/// A price as the file says it. Where that is the list price, what it leaves out of the cache is that of the list, too.
+fn stated(said: workspace::Price, list: Option<Price>) -> Price {
+    let same = |one: f64, other: f64| (one - other).abs() < 1e-9;
+    let is_same = |list: &Price| same(list.input, said.input) && same(list.output, said.output);
+    let list = list.filter(is_same);
+    Price {
+        input: said.input,
+        output: said.output,
+        cache_read: said.cache_read.or(list.and_then(|list| list.cache_read)),
+        cache_write: said.cache_write.or(list.and_then(|list| list.cache_write)),
+    }
 }
 
 /// Models of `OpenAI` that think before they answer, by their ids.
@@ -303,6 +315,23 @@ mod tests {
         assert_eq!((o1.key.as_deref(), o1.base_url.as_str(), o1.price), (None, "https://elsewhere.example/v1", None));
         let a = setup.model("a").unwrap();
         assert_eq!((a.key.as_deref(), a.provider), (Some("B_KEY"), Provider::OpenAi));
+    }
+
+    #[test]
+    fn a_stated_price_says_what_the_cache_costs_or_is_that_of_the_list() {
+        for (said, read, write) in [
+            ("input: 3, output: 15", Some(0.3), Some(3.75)),
+            ("input: 3.0, output: 15.0, cache_read: 0.5", Some(0.5), Some(3.75)),
+            ("input: 2, output: 15", None, None),
+            ("input: 2, output: 15, cache_read: 0.2, cache_write: 4", Some(0.2), Some(4.0)),
+        ] {
+            let setup = of(&format!("models: {{ claude: {{ price: {{ {said} }} }} }}"));
+            let price = setup.model("claude").unwrap().price.unwrap();
+            let shown = |dollars: Option<f64>| dollars.map(|dollars| format!("{dollars:.4}"));
+            assert_eq!((shown(price.cache_read), shown(price.cache_write)), (shown(read), shown(write)), "{said}");
+        }
+        let wrong = workspace::read("models: { claude: { price: { input: 1, output: 2, cache_read: much } } }");
+        assert!(wrong.unwrap_err().to_string().contains("`cache_read`"));
     }
 
     #[test]
