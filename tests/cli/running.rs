@@ -195,6 +195,47 @@ fn what_cannot_be_run_is_told_beside_what_is_run_and_ends_with_one() {
 }
 
 #[test]
+fn a_suite_that_cannot_be_read_is_told_wherever_its_runs_are_missing() {
+    let server = answers();
+    let sandbox = folder("broken-suite", &server);
+    fs::write(sandbox.folder.join("tasks/churn.yaml"), "name: churn\nvariations: [\n").unwrap();
+    let long_ago = std::time::SystemTime::now() - std::time::Duration::from_hours(1);
+    let churn = fs::OpenOptions::new().append(true).open(sandbox.folder.join("tasks/churn.yaml")).unwrap();
+    churn.set_modified(long_ago).unwrap();
+    for what in ["index", "list"] {
+        let ran = sandbox.run(&[what, "."]);
+        assert!(ran.status == 0 && ran.err.starts_with("tasks/churn.yaml, line "), "{ran:?}");
+    }
+    let refused = |plan: &Value| plan["skipped"][0]["why"].as_str().unwrap_or_default().to_owned();
+    for (task, owed) in [("", 3), ("*", 3), ("churn", 0)] {
+        let only = if task.is_empty() { vec![] } else { vec!["--task", task] };
+        let plan = command(&sandbox, "plan", &only).json().remove(0);
+        assert_eq!(plan["owed_total"], owed, "{task}");
+        let why = refused(&plan);
+        assert!(why.starts_with("Its suite cannot be read. tasks/churn.yaml, line "), "{task}: {why}");
+    }
+    let other = command(&sandbox, "plan", &["--task", "count"]).json().remove(0);
+    assert_eq!((&other["owed_total"], &other["skipped_total"]), (&json!(3), &json!(0)));
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ends(&ran).len()), (1, 3), "{ran:?}");
+    let told: Vec<Value> = ran.json().into_iter().filter(|event| event["event"] == "left_out").collect();
+    assert_eq!((told.len(), &told[0]["run"]), (1, &json!("churn")));
+    let ran = command(&sandbox, "run", &["--task", "churn"]);
+    assert!(ran.status == 1 && ran.err.contains("Its suite cannot be read."), "{ran:?}");
+    assert_eq!(command(&sandbox, "run", &["--task", "count"]).status, 0);
+}
+
+#[test]
+fn a_workspace_file_that_cannot_be_read_is_told() {
+    let sandbox = folder("broken-workspace", &answers());
+    fs::write(sandbox.folder.join("touchstone.yaml"), "models: [\n").unwrap();
+    for what in ["index", "list"] {
+        let ran = sandbox.run(&[what, "."]);
+        assert!(ran.err.contains("touchstone.yaml"), "{what}: {ran:?}");
+    }
+}
+
+#[test]
 fn what_another_process_is_at_is_no_failure() {
     let latch = Latch::default();
     let held = latch.clone();

@@ -45,6 +45,14 @@ pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> 
     read(&chosen(asked.folder, asked.dirs).unwrap_or_else(|| PathBuf::from(".").into()), here)
 }
 
+/// Tells of suites and of a workspace file that cannot be read: what is shown without them is not all.
+pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
+    for line in app.suite_trouble()?.unreadable {
+        let _ = writeln!(io::stderr(), "{}", one_line(&line));
+    }
+    Ok(())
+}
+
 /// What is wrong with suites, told before anything that is counted by them.
 pub(super) fn suite_trouble(app: &App) -> Result<SuiteTrouble, AppError> {
     let trouble = app.suite_trouble()?;

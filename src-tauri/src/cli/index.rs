@@ -18,6 +18,7 @@ pub(super) fn run(asked: &Index, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
     app.wait_searchable(folder::PATIENCE)?;
     let report = app.index_report()?;
+    folder::tell_unread(&app)?;
     let mut out = io::stdout().lock();
     if asked.json {
         let line = serde_json::json!({

@@ -41,6 +41,7 @@ fn sort(word: &str) -> Result<Sort, String> {
 
 pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
+    folder::tell_unread(&app)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
     let misread = folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {

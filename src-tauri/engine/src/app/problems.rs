@@ -18,6 +18,8 @@ const TOLD: usize = 20;
 pub struct SuiteTrouble {
     /// One line for each thing, worst first.
     pub lines: Vec<String>,
+    /// Those of files that cannot be read at all, the workspace file among them.
+    pub unreadable: Vec<String>,
     /// How many cannot be read, so that their runs have no score.
     pub unread: usize,
     /// Some scorers were left out or changed because they cannot be read as they are written.
@@ -39,8 +41,11 @@ impl App {
         if all.len() > TOLD {
             lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
         }
+        let cannot_be_read = |problem: &&Problem| problem.kind == ProblemKind::SuiteError;
+        let unreadable = open.problem.iter().chain(of_suites.iter().filter(cannot_be_read));
+        let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
         let unread = all.iter().filter(|problem| problem.kind == ProblemKind::SuiteError).count();
-        Ok(SuiteTrouble { lines, unread, scorers })
+        Ok(SuiteTrouble { lines, unreadable, unread, scorers })
     }
 
     /// A page of problems.

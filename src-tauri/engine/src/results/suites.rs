@@ -93,6 +93,15 @@ impl Tasks {
         self.broken.get(name).map(String::as_str)
     }
 
+    /// The names of tasks that are not there because their suite cannot be read, each with what is wrong, by name.
+    pub(crate) fn all_broken(&self) -> Vec<(&str, &str)> {
+        let is_missing = |(name, _): &(&String, &String)| !self.by_id.contains_key(*name);
+        let mut all: Vec<(&str, &str)> =
+            self.broken.iter().filter(is_missing).map(|(name, why)| (name.as_str(), why.as_str())).collect();
+        all.sort_unstable();
+        all
+    }
+
     /// The task that a run names: by its id, by the folder that holds only this suite, or by set and id of its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         let by_query = || {
