@@ -10,7 +10,7 @@ use crate::runs::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, Wis
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::python;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use touchstone_formats::names::{Coordinates, SYSTEMS};
@@ -53,7 +53,7 @@ impl App {
             repeat: task.suite.repeat,
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
-        let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().all_broken());
+        let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
         Ok(LaunchOptions {
             why_not,
             // A page that may only look starts no program and asks no keyring.
@@ -197,19 +197,20 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
     let mut matrix = plan::matrix(&tasks, &wish);
     let shelved = open.flow.shelf.tasks();
     let is_meant = |pattern: &String, name: &str| plan::matches(pattern, name);
-    let mut broken = shelved.all_broken();
-    let names_broken = |pattern: &&String| broken.iter().any(|(name, _)| is_meant(pattern, name));
+    let broken = &shelved.broken;
+    let names_broken = |pattern: &&String| broken.keys().any(|name| is_meant(pattern, name));
     if let Some(pattern) = matrix.unmatched.iter().find(|pattern| !names_broken(pattern)) {
         let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
         return Err(error.hint(
             "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
         ));
     }
-    broken.retain(|(name, _)| wish.tasks.is_empty() || wish.tasks.iter().any(|pattern| is_meant(pattern, name)));
     let mut files = Files::new(open, setup);
     matrix.find(|at| files.of(at));
-    let unread = |(name, why): (&str, &str)| refused(name.to_owned(), format!("Its suite cannot be read. {why}"));
-    Ok(Wished { matrix, refused: broken.into_iter().map(unread).collect() })
+    let is_wished = |name: &str| wish.tasks.is_empty() || wish.tasks.iter().any(|pattern| is_meant(pattern, name));
+    let unread = broken.iter().filter(|(name, _)| is_wished(name));
+    let unread = unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
+    Ok(Wished { refused: unread.collect(), matrix })
 }
 
 /// Which files runs have, by the names in the folders they are in, each of which is listed once.
@@ -242,7 +243,7 @@ fn promptql_trouble(setup: &Setup) -> Option<Trouble> {
 }
 
 /// Why nothing can be run at all.
-fn why_not(may_run: bool, no_tasks: bool, broken: &[(&str, &str)]) -> Option<Trouble> {
+fn why_not(may_run: bool, no_tasks: bool, broken: &BTreeMap<String, String>) -> Option<Trouble> {
     let trouble = |message: &str, fix: &str| Trouble { message: message.to_owned(), fix: Some(fix.to_owned()) };
     if !may_run {
         return Some(trouble(
@@ -250,7 +251,7 @@ fn why_not(may_run: bool, no_tasks: bool, broken: &[(&str, &str)]) -> Option<Tro
             "Serve it so that it may: touchstone serve --allow-run FOLDER",
         ));
     }
-    if let Some((_, why)) = broken.first().filter(|_| no_tasks) {
+    if let Some(why) = broken.values().next().filter(|_| no_tasks) {
         return Some(trouble(
             &format!("No suite here can be read. {why}"),
             "Mend them; Problems shows each with its line.",

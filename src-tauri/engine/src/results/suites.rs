@@ -83,25 +83,11 @@ pub struct Tasks {
     by_folder: HashMap<String, Option<Arc<Task>>>,
     /// Results of queries name them by set and id, or by the id alone, which no two of a benchmark share.
     queries: HashMap<String, Option<Arc<Task>>>,
-    /// Why there is no task, by the name that it would have.
-    broken: HashMap<String, String>,
+    /// What is wrong with the suites of tasks that are not there, by the name that each would have.
+    pub(crate) broken: BTreeMap<String, String>,
 }
 
 impl Tasks {
-    /// What is wrong with the suite of a task that is not there; nothing when no suite has its name.
-    pub(crate) fn broken(&self, name: &str) -> Option<&str> {
-        self.broken.get(name).map(String::as_str)
-    }
-
-    /// The names of tasks that are not there because their suite cannot be read, each with what is wrong, by name.
-    pub(crate) fn all_broken(&self) -> Vec<(&str, &str)> {
-        let is_missing = |(name, _): &(&String, &String)| !self.by_id.contains_key(*name);
-        let mut all: Vec<(&str, &str)> =
-            self.broken.iter().filter(is_missing).map(|(name, why)| (name.as_str(), why.as_str())).collect();
-        all.sort_unstable();
-        all
-    }
-
     /// The task that a run names: by its id, by the folder that holds only this suite, or by set and id of its query.
     pub fn get(&self, name: &str) -> Option<&Arc<Task>> {
         let by_query = || {
@@ -320,7 +306,7 @@ impl Shelving {
         let mut tasks = Tasks::of(all().flat_map(|shelved| shelved.fitted.tasks.iter().cloned()));
         let wrong = self.files.iter().filter_map(|(file, shelved)| {
             let error = shelved.problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
-            Some((task_id(file), error.told()))
+            Some((task_id(file), error.told())).filter(|(name, _)| !tasks.by_id.contains_key(name))
         });
         tasks.broken = wrong.collect();
         self.tasks = Arc::new(tasks);

@@ -73,7 +73,7 @@ impl Known {
         match &self.task {
             None => notes
                 .push("The name of the file does not say which task this run is of, so it is not scored.".to_owned()),
-            Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken(task) {
+            Some(task) if tasks.get(task).is_none() => notes.push(match tasks.broken.get(task) {
                 Some(why) => {
                     format!("The suite of the task {task} cannot be read, so this run is not scored. {why}")
                 }
