@@ -279,7 +279,7 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
 #[test]
 fn a_result_is_found_under_every_name_that_is_read() {
     let done = "conversation:\n- user_message: How many?\n- assistant_message: 7\nanswer: 7\n";
-    let waits = format!("{done}").replace("answer: 7\n", "- user_message: And now?\n");
+    let waits = done.replace("answer: 7\n", "- user_message: And now?\n");
     for name in ["count.yaml-tool_calling-scripted-variation0.yaml", "count-tool_calling-scripted-variation0.yml"] {
         let server = Scripted::always(says(ANSWER));
         let path = format!("results/{name}");

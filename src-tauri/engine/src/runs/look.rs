@@ -23,18 +23,19 @@ pub fn look(output_dir: &Path, path: &str) -> OnDisk {
 /// The files in a folder of the output directory that are runs by their names, in any of the ways that are read. What cannot be
 /// listed has none: whoever looks at the file itself says why.
 pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
-    let folders: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
-    let found = Folder::find(output_dir, &folders).ok().flatten();
-    let names = found.map(|found| found.names("")).unwrap_or_default();
+    let parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let listed = Folder::find(output_dir, &parts).ok().flatten().map(|dir| dir.names("")).unwrap_or_default();
     let path = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
-    let mut named = Named::new();
-    for path in names.into_iter().map(path) {
+    let mut runs = Named::new();
+    for path in listed.into_iter().map(path) {
         if let Some(at) = names::read(&path, models) {
-            named.entry(at).or_default().push(path);
+            runs.entry(at).or_default().push(path);
         }
     }
-    named.values_mut().for_each(|paths| paths.sort());
-    named
+    for paths in runs.values_mut() {
+        paths.sort();
+    }
+    runs
 }
 
 #[cfg(test)]
