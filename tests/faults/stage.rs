@@ -177,8 +177,9 @@ impl Found {
             self.turns += turns.parse::<usize>().unwrap();
         }
         let text = String::from_utf8(bytes).unwrap();
-        let same =
-            |line: &&str| !["seconds:", "started:", "finished:"].iter().any(|key| line.trim_start().starts_with(key));
+        // How many lines a journal has depends on what was asked for twice, or not noted.
+        let own = ["seconds:", "started:", "finished:", "journal:"];
+        let same = |line: &&str| !own.iter().any(|key| line.trim_start().starts_with(key));
         self.transcripts.insert(name, text.lines().filter(same).collect::<Vec<_>>().join("\n"));
     }
 
