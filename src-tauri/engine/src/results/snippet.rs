@@ -132,7 +132,7 @@ mod tests {
         .unwrap();
         let parted =
             ('\u{1}'..=char::MAX).filter(|letter| starts_word(format!("a{letter}").as_bytes(), 1 + letter.len_utf8()));
-        let text: String = parted.map(|letter| format!("a{letter}b ")).collect();
+        let text: String = parted.flat_map(|letter| ['a', letter, 'b', ' ']).collect();
         assert!(text.len() > 20_000, "{}", text.len());
         sql.execute("INSERT INTO words VALUES (?)", [text]).unwrap();
         let mut terms = sql.prepare("SELECT term FROM terms").unwrap();
