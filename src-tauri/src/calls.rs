@@ -205,6 +205,12 @@ struct Say {
     review: Option<Review>,
 }
 
+impl Say {
+    fn keep(&self, app: &App) -> Result<(), AppError> {
+        app.review_run_of(self.folder.as_deref(), &self.id, self.review.as_ref())
+    }
+}
+
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
 pub(crate) const LOOKS: usize = 40;
@@ -259,9 +265,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "read_task" => reply(json, |Id { id }| app.read_task(&id)),
         "published" => reply(json, |Own { request }| app.published(&request)),
         "run_scorers" => reply(json, |Filter { filter }| app.run_scorers(&filter)),
-        "review_run" => {
-            reply(json, |Say { folder, id, review }| app.review_run_of(folder.as_deref(), &id, review.as_ref()))
-        }
+        "review_run" => reply(json, |say: Say| say.keep(app)),
         "save_report" => reply(json, |Save { .. }| save_report()),
         "reveal_file" => reply(json, |Reveal { .. }| reveal_file()),
         "doctor" => reply(json, |Nothing {}| Ok(with_ours(app.doctor(may_run)))),

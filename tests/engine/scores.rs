@@ -2,7 +2,8 @@
 use crate::bench::{Bench, answered, wait_until};
 use fs_err as fs;
 use touchstone_engine::rows::{
-    Column, FailureClass, ListRequest, ProblemKind, RunRow, RunScores, RunState, ScoreStanding, Sort, Span,
+    Column, FailureClass, ListRequest, ProblemKind, Review, RunRow, RunScores, RunState, ScoreStanding, Sort, Span,
+    Verdict,
 };
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
@@ -91,10 +92,20 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
     assert_eq!((row.state, row.passed, row.score), (RunState::Answered, Some(true), Some(1.0)));
     let (source, mark, version) = shown(&bench);
     assert_eq!(source.as_deref(), Some("<rows>"));
+    let said = Review {
+        verdict: Some(Verdict::Right),
+        score: None,
+        note: String::new(),
+        at_ms: 0,
+        stale: false,
+        answer: Some(mark.clone()),
+    };
+    bench.app().review_run(&row.id, Some(&said)).unwrap();
+    wait_row(&bench, PATH, "what a person says counts", |row| row.verdict == Some(Verdict::Right));
 
     bench.put("tasks/plans.yaml", tagged("other"));
     let row = wait_row(&bench, PATH, "it is another answer", |row| row.passed == Some(false));
-    assert_eq!((row.state, row.score), (RunState::Answered, Some(0.0)));
+    assert_eq!((row.state, row.score, row.verdict), (RunState::Answered, Some(0.0), None));
     let other = shown(&bench);
     assert_eq!(other.0.as_deref(), Some("<other>"));
     assert!(other.1 != mark && other.2 != version);
@@ -108,6 +119,9 @@ fn an_answer_in_a_tag_that_the_suite_names_is_found_follows_the_suite_and_is_the
     bench.put("tasks/plans.yaml", tagged("rows"));
     wait_row(&bench, PATH, "it is right again", |row| row.passed == Some(true));
     assert_eq!(shown(&bench), (source, mark, version));
+    assert_eq!(bench.row(PATH).unwrap().verdict, Some(Verdict::Right), "it is of this answer");
+    bench.remove(RUN);
+    wait_until("no run is counted", || (bench.rows().is_empty() && bench.status().counts.runs == 0).then_some(()));
 }
 
 #[test]

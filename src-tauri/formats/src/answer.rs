@@ -15,13 +15,16 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
         Some(Answer { value, source: source.to_owned(), lenient })
     });
     fenced.or_else(|| {
-        let tag = result_tag_name.filter(|tag| !tag.is_empty())?;
+        let tag = result_tag_name?;
         messages.iter().rev().find_map(|message| in_tag(message, tag))
     })
 }
 
 /// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON.
 pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
+    if tag.is_empty() {
+        return None;
+    }
     let inside = last_tag(message, tag)?.trim();
     let (value, lenient) = parse(inside).unwrap_or_else(|| (Value::from(inside), false));
     Some(Answer { value, source: format!("<{tag}>"), lenient })

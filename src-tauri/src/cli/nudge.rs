@@ -11,7 +11,6 @@ pub(super) struct Nudge {
     /// The transcript
     file: PathBuf,
     /// What to say to the model
-    #[arg(allow_hyphen_values = true)]
     message: String,
     #[command(flatten)]
     dirs: Dirs,

@@ -53,7 +53,8 @@ pub(super) fn launch(
     };
     match &bar {
         Some(bar) => left.lines().for_each(|line| say(bar, &line)),
-        None => left.print(&mut io::stdout().lock())?,
+        // A reader that is gone ends what was begun, as it does later: it costs money.
+        None => drop(unread.fetch_or(left.print(&mut io::stdout().lock()).is_err(), Ordering::Relaxed)),
     }
     stay(app, &launched.launch, &interrupts, &unread, bar.as_ref())?;
     if let Some(bar) = &bar {
@@ -110,13 +111,15 @@ fn begin<T: Send>(
 ) -> Result<T, AppError> {
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
-        scope.spawn(move || tell.send(start()));
+        let starting = scope.spawn(move || tell.send(start()));
         let (since, mut is_said) = (Instant::now(), false);
         loop {
             match told.recv_timeout(GLANCE) {
                 Ok(launched) => return launched,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
+                    // Whoever panicked and is not asked about it takes this thread along.
+                    drop(starting.join());
                     let why = "A mistake in Touchstone kept the runs from being begun. Try again.";
                     return Err(AppError::new(Code::Failed, why));
                 }

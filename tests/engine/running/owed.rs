@@ -277,6 +277,27 @@ fn a_run_that_is_named_is_gone_on_with_under_the_name_it_has() {
 }
 
 #[test]
+fn json_beside_results_is_no_result_unless_it_is_a_transcript_and_that_is_not_written_over() {
+    let server = Scripted::always(says(ANSWER));
+    let json = RUN.replace(".yaml", ".json");
+    let bench = super::folder_of(&workspace(&server, "", ""), PLAIN).file(&json, r#"{"raw": "dump"}"#).open();
+    assert_eq!(run(&bench, &request()).done, 1);
+    let plan = bench.app().plan_launch(&request()).unwrap();
+    assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Nothing));
+    bench.remove(RUN);
+    let waits = r#"{"conversation": [{"user_message": "How many?"}]}"#;
+    bench.put(&json, waits);
+    for request in [request(), LaunchRequest { start_over: true, ..request() }] {
+        let plan = bench.app().plan_launch(&request).unwrap();
+        assert_eq!((plan.owed_total, plan.skipped[0].act), (0, Act::Refused));
+        insta::allow_duplicates! {
+            insta::assert_snapshot!(plan.skipped[0].why, @"Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.");
+        }
+    }
+    assert_eq!(fs_err::read_to_string(bench.path(&json)).unwrap(), waits);
+}
+
+#[test]
 fn a_result_is_found_under_every_name_that_is_read() {
     let done = "conversation:\n- user_message: How many?\n- assistant_message: 7\nanswer: 7\n";
     let waits = done.replace("answer: 7\n", "- user_message: And now?\n");

@@ -52,7 +52,9 @@ function listen(fn: (word: Word) => void): () => void {
       // Asking for the status now is how the page finds out, and says so.
       if (!broken) fn({ kind: "status" });
       broken = true;
-      if (stream.readyState === EventSource.CLOSED) timer = setTimeout(open, AGAIN_MS);
+      if (stream.readyState !== EventSource.CLOSED || document.hidden) return;
+      clearTimeout(timer);
+      timer = setTimeout(open, AGAIN_MS);
     };
   };
   const look = () => {

@@ -25,6 +25,9 @@ use touchstone_formats::stabletoolbench::{Pool, Query};
 /// Rows of a plan that are shown; the counts are of all.
 const SHOWN: usize = 1000;
 
+/// Said of a run that would have to be written into a file of another format.
+const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+
 impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
@@ -165,7 +168,8 @@ impl App {
         let why = self.unready_of(open, setup, slots);
         let mut owed = Vec::new();
         for (planned, why) in std::mem::take(&mut plan.owed).into_iter().zip(why) {
-            match why {
+            let json = || look::is_json(&planned.slot.path).then(|| KEPT_AS_JSON.to_owned());
+            match why.or_else(json) {
                 None => owed.push(planned),
                 Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
             }

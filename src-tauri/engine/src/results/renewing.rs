@@ -4,10 +4,14 @@ use super::conduct::{Change, Conductor, Shared};
 use super::enter::finish;
 use super::index::{IndexError, Writer, meta};
 use super::judgements;
+use super::limits::Limits;
 use super::load;
+use super::reviews;
+use super::roots::{FileId, Root, Roots};
 use super::scoring::renew;
 use super::scoring::write::{Kept, keep};
 use crate::rows::ScoringProgress;
+use rusqlite::Connection;
 use std::sync::Arc;
 
 /// How far it has come.
@@ -66,10 +70,14 @@ impl Conductor {
             let total = standing.counts.runs.max(done);
             standing.scoring = (!end).then_some(ScoringProgress { done, total });
         });
+        let turns = batch.turns();
         if end || !batch.is_empty() {
             self.change(|writer| {
                 let changed = batch.write(writer)?;
                 for key in &changed {
+                    if turns {
+                        hold_review(&writer.sql, &roots, &limits, key)?;
+                    }
                     judgements::hold(&writer.sql, (&roots, &limits), (&known, &marks), key)?;
                 }
                 if end {
@@ -79,6 +87,11 @@ impl Conductor {
             })?;
         }
         self.renewing = (!end).then_some(Renewing { tasks, after: next, done });
+        if turns {
+            self.tally = load::tally(&self.writer.sql)?;
+            let tally = self.tally;
+            self.shared.live.change(|standing| tally.fill(&mut standing.counts));
+        }
         self.tell_status();
         Ok(())
     }
@@ -115,4 +128,12 @@ impl Conductor {
         }
         Ok(())
     }
+}
+
+/// Brings what a person says of a run into agreement with an answer that became another one without its files.
+fn hold_review(sql: &Connection, roots: &Roots, limits: &Limits, key: &str) -> Result<(), IndexError> {
+    let mut select = sql.prepare_cached("SELECT path FROM reviews WHERE run = ?")?;
+    let paths = select.query_map([key], |row| row.get::<_, Vec<u8>>(0))?.collect::<Result<Vec<_>, _>>()?;
+    let files = paths.into_iter().map(|path| FileId::new(Root::Output, path));
+    files.filter(|file| !reviews::is_judged(file)).try_for_each(|file| reviews::show(sql, (roots, limits), &file, key))
 }

@@ -170,7 +170,7 @@ pub(crate) fn hold(
     let there = sql.prepare_cached("SELECT 1 FROM reviews WHERE path = ?")?.exists([&file.path])?;
     let key = unit.key_of(member);
     if there && owner(sql, &file)?.is_some_and(|owner| owner == key) {
-        show(sql, roots, limits, &file, &key)?;
+        show(sql, (roots, limits), &file, &key)?;
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ fn owner(sql: &Connection, file: &FileId) -> Result<Option<String>, IndexError> 
 }
 
 /// Brings the row of a run into agreement with its review.
-fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &str) -> Result<(), IndexError> {
+pub(super) fn show(sql: &Connection, at: (&Roots, &Limits), file: &FileId, key: &str) -> Result<(), IndexError> {
     type Said = (Option<String>, Option<f64>, Option<String>);
     let said: Option<Said> = sql
         .prepare_cached("SELECT verdict, score, answer FROM reviews WHERE path = ? AND problem IS NULL")?
@@ -201,7 +201,7 @@ fn show(sql: &Connection, roots: &Roots, limits: &Limits, file: &FileId, key: &s
         .optional()?;
     let (verdict, score, holds) = match said {
         // What was said of another answer is not counted; the page of the run shows it, and says so.
-        Some((_, _, Some(mark))) if current_mark(sql, roots, limits, key)? != mark => (None, None, false),
+        Some((_, _, Some(mark))) if current_mark(sql, at.0, at.1, key)? != mark => (None, None, false),
         Some((verdict, score, _)) => (verdict, score, true),
         None => (None, None, false),
     };
@@ -288,7 +288,7 @@ impl Conductor {
                 if is_judged(&file) {
                     judgements::show(sql, (roots, limits), (&tasks, &self.marks), &file, &key)?;
                 } else {
-                    show(sql, roots, limits, &file, &key)?;
+                    show(sql, (roots, limits), &file, &key)?;
                 }
                 ids.push(key);
             }

@@ -3,10 +3,14 @@ use super::disk::{DiskErrorKind, Folder};
 use super::plan::{File, Named, OnDisk};
 use super::{disk, lock};
 use std::path::Path;
+use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::names;
 
 /// A longer transcript is none that is gone on with.
 pub(crate) const MOST_BYTES: u64 = 256 << 20;
+
+/// So much of a file says what it is.
+const HEAD: usize = 64 << 10;
 
 /// What is on disk of a run, by the path of its transcript.
 pub fn look(output_dir: &Path, path: &str) -> OnDisk {
@@ -28,7 +32,9 @@ pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
     let path = |name: String| if folder.is_empty() { name } else { format!("{folder}/{name}") };
     let mut runs = Named::new();
     for path in listed.into_iter().map(path) {
-        if let Some(at) = names::read(&path, models) {
+        if let Some(at) = names::read(&path, models)
+            && (!is_json(&path) || is_transcript(output_dir, &path))
+        {
             runs.entry(at).or_default().push(path);
         }
     }
@@ -36,6 +42,18 @@ pub fn named(output_dir: &Path, folder: &str, models: &[&str]) -> Named {
         paths.sort();
     }
     runs
+}
+
+/// Many things are written as JSON beside results, and only transcripts are runs.
+fn is_transcript(output_dir: &Path, path: &str) -> bool {
+    let bytes = disk::read(output_dir, path, MOST_BYTES).ok().flatten();
+    let name = path.rsplit('/').next().unwrap_or(path);
+    bytes.is_some_and(|bytes| detect(name, &bytes[..bytes.len().min(HEAD)]) == FileKind::Transcript)
+}
+
+/// True for a file that we read and do not write: what we write is YAML.
+pub fn is_json(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"))
 }
 
 #[cfg(test)]

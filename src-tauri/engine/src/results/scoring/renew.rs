@@ -122,6 +122,11 @@ impl Batch {
         self.renewed.is_empty()
     }
 
+    /// True when runs stand otherwise than they did.
+    pub(crate) fn turns(&self) -> bool {
+        self.renewed.iter().any(|one| one.stands.is_some())
+    }
+
     /// Writes what it found, inside the caller's transaction; returns the keys of the runs that changed.
     pub(crate) fn write(self, writer: &Writer) -> Result<Vec<String>, IndexError> {
         let sql = &writer.sql;

@@ -40,6 +40,11 @@ impl Payer for Account {
         self.teller.tell(None, What::Simulated { usage, cost });
     }
 
+    fn loses(&self, usage: Usage, cost: Option<f64>) {
+        self.purse.lose(cost);
+        self.teller.tell(None, What::Simulated { usage, cost });
+    }
+
     fn stops(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
             self.stops.soft.cancel();

@@ -173,7 +173,10 @@ impl Simulator {
     /// A reply that cannot be read may have cost something all the same.
     fn lost(&self, reply: &HttpReply) {
         if (200..300).contains(&reply.status) && !provider::is_free(reply) {
-            self.pay(provider::usage_of(self.model.provider, reply).unwrap_or_default());
+            let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
+            if let Some(payer) = &self.wires.payer {
+                payer.loses(usage, provider::price::cost(&usage, self.model.price.as_ref()));
+            }
         }
     }
 
