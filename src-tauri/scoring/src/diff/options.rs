@@ -48,7 +48,7 @@ pub enum Measured {
     Nothing,
     /// Those of these fields.
     Fields(Vec<String>),
-    /// All but those that stand before another number: a year may name a row, and the last number of a row is what it is about.
+    /// The last field that has a number in any row: it is what the rows are about, and a year before it may name one.
     Numbers,
 }
 

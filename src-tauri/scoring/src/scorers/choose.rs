@@ -1,7 +1,7 @@
 //! **Pure.** Which scorers a task gets when its suite names none.
-use super::fields;
 use super::read::read;
 use super::scorer::{Fields, Items, Likeness, Numeric, Rule, Scorer};
+use super::{fields, numeric};
 use crate::diff::Options;
 use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
@@ -13,17 +13,23 @@ pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<St
     if scorers.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
 }
 
-/// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one. Moved rows
-/// are shown, whether they count or not; which row belongs to which is as it was scored. `key` is what the suite says that tells rows apart.
+/// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one, or where there is
+/// none, the first `numeric` one. Moved rows are shown, whether they count or not; which row belongs to which is as it was scored. `key` is what the suite says that tells rows apart.
 pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     let scorers = read(named).0;
-    let rule = scorers.iter().find_map(|scorer| match &scorer.rule {
+    let by_fields = scorers.iter().find_map(|scorer| match &scorer.rule {
         Rule::Fields(rule) => Some(fields::options(rule, key)),
         _ => None,
     });
+    let by_numbers = || {
+        scorers.iter().find_map(|scorer| match &scorer.rule {
+            Rule::Numeric(rule) => Some(numeric::options(rule, key)),
+            _ => None,
+        })
+    };
     let other = || Options { key: key.map(|key| vec![key.to_owned()]), ..Options::default() };
     let usual = scorers.is_empty().then(|| fields::options(&Fields::default(), key));
-    Options { ignore_order: false, ..rule.or(usual).unwrap_or_else(other) }
+    Options { ignore_order: false, ..by_fields.or_else(by_numbers).or(usual).unwrap_or_else(other) }
 }
 
 /// The usual scorers: `fields` for lists and objects, `numeric` for numbers, `text: f1` for texts, `exact` for yes, no and null.

@@ -94,14 +94,7 @@ fn decay(way: f64) -> f64 {
 
 fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -> Outcome {
     let missing_answer = Value::Null;
-    let key = case.key.map(|key| vec![key.to_owned()]);
-    let options = Options {
-        key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or(key),
-        measured: if rule.fields.is_empty() { Measured::Numbers } else { Measured::Fields(rule.fields.clone()) },
-        ignore_order: true,
-        places_say_nothing: true,
-        ..Options::default()
-    };
+    let options = options(rule, case.key);
     let found = diff(expected, case.answer.unwrap_or(&missing_answer), &options);
     let mut walk = Walk { rule, options: &options, pairs: Vec::new(), extra: 0 };
     walk.node(&found.root, &Place::default());
@@ -117,6 +110,18 @@ fn several(scorer: &Scorer, case: &Case<'_>, rule: &Numeric, expected: &Value) -
         return Outcome::Scored(Scored::nothing(words::instead(&words::kind(expected), answer)));
     }
     mean(scorer, rule, &walk)
+}
+
+/// How lists and objects are compared.
+pub(super) fn options(rule: &Numeric, key: Option<&str>) -> Options {
+    let named = || key.map(|key| vec![key.to_owned()]);
+    Options {
+        key: Some(rule.key.clone()).filter(|key| !key.is_empty()).or_else(named),
+        measured: if rule.fields.is_empty() { Measured::Numbers } else { Measured::Fields(rule.fields.clone()) },
+        ignore_order: true,
+        places_say_nothing: true,
+        ..Options::default()
+    }
 }
 
 fn mean(scorer: &Scorer, rule: &Numeric, walk: &Walk<'_>) -> Outcome {

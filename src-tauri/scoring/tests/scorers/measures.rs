@@ -1,8 +1,9 @@
 //! What parts weigh, and how near numbers are. `numeric` compares numbers, so a number that may be wrong tells no row from another.
-use super::{scored, scorer, told};
+use super::{scored, scorer, told, value};
 use proptest::prelude::*;
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Case, Outcome, Scored, score};
+use touchstone_scoring::diff::{Alignment, ExtraFields, Measured, Node, diff};
+use touchstone_scoring::scorers::{Case, Outcome, Scored, comparison, score};
 
 fn told_of(line: &str, expected: &str, answer: &str) -> String {
     told(&scored(line, expected, answer))
@@ -75,6 +76,93 @@ proptest! {
             prop_assert_eq!((scored.score, scored.passed), (Some(1.0), Some(true)), "{}: {}", line, scored.reason);
         }
     }
+}
+
+/// Rows that a team and a number tell apart, and none of both alone when there are several teams and numbers; with the answer that has
+/// all names and puts what was measured of each row into another one.
+fn measured_elsewhere() -> impl Strategy<Value = (Vec<Value>, Vec<Value>)> {
+    let parts = (1..4_usize, 2..4_usize, prop::sample::select(vec![1_usize, 2021]), 0..3_u8);
+    (parts, any::<prop::sample::Index>(), any::<prop::sample::Index>()).prop_map(
+        |((teams, years, first, kind), by, turn)| {
+            let all = teams * years;
+            let by = 1 + by.index(all - 1);
+            let measure = |at: usize| match kind {
+                0 => format!("{}", at + 1),
+                1 => format!("{}", 10 << at),
+                _ => format!("{}.5", 10 << at),
+            };
+            let row = |at: usize, measured: usize| {
+                let number = |text: String| Value::Number(text);
+                Value::Map(vec![
+                    ("team".into(), Value::from(format!("team {}", at / years).as_str())),
+                    ("year".into(), number((first + at % years).to_string())),
+                    ("earned".into(), number(measure(measured))),
+                ])
+            };
+            let expected = (0..all).map(|at| row(at, at)).collect();
+            let mut answer: Vec<Value> = (0..all).map(|at| row(at, (at + by) % all)).collect();
+            answer.rotate_left(turn.index(all));
+            (expected, answer)
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn what_was_measured_of_other_rows_is_never_right((expected, answer) in measured_elsewhere()) {
+        for line in ["numeric", "numeric: earned", "numeric: {field: earned}"] {
+            let scored = scored_as(line, &expected, &answer);
+            prop_assert_eq!((scored.score, scored.passed), (Some(0.0), Some(false)), "{}: {}", line, scored.reason);
+        }
+    }
+}
+
+#[test]
+fn a_text_and_a_number_together_may_tell_rows_apart() {
+    let expected = "[{team: A, year: 2021, earned: 10.5}, {team: A, year: 2022, earned: 20.5}, \
+                     {team: B, year: 2021, earned: 30.5}, {team: B, year: 2022, earned: 40.5}]";
+    let swapped = "[{team: A, year: 2021, earned: 20.5}, {team: A, year: 2022, earned: 10.5}, \
+                    {team: B, year: 2021, earned: 40.5}, {team: B, year: 2022, earned: 30.5}]";
+    for line in ["numeric", "numeric: {field: earned}"] {
+        let found = scored(line, expected, swapped);
+        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+    }
+}
+
+#[test]
+fn what_is_measured_makes_no_rows_alike() {
+    // One team is there twice and all are spelled otherwise, so that no field is a key.
+    let expected = "[{team: red one, of: x, n: 10}, {team: blue two, of: x, n: 50}, {team: blue two, of: x, n: 51}]";
+    let answer = "[{team: Red uno, of: x, n: 50}, {team: Blue due, of: x, n: 10}, {team: Blue due, of: x, n: 11}]";
+    for line in ["numeric", "numeric: {field: n}"] {
+        let found = scored(line, expected, answer);
+        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+    }
+}
+
+#[test]
+fn a_row_whose_measure_is_null_hides_no_name() {
+    let expected = "[{month: 1, total: null}, {month: 2, total: 6}, {month: 3, total: 9}]";
+    let swapped = "[{month: 1, total: null}, {month: 2, total: 9}, {month: 3, total: 6}]";
+    for line in ["numeric", "numeric: total"] {
+        let found = scored(line, expected, swapped);
+        assert_eq!((found.score, found.passed), (Some(0.0), Some(false)), "{line}: {}", found.reason);
+    }
+}
+
+#[test]
+fn rows_are_shown_beside_those_they_are_scored_against() {
+    let months = value("[{month: 1, total: 5}, {month: 2, total: 6}]");
+    let swapped = value("[{month: 2, total: 5}, {month: 1, total: 6}]");
+    for list in ["[numeric]", "[exact, {numeric: {field: total}}]", "[{numeric: {key: month}}]"] {
+        let shown = diff(&months, &swapped, &comparison(value(list).items(), None));
+        let Node::List(rows) = &shown.root else { panic!("{list}: {:?}", shown.root) };
+        let Alignment::Key { fields, .. } = &rows.alignment else { panic!("{list}: {:?}", rows.alignment) };
+        assert_eq!(fields, &["month"], "{list}");
+    }
+    // What `fields` says goes first.
+    let both = comparison(value("[numeric, {fields: {strict: true}}]").items(), None);
+    assert_eq!((both.measured, both.extra_fields), (Measured::Nothing, ExtraFields::Wrong));
 }
 
 #[test]

@@ -22,17 +22,27 @@ const BYTES: usize = 2_000;
 const CANDIDATES: usize = 12;
 const COMMON: usize = 64;
 
-/// Pairs rows that are at least so much alike; the second value is false when there were too many for the best pairing.
+/// What makes rows alike.
+pub(super) struct By<'a> {
+    /// How much they are at least.
+    pub(super) least: f64,
+    /// Fields that say nothing of it, unless a row has no others.
+    pub(super) without: &'a [&'a str],
+}
+
+/// Pairs rows that are alike enough; the second value is false when there were too many for the best pairing.
 pub(super) fn pair(
     (expected, left): (&[Value], &[usize]),
     (actual, right): (&[Value], &[usize]),
-    least: f64,
+    by: &By<'_>,
     budget: &mut Budget,
 ) -> (Vec<(usize, usize)>, bool) {
+    let least = by.least;
     if left.is_empty() || right.is_empty() {
         return (Vec::new(), true);
     }
-    let profiles = |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at])).collect::<Vec<_>>();
+    let profiles =
+        |all: &[Value], which: &[usize]| which.iter().map(|at| Profile::of(&all[*at], by.without)).collect::<Vec<_>>();
     let (a, b) = both(left.len() + right.len(), || profiles(expected, left), || profiles(actual, right));
     let (small, large) = (a.len().min(b.len()), a.len().max(b.len()));
     let aspects = |all: &[Profile]| all.iter().map(|profile| profile.fields.len() + 1).sum::<usize>();
@@ -186,12 +196,15 @@ struct Aspect {
 }
 
 impl Profile {
-    fn of(value: &Value) -> Self {
+    fn of(value: &Value, without: &[&str]) -> Self {
         let mut words = Vec::new();
+        let is_left_out = |key: &Value| key.text().is_some_and(|key| without.contains(&key));
         let mut aspect = |name: u64, value: &Value| Aspect::of(name, value, &mut words);
         let (kind, mut fields) = match value {
             Value::Map(entries) => {
-                (Kind::Map, entries.iter().map(|(key, value)| aspect(hash(key), value)).collect::<Vec<_>>())
+                let all = entries.iter().all(|(key, _)| is_left_out(key));
+                let entries = entries.iter().filter(|(key, _)| all || !is_left_out(key));
+                (Kind::Map, entries.map(|(key, value)| aspect(hash(key), value)).collect::<Vec<_>>())
             }
             Value::List(_) => (Kind::List, vec![aspect(0, value)]),
             Value::Text(_) => (Kind::Text, vec![aspect(0, value)]),

@@ -2,7 +2,7 @@
 use super::{Aligned, Rest, alike};
 use crate::diff::budget::{Budget, steps};
 use crate::diff::identity::{Identity, hasher, is_whole, same};
-use crate::diff::{Alignment, Measured, Options};
+use crate::diff::{Alignment, Options};
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use std::collections::VecDeque;
 use std::hash::{Hash as _, Hasher as _};
@@ -18,8 +18,14 @@ const FIRST: usize = 8;
 /// Of so many rows with the same key on both sides, equal ones find each other.
 const TWINS: usize = 64;
 
-/// Aligns two lists of objects by key; none when there is none.
-pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, budget: &mut Budget) -> Option<Aligned> {
+/// Aligns two lists of objects by key; none when there is none. `measured` are the fields that are compared as numbers.
+pub(super) fn align(
+    expected: &[Value],
+    actual: &[Value],
+    options: &Options,
+    measured: &[&str],
+    budget: &mut Budget,
+) -> Option<Aligned> {
     let objects = |rows: &[Value]| !rows.is_empty() && rows.iter().all(|row| matches!(row, Value::Map(_)));
     if !objects(expected) || !objects(actual) {
         return None;
@@ -28,18 +34,18 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
         let keys = (keys(expected, fields), keys(actual, fields));
         if keys.0.iter().any(Option::is_some) && keys.1.iter().any(Option::is_some) {
             let alignment = Alignment::Key { fields: fields.clone(), inferred: false };
-            return Some(Aligned { matches: by_key(expected, actual, keys, budget), alignment });
+            return Some(Aligned { matches: by_key(expected, actual, keys, measured, budget), alignment });
         }
     }
-    let fields = infer(expected, actual, &options.measured, budget)?;
+    let fields = infer(expected, actual, measured, budget)?;
     let alignment = Alignment::Key { fields: fields.clone(), inferred: true };
     let keys = (keys(expected, &fields), keys(actual, &fields));
-    let mut matches = by_key(expected, actual, keys, budget);
+    let mut matches = by_key(expected, actual, keys, measured, budget);
     if !fields.iter().all(|field| is_id(field)) {
         // A name may be what is wrong. An id may not: another id is another row.
         let rest = Rest::of(&matches, actual.len());
-        let least = alike::VERY_ALIKE;
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), least, budget).0 {
+        let by = alike::By { least: alike::VERY_ALIKE, without: measured };
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget).0 {
             matches[i] = Some(j);
         }
     }
@@ -72,6 +78,7 @@ fn by_key(
     expected: &[Value],
     actual: &[Value],
     (left, right): (Vec<Key<'_>>, Vec<Key<'_>>),
+    measured: &[&str],
     budget: &mut Budget,
 ) -> Vec<Option<usize>> {
     let mut places: HashMap<&[Identity<'_>], VecDeque<usize>> = HashMap::with_capacity(actual.len());
@@ -98,7 +105,8 @@ fn by_key(
             matches[i] = key.as_ref().and_then(|key| places.get_mut(&key[..])?.pop_front());
         }
     }
-    without_key(expected, actual, (&left, &right), &mut matches, budget);
+    let by = alike::By { least: alike::ALIKE, without: measured };
+    without_key(expected, actual, (&left, &right), &mut matches, &by, budget);
     matches
 }
 
@@ -108,6 +116,7 @@ fn without_key(
     actual: &[Value],
     (left, right): (&[Key<'_>], &[Key<'_>]),
     matches: &mut [Option<usize>],
+    by: &alike::By<'_>,
     budget: &mut Budget,
 ) {
     for of_actual in [true, false] {
@@ -121,7 +130,7 @@ fn without_key(
         } else {
             rest.expected.retain(|at| left[*at].is_none());
         }
-        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), alike::ALIKE, budget).0 {
+        for (i, j) in alike::pair((expected, &rest.expected), (actual, &rest.actual), by, budget).0 {
             matches[i] = Some(j);
         }
     }
@@ -150,11 +159,12 @@ struct Candidate<'a> {
 type Fitness = (usize, usize, usize, std::cmp::Reverse<usize>);
 
 /// The fewest fields that tell all rows apart on both sides, and that some rows have in common. Ids come first, even if one side
-/// names a row twice, because that is what wrong answers do. Where numbers are what is compared, others come before them.
-fn infer(expected: &[Value], actual: &[Value], measured: &Measured, budget: &mut Budget) -> Option<Vec<String>> {
+/// names a row twice, because that is what wrong answers do. Where numbers are what is compared, fields that are none come first,
+/// alone and then with numbers; those that are compared tell no rows apart.
+fn infer(expected: &[Value], actual: &[Value], measured: &[&str], budget: &mut Budget) -> Option<Vec<String>> {
     let names: Vec<(usize, &str)> =
         expected[0].entries().iter().enumerate().filter_map(|(at, (key, _))| Some((at, key.text()?))).collect();
-    let names = names.into_iter().filter(|(at, name)| may_name(&expected[0], *at, name, measured));
+    let names = names.into_iter().filter(|(_, name)| !measured.contains(name));
     let (ids, others): (Vec<_>, Vec<_>) = names.partition(|(_, name)| is_id(name));
     let mut known = Vec::new();
     look(expected, actual, &ids, &mut known, budget);
@@ -164,27 +174,17 @@ fn infer(expected: &[Value], actual: &[Value], measured: &Measured, budget: &mut
     look(expected, actual, &others, &mut known, budget);
     let (counting, mut known): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.counts);
     known.truncate(TRIED);
-    if *measured == Measured::Nothing {
+    if measured.is_empty() {
         // Places are no names.
         return fewest(&known, rows_of(expected, actual), budget);
     }
     let (numbers, others): (Vec<_>, Vec<_>) = known.into_iter().partition(|field| field.is_number);
-    [&others[..], &numbers, &counting[..counting.len().min(TRIED)]]
-        .into_iter()
-        .find_map(|known| fewest(known, rows_of(expected, actual), budget))
-}
-
-/// Whether a field of the first row may be the name of a row.
-fn may_name(row: &Value, at: usize, name: &str, measured: &Measured) -> bool {
-    let is_number = |(key, value): &(Value, Value)| matches!(value, Value::Number(_)) && !key.text().is_some_and(is_id);
-    match measured {
-        Measured::Nothing => true,
-        Measured::Fields(fields) => !fields.iter().any(|field| field == name),
-        Measured::Numbers => {
-            let mut from = row.entries().iter().skip(at);
-            !from.next().is_some_and(is_number) || from.any(is_number)
-        }
-    }
+    let counting = counting.into_iter().take(TRIED).collect();
+    let mut tried = Vec::new();
+    [others, numbers, counting].into_iter().filter(|more| !more.is_empty()).find_map(|more| {
+        tried.extend(more);
+        fewest(&tried, rows_of(expected, actual), budget)
+    })
 }
 
 fn rows_of(expected: &[Value], actual: &[Value]) -> u64 {
@@ -212,7 +212,7 @@ fn look<'a>(
     }
 }
 
-fn is_id(name: &str) -> bool {
+pub(super) fn is_id(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let Some(before) = lower.strip_suffix("id") else { return false };
     // `ticket_id`, `ticketId`, `ID`, `uuid`; but not `paid` and `valid`.

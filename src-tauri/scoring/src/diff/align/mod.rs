@@ -2,6 +2,7 @@
 mod alike;
 mod assign;
 mod key;
+mod measured;
 mod order;
 
 pub(super) use order::{Place, arrange};
@@ -30,14 +31,16 @@ pub(super) fn align(expected: &[Value], actual: &[Value], options: &Options, bud
     if expected == actual {
         return Aligned { matches: (0..expected.len()).map(Some).collect(), alignment: Alignment::Value };
     }
-    if let Some(aligned) = key::align(expected, actual, options, budget) {
+    let measured = measured::names(expected, &options.measured);
+    if let Some(aligned) = key::align(expected, actual, options, &measured, budget) {
         return aligned;
     }
     let mut matches = equal(expected, actual);
     let by_value = matches.iter().any(Option::is_some);
     let rest = Rest::of(&matches, actual.len());
     let rows = |all: &[Value]| all.iter().any(|one| matches!(one, Value::Map(_) | Value::List(_)));
-    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), alike::ALIKE, budget);
+    let by = alike::By { least: alike::ALIKE, without: &measured };
+    let (found, best) = alike::pair((expected, &rest.expected), (actual, &rest.actual), &by, budget);
     for (i, j) in &found {
         matches[*i] = Some(*j);
     }
