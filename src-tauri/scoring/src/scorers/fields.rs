@@ -14,9 +14,10 @@ const BESIDE: usize = 3;
 /// that is wrong.
 ///
 /// A field is a value that is not made of others, in a row found by its key. A row that is missing is wrong in all of its fields. A
-/// field that nobody expected costs nothing, unless `strict` or in an object that was expected to be empty; a row that nobody expected costs as many fields as the expected rows of
-/// its list have on average, or as it has, when it has fewer. The order of rows does not matter, unless `ordered`: then the place of
-/// each row is one more field. It passes when everything is right.
+/// field that nobody expected costs nothing, unless `strict`; an object that was expected to be empty is one field, which is wrong when
+/// anything is in it. A row that nobody expected costs as many fields as the expected rows of its list have on average, or as it has,
+/// when it has fewer. The order of rows does not matter, unless `ordered`: then the place of each row is one more field. It passes when
+/// everything is right.
 pub(super) fn score(scorer: &Scorer, case: &Case<'_>, rule: &Fields) -> Outcome {
     let Some(expected) = case.expected else { return super::no_expected() };
     let Some(answer) = case.answer else { return super::no_answer() };
@@ -101,8 +102,24 @@ impl Tally<'_> {
                     self.extra += float(self.weight(&leaf.actual).saturating_sub(1));
                 }
             }
+            Node::Map(fields) if fields.iter().all(|field| field.from.is_none()) => self.nothing(fields),
             Node::Map(fields) => fields.iter().for_each(|field| self.field(field)),
             Node::List(list) => self.list(list),
+        }
+    }
+
+    /// An object that was expected to be empty is one field, right or wrong, however much came.
+    fn nothing(&mut self, came: &[Field]) {
+        let came = came.iter().filter(|field| field.counts).map(|field| match &field.sides {
+            Sides::Extra(value) => self.weight(value),
+            Sides::Both(_) | Sides::Missing(_) => 0,
+        });
+        let (some, weight) = came.fold((false, 0), |(_, sum), weight| (true, sum + weight));
+        self.expected += 1;
+        self.right += usize::from(!some);
+        self.changed += usize::from(some);
+        if self.rule.strict {
+            self.extra += float(weight.saturating_sub(1));
         }
     }
 

@@ -175,10 +175,19 @@ fn an_empty_object_is_right_only_when_nothing_came() {
         ("fields", "{n: 1}", "{n: 1, a: 1}", "1.0000 passed"),
         ("fields: {ignore: [a]}", "{}", "{a: 1}", "1.0000 passed"),
         ("fields: {ignore: [a]}", "{}", "{b: 1}", "0.0000 failed"),
+        ("fields: {ignore: [a]}", "{user: {}, n: 1}", "{user: {a: 1}, n: 2}", "0.5000 failed"),
+        ("fields", "{user: {}, n: 1}", "{user: {}, n: 2}", "0.5000 failed"),
+        // It weighs the same when it is wrong, however much came.
+        ("fields", "{user: {}, n: 1}", "{user: {a: 1, b: 2, c: {d: 3, e: 4}}, n: 1}", "0.5000 failed"),
+        ("fields: {strict: true}", "{user: {}, n: 1}", "{user: {a: 1}, n: 1}", "0.5000 failed"),
+        ("fields: {strict: true}", "{user: {}, n: 1}", "{user: {a: 1, b: 2, c: 3}, n: 1}", "0.2500 failed"),
     ] {
         let found = told(&scored(line, expected, answer));
         assert!(found.starts_with(wanted), "{line}: {expected} / {answer}: {found}");
     }
+    let found = scored("fields", "{user: {}, n: 1}", "{user: {a: 1, b: 2}, n: 1}");
+    let told = |name: &str| found.detail.iter().find(|(other, _)| other == name).unwrap().1.clone();
+    assert_eq!(["fields", "extra", "precision", "recall"].map(told), ["1 of 2", "0", "0.5", "0.5"]);
 }
 
 #[test]
