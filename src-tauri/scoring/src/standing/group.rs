@@ -119,8 +119,8 @@ impl<'a> Row<'a> {
 }
 
 fn tries(rows: &[Row<'_>]) -> Vec<AtK> {
-    let counts: Vec<(u64, u64)> =
-        rows.iter().filter(|row| row.decided > 0).map(|row| (row.passed, row.decided)).collect();
+    // Rows of which nothing is decided are rows, too, and say nothing.
+    let counts: Vec<(u64, u64)> = rows.iter().map(|row| (row.passed, row.decided)).collect();
     let most = counts.iter().map(|(_, tries)| *tries).max().unwrap_or(0);
     if most < 2 {
         return Vec::new();

@@ -132,6 +132,21 @@ fn of_tries_is_told_what_most_rows_have() {
 }
 
 #[test]
+fn rows_of_which_nothing_is_decided_are_among_those_that_tries_are_counted_over() {
+    let told = |errors: usize| {
+        let ends = [(4, 3, "1+"), (3, 1, "1+"), (errors, 2, "error")];
+        let rows = ends.iter().flat_map(|(rows, runs, end)| (0..*rows).map(move |row| (row, *runs, *end)));
+        let lines: Vec<String> =
+            rows.flat_map(|(row, runs, end)| vec![format!("{end}{runs}-{row} #0 s {end}"); runs]).collect();
+        let all = runs(&lines.iter().map(String::as_str).collect::<Vec<_>>());
+        Standing::of(&all, None).groups[0].told_tries().map(|at| (at.k, at.any.rows, at.any.left_out))
+    };
+    assert_eq!(told(0), Some((3, 4, 3)));
+    assert_eq!(told(1), None, "four of eight are not most");
+    assert_eq!(told(3), None);
+}
+
+#[test]
 fn what_runs_took_is_counted_with_what_is_not_known() {
     let runs = runs(&[
         "a #0 s 1+ tokens=100 cost=0.5",
