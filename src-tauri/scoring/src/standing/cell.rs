@@ -119,8 +119,25 @@ pub(super) fn units<'a>(scored: &[(usize, &Counted<'a>)]) -> Vec<Unit<'a>> {
 impl<'a> Unit<'a> {
     /// What each row stands with: its task, or where there is no other task, itself.
     pub(super) fn of_rows(rows: impl Iterator<Item = RowKey<'a>> + Clone) -> Vec<Self> {
-        let tasks: BTreeSet<_> = rows.clone().map(|row| row.task).collect();
-        rows.map(|row| if tasks.len() > 1 { Self::Task(row.task) } else { Self::Row(row) }).collect()
+        let tasks = Tasks::of(rows.clone());
+        rows.map(|row| tasks.unit(row)).collect()
+    }
+}
+
+/// Whether rows are of several tasks; so it is decided once for all that is said of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Tasks {
+    several: bool,
+}
+
+impl Tasks {
+    pub(super) fn of<'a>(rows: impl Iterator<Item = RowKey<'a>>) -> Self {
+        Self { several: rows.map(|row| row.task).collect::<BTreeSet<_>>().len() > 1 }
+    }
+
+    /// What a row stands with: its task, or where there is no other task, itself.
+    pub(super) fn unit<'a>(self, row: RowKey<'a>) -> Unit<'a> {
+        if self.several { Unit::Task(row.task) } else { Unit::Row(row) }
     }
 }
 

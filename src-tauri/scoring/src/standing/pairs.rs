@@ -1,5 +1,5 @@
 //! **Pure.** One system against another, pair by pair: the same task in the same variation, repeats taken together.
-use super::cell::Unit;
+use super::cell::Tasks;
 use super::{Counted, End, Group, Row, RowKey};
 use crate::stats::{
     Better, Clusters, Interval, Level, PValue, PairedPasses, Power, Resampling, Tendency, WinTieLoss, count,
@@ -63,7 +63,7 @@ pub struct Effect {
     pub pairs: u64,
     /// Of how many tasks.
     pub tasks: u64,
-    /// How many stand for themselves: tasks, or where there is one task, its variations.
+    /// How many stand for themselves: tasks, or where all that is compared is of one task, its variations.
     pub units: u64,
     /// How often the group was better, the same and worse.
     pub count: WinTieLoss,
@@ -166,9 +166,12 @@ impl<'a> Pairing<'a> {
                 }
             }
         }
+        // What is known of some pairs only is counted as what is known of all.
+        let tasks = Tasks::of(both.iter().map(|it| it.first.key));
         let of = |amount: fn(&Counted<'a>) -> Option<f64>, better, most| {
             let side = |row: &Row<'a>| mean_of(runs, row, amount);
-            effect(both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?))), better, most)
+            let pairs = both.iter().filter_map(|it| Some((it.first.key, side(it.first)?, side(it.second)?)));
+            effect(pairs, tasks, better, most)
         };
         let pair =
             |it: &Both<'_, 'a>| Some(Pair { key: it.first.key, score: it.first.score?, baseline: it.second.score? });
@@ -177,7 +180,7 @@ impl<'a> Pairing<'a> {
             baseline,
             pairs: both.iter().filter_map(pair).collect(),
             score: of(Counted::score, Better::Higher, 1.0),
-            passes: passing(&both),
+            passes: passing(&both, tasks),
             tokens: of(|run| run.tokens.map(crate::stats::float), Better::Lower, f64::INFINITY),
             cost: of(|run| run.cost, Better::Lower, f64::INFINITY),
             seconds: of(|run| run.seconds, Better::Lower, f64::INFINITY),
@@ -207,12 +210,17 @@ fn mean_of<'a>(runs: &[Counted<'a>], row: &Row<'a>, amount: fn(&Counted<'a>) -> 
 }
 
 /// `most` is how much two sides can differ.
-fn effect<'a>(pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>, better: Better, most: f64) -> Option<Effect> {
+fn effect<'a>(
+    pairs: impl Iterator<Item = (RowKey<'a>, f64, f64)>,
+    tasks: Tasks,
+    better: Better,
+    most: f64,
+) -> Option<Effect> {
     let pairs: Vec<(RowKey<'a>, f64, f64)> = pairs.collect();
     let side = |of: fn(&(RowKey<'a>, f64, f64)) -> f64| mean(&pairs.iter().map(of).collect::<Vec<f64>>());
     let differences: Vec<f64> = pairs.iter().map(|(_, first, second)| first - second).collect();
-    let units = Unit::of_rows(pairs.iter().map(|(key, ..)| *key));
-    let clusters = Clusters::gather(units.into_iter().zip(differences.iter().copied()))?;
+    let units = pairs.iter().map(|(key, ..)| tasks.unit(*key));
+    let clusters = Clusters::gather(units.zip(differences.iter().copied()))?;
     let tasks: BTreeSet<_> = pairs.iter().map(|(key, ..)| key.task).collect();
     let p = sign_flips(&clusters, Resampling::default());
     let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_UNITS);
@@ -237,17 +245,18 @@ fn shown(p: f64, difference: f64, better: Better, level: Level) -> Tendency {
     if p <= 1.0 - level.share() { better.of(difference) } else { Tendency::Unclear }
 }
 
-fn passing(both: &[Both<'_, '_>]) -> Option<PairedPassing> {
+fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     let decided: Vec<&Both<'_, '_>> = both.iter().filter(|it| it.first.decided > 0 && it.second.decided > 0).collect();
     let passes = |row: &Row<'_>| 2 * row.passed > row.decided;
     let table = PairedPasses::of(decided.iter().map(|it| (passes(it.first), passes(it.second))));
-    let units: BTreeSet<_> = Unit::of_rows(decided.iter().map(|it| it.first.key)).into_iter().collect();
+    let units: BTreeSet<_> = decided.iter().map(|it| tasks.unit(it.first.key)).collect();
     let single = decided.iter().all(|it| it.first.decided == 1 && it.second.decided == 1);
     let share = |row: &Row<'_>| crate::stats::float(row.passed) / crate::stats::float(row.decided);
     let by_task = if single && units.len() == decided.len() {
         None
     } else {
-        effect(decided.iter().map(|it| (it.first.key, share(it.first), share(it.second))), Better::Higher, 1.0)
+        let pairs = decided.iter().map(|it| (it.first.key, share(it.first), share(it.second)));
+        effect(pairs, tasks, Better::Higher, 1.0)
     };
     let mcnemar = table.mcnemar()?;
     if let Some(effect) = by_task {

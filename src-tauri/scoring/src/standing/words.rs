@@ -15,8 +15,9 @@ pub const METHOD: [&str; 10] = [
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
      percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
      task differs from the others.",
-    "Where all runs or all pairs are of one task, its variations take the place of tasks, and where all are of one variation, the runs \
-     do: such an interval or test is of more of the same, and says nothing of other tasks.",
+    "Where all runs or all pairs are of one task, its variations take the place of tasks: such an interval or test is of more of the same, \
+     and says nothing of other tasks. An interval of one system over one variation goes by its runs; a comparison of one variation has no \
+     test. What takes their place is the same in all that is told of a comparison.",
     "pass@k is the chance that at least one of k runs of a task passes, pass^k that all do, without bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
     "Scores are tested by flipping the differences of whole tasks: all ways up to 32 tasks that differ, else 10,000 drawn ones.",
@@ -163,8 +164,10 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
 }
 
 fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
+    // What is known of one task alone shows nothing, however many pairs it has.
+    let alone = if effect.units < 2 && effect.pairs > 1 { " of 1 task" } else { "" };
     format!(
-        "Its {what}: {} on average against {} of the baseline, over {}: {}{}, {}. {}",
+        "Its {what}: {} on average against {} of the baseline, over {}{alone}: {}{}, {}. {}",
         unit.write(effect.value),
         unit.write(effect.baseline),
         counted(effect.pairs, "pair"),

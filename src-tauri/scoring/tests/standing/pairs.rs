@@ -73,6 +73,20 @@ fn variations_of_the_only_task_stand_for_themselves_and_show_what_they_differ_in
 }
 
 #[test]
+fn what_is_known_of_one_of_several_tasks_counts_as_one() {
+    let mut lines: Vec<String> = (0..8)
+        .flat_map(|at| [format!("a #{at} s 0.1- cost=5 tokens=9"), format!("a #{at} t 1+ cost=1 tokens=3")])
+        .collect();
+    lines.extend(["b #0 s 0.1 tokens=9".to_owned(), "b #0 t 1 tokens=3".to_owned()]);
+    let pairing = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>()));
+    let (score, tokens, cost) = (pairing.score.unwrap(), pairing.tokens.unwrap(), pairing.cost.unwrap());
+    assert_eq!([score, tokens, cost].map(|it| (it.pairs, it.units)), [(9, 2), (9, 2), (8, 1)]);
+    assert_eq!((cost.interval, cost.shown), (None, Tendency::Unclear), "one task shows nothing");
+    let passes = pairing.passes.unwrap();
+    assert_eq!((passes.by_task.unwrap().units, passes.shown), (1, Tendency::Unclear), "{passes:?}");
+}
+
+#[test]
 fn what_is_told_of_passes_is_of_the_way_that_shows_them() {
     // By the majority of its runs `t` passes more rows, by their shares fewer.
     let lines: Vec<String> = (0..12)

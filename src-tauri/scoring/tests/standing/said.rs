@@ -110,9 +110,13 @@ fn the_method_says_what_is_done_for_one_task_and_when_interval_and_test_disagree
     let repeats = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 s 0.7"]);
     assert!(Standing::of(&repeats, None).groups[0].cell.score.unwrap().interval.is_some());
     assert!(
-        method.contains("all are of one variation, the runs do") && !method.contains("none for one task"),
+        method.contains("of one system over one variation goes by its runs") && !method.contains("none for one task"),
         "{method}"
     );
+    let alone = runs(&["a #0 s 0.4", "a #0 s 0.5", "a #0 t 0.7", "a #0 t 0.9"]);
+    let effect = Standing::of(&alone, Some(column("s"))).pairings[0].score.unwrap();
+    assert_eq!((effect.units, effect.interval, effect.shown), (1, None, Tendency::Unclear));
+    assert!(method.contains("a comparison of one variation has no test"), "{method}");
     let lines: Vec<String> = ["a", "b", "c", "d", "e"]
         .iter()
         .zip([0.5, 0.55, 0.6, 0.65, 0.7])
