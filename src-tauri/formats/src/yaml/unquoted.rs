@@ -1,5 +1,6 @@
 //! **Pure.** Texts that stand without quotes in a file and that we would quote: `2024-01-01`, `no`, `1_000`. Other readers take them
 //! for dates, switches and numbers, and a file that is written again has to say the same to them.
+use super::events;
 use super::quoting::needs_quotes;
 use super::tree::Item;
 use crate::node::{Node, Shape};
@@ -21,10 +22,19 @@ fn gather(item: Item<'_>, found: &mut Vec<(String, bool)>) {
         Shape::List => item.items().for_each(|item| gather(item, found)),
         Shape::Scalar(_) => {
             if let Some(text) = item.text().filter(|text| needs_quotes(text)) {
-                found.push((text.to_owned(), item.is_unquoted()));
+                found.push((text.to_owned(), item.is_unquoted() && stands_plain(text)));
             }
         }
     }
+}
+
+/// Whether a text is itself without quotes, as a key and as a value. One that has quotes and a tag such as `!!int` need not be.
+fn stands_plain(text: &str) -> bool {
+    let written = format!("{text}: {text}\n");
+    let Ok(tree) = events::parse(&written) else { return false };
+    let root = tree.root();
+    let is_it = |item: Item<'_>| item.is_unquoted() && item.text() == Some(text);
+    root.entries().count() == 1 && root.entries().all(|(key, value)| is_it(key) && is_it(value))
 }
 
 /// Such texts in a value, in the same order.
@@ -37,5 +47,25 @@ pub(crate) fn of_value<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         Value::List(items) => items.iter().for_each(|item| of_value(item, found)),
         Value::Text(text) if needs_quotes(text) => found.push(text),
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_cannot_stand_without_quotes_never_stood_without() {
+        let read = |text: &str| of_item(events::parse(text).unwrap().root());
+        for text in ["a: b", "a #b", "- a", "[a", "{a: b}", "*a", "!a", "&a b", "# a"] {
+            for tag in ["int", "float", "bool", "null"] {
+                let found = read(&format!("k: !!{tag} '{text}'"));
+                assert_eq!(found.iter().filter(|(_, unquoted)| *unquoted).count(), 0, "!!{tag} {text}: {found:?}");
+            }
+        }
+        for text in ["2024-01-01", "no", "1_000"] {
+            assert_eq!(read(&format!("k: {text}")), [(text.to_owned(), true)]);
+            assert_eq!(read(&format!("k: '{text}'")), [(text.to_owned(), false)]);
+        }
     }
 }
