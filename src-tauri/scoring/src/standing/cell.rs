@@ -136,7 +136,7 @@ impl Tasks {
     }
 
     /// What a row stands with: its task, or where there is no other task, itself.
-    pub(super) fn unit<'a>(self, row: RowKey<'a>) -> Unit<'a> {
+    pub(super) fn unit(self, row: RowKey<'_>) -> Unit<'_> {
         if self.several { Unit::Task(row.task) } else { Unit::Row(row) }
     }
 }

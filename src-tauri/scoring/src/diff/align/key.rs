@@ -106,15 +106,14 @@ fn by_key(
         }
     }
     let by = alike::By { least: alike::ALIKE, without: measured };
-    without_key(expected, actual, (&left, &right), &mut matches, &by, budget);
+    without_key((expected, &left), (actual, &right), &mut matches, &by, budget);
     matches
 }
 
 /// Rows that have no key may be alike to one that was not found.
 fn without_key(
-    expected: &[Value],
-    actual: &[Value],
-    (left, right): (&[Key<'_>], &[Key<'_>]),
+    (expected, left): (&[Value], &[Key<'_>]),
+    (actual, right): (&[Value], &[Key<'_>]),
     matches: &mut [Option<usize>],
     by: &alike::By<'_>,
     budget: &mut Budget,
