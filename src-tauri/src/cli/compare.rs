@@ -138,8 +138,20 @@ fn differ(comparison: &Comparison) -> bool {
     let apart = |row: &CompareRow| {
         row.diverges || matches!(row.relation, Relation::OtherResult | Relation::Similar | Relation::Different)
     };
-    let answered = |run: &ComparedRun| !matches!(run.answer, DiffKind::Same | DiffKind::Alike | DiffKind::Absent);
-    comparison.rows.iter().any(apart) || comparison.runs.iter().any(|run| answered(run) || run.trouble.is_some())
+    let other = |run: &ComparedRun| !matches!(run.answer, DiffKind::Same | DiffKind::Alike | DiffKind::Absent);
+    let answers = comparison.runs.iter().any(|run| is_told(comparison, run) && other(run));
+    comparison.rows.iter().any(apart) || answers || comparison.runs.iter().any(|run| run.trouble.is_some())
+}
+
+/// The run that the others are held against: the first that can be read.
+fn first(comparison: &Comparison) -> usize {
+    comparison.runs.iter().position(|run| !unread(run)).unwrap_or(0)
+}
+
+/// Whether it says anything how the answers of a run and of the first stand to each other: both ended by themselves.
+fn is_told(comparison: &Comparison, run: &ComparedRun) -> bool {
+    let ended = |run: &ComparedRun| open(run).is_none();
+    ended(run) && comparison.runs.get(first(comparison)).is_none_or(ended)
 }
 
 /// A comparison for people.
@@ -196,14 +208,18 @@ impl Page<'_> {
         let paint = self.paint;
         columns.write(out, "", paint, &|n, text| if n == 1 { list::coloured(paint, text) } else { text.to_owned() })?;
         let runs = &self.comparison.runs;
-        let first = runs.iter().position(|run| !unread(run)).unwrap_or(0);
-        for (at, run) in runs.iter().enumerate().filter(|(at, run)| *at != first && !unread(run)) {
+        let first = first(self.comparison);
+        let told = |(at, run): &(usize, &ComparedRun)| *at != first && !unread(run) && is_told(self.comparison, run);
+        for (at, run) in runs.iter().enumerate().filter(told) {
             writeln!(out, "{}", self.answer(at, first, run))?;
         }
         for (at, (run, expected)) in runs.iter().zip(self.expected).enumerate() {
-            if let Some((summary, equal)) = expected.as_ref().filter(|_| !unread(run)) {
-                let said = open(run).map(|why| format!("{} {why}, so nothing is said of its answer.", at + 1));
-                writeln!(out, "{}", said.unwrap_or_else(|| self.against(at, summary, *equal, run)))?;
+            match (open(run), expected) {
+                (Some(why), _) => writeln!(out, "{} {why}, so nothing is said of its answer.", at + 1)?,
+                (None, Some((summary, equal))) if !unread(run) => {
+                    writeln!(out, "{}", self.against(at, summary, *equal, run))?;
+                }
+                _ => {}
             }
         }
         for (at, run) in runs.iter().enumerate() {

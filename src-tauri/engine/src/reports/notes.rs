@@ -3,6 +3,9 @@ use crate::results::query::ScoredRun;
 use crate::rows::{RunState, ScoreStanding, Verdict};
 use std::collections::BTreeMap;
 
+/// More reasons are counted together: of many files that cannot be read each is one of its own.
+const MOST: usize = 10;
+
 /// A sentence for each reason for which runs have no score, the most frequent first. Runs that ended in an error are counted elsewhere.
 pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
@@ -11,6 +14,11 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     }
     let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rest = counts.split_off(counts.len().min(MOST));
+    if !rest.is_empty() {
+        let runs = rest.iter().map(|(_, count)| count).sum();
+        counts.push((format!("{} other reasons, each told beside its run.", rest.len()), runs));
+    }
     let told = |(why, count): (String, usize)| match count {
         1 => format!("1 run has no score: {why}"),
         count => format!("{count} runs have no score: {why}"),

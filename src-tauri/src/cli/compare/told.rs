@@ -29,7 +29,11 @@ pub(super) fn document(comparison: &Comparison, names: &[String], expected: &[Ex
             "trouble": run.trouble, "expected": expected,
         })
     };
-    let answer = |(name, run): (&String, &ComparedRun)| json!({ "file": name, "kind": run.answer, "summary": run.answer_summary });
+    let answer = |(name, run): (&String, &ComparedRun)| {
+        let told = super::is_told(comparison, run);
+        let (kind, summary) = (told.then_some(run.answer), run.answer_summary.as_ref().filter(|_| told));
+        json!({ "file": name, "kind": kind, "summary": summary })
+    };
     let each = || names.iter().zip(&comparison.runs);
     json!({
         "files": each().zip(expected).map(file).collect::<Vec<_>>(),
