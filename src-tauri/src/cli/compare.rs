@@ -34,9 +34,9 @@ Exit status: 0 the runs did the same and answered the same, 1 they differ, 2 a f
 With --json a step is {\"left\",\"right\",\"kind\",\"diverges\",\"title\"}: indices of steps, from 0, or null. Of three and four files
 a step has \"runs\", a list with one index for each file, in place of left and right. \"first_divergence\" and
 \"first_other_result\" are indices of \"steps\". \"answers\" says of each file but the first how its answer stands to that of the
-first. A file has \"expected\" with \"equal\" and \"summary\",
-or null where nothing was expected, or where the run failed or has not ended. \"stored\" has what each evaluator is stored to have
-said of each file, where these are rows of evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
+first. A file has \"expected\" with \"equal\" and \"summary\", or null where nothing was expected, or where the run failed or has
+not ended; so is the kind of its answer then. \"stored\" has what each evaluator is stored to have said of each file, where these
+are rows of evaluations; it changes no exit status. Kinds are same, reworded, same_result, other_result, similar, different, alone.")]
 pub(super) struct Compare {
     /// Two to four transcripts, from any folders; the first is what the others are compared with
     #[arg(required = true, num_args = 2..=4, value_name = "FILE")]

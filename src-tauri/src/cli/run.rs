@@ -163,7 +163,6 @@ fn nothing_owed(plan: LaunchPlan, json: bool) -> Outcome {
 }
 
 /// Runs that were asked for, are not complete, and are not made.
-#[derive(Default)]
 pub(super) struct LeftOut(pub(super) Vec<PlannedRun>);
 
 impl LeftOut {

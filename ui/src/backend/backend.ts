@@ -2,7 +2,6 @@
 // The names of the commands are the same in the engine's `App`, in the window, in the routes and here; a test compares them.
 import type { Agreement } from "../generated/Agreement";
 import type { AppError } from "../generated/AppError";
-import type { Stale } from "../generated/Stale";
 import type { Check } from "../generated/Check";
 import type { Comparison } from "../generated/Comparison";
 import type { Copied } from "../generated/Copied";
@@ -49,6 +48,7 @@ import type { RunScores } from "../generated/RunScores";
 import type { RunView } from "../generated/RunView";
 import type { Sort } from "../generated/Sort";
 import type { Span } from "../generated/Span";
+import type { Stale } from "../generated/Stale";
 import type { Status } from "../generated/Status";
 import type { StepDiff } from "../generated/StepDiff";
 import type { StepPage } from "../generated/StepPage";

@@ -14,8 +14,9 @@ pub(super) fn unscored(runs: &[ScoredRun]) -> Vec<String> {
     }
     let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let rest = counts.split_off(counts.len().min(MOST));
-    if !rest.is_empty() {
+    // One more takes no more room than the words for it.
+    if counts.len() > MOST + 1 {
+        let rest = counts.split_off(MOST);
         let runs = rest.iter().map(|(_, count)| count).sum();
         counts.push((format!("{} other reasons, each told beside its run.", rest.len()), runs));
     }

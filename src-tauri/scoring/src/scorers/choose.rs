@@ -14,7 +14,8 @@ pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<St
 }
 
 /// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one, or where there is
-/// none, the first `numeric` one. Moved rows are shown, whether they count or not; which row belongs to which is as it was scored. `key` is what the suite says that tells rows apart.
+/// none, the first `numeric` one. Moved rows are shown, whether they count or not; which row belongs to which is as it was scored. `key` is
+/// what the suite says that tells rows apart.
 pub fn comparison(named: &[Value], key: Option<&str>) -> Options {
     let scorers = read(named).0;
     let by_fields = scorers.iter().find_map(|scorer| match &scorer.rule {

@@ -1,8 +1,8 @@
 // The rows of the table as they are needed: pages around what is in sight, kept by filter and order. Old rows stay until newer ones are there.
 import { createSubscriber } from "svelte/reactivity";
+import type { Word } from "../../backend/backend";
 import type { AppError } from "../../generated/AppError";
 import type { Misread } from "../../generated/Misread";
-import type { Word } from "../../backend/backend";
 import type { RunPage } from "../../generated/RunPage";
 import type { RunRow } from "../../generated/RunRow";
 import type { Sort } from "../../generated/Sort";
