@@ -152,7 +152,7 @@ describe("the runs", () => {
   it("are where they were when a run is closed, although others came meanwhile", async () => {
     const fixture = await open(new Fixture(Array.from({ length: 1_000 }, (_, index) => runRow(index))), "#/runs?top=500");
     await until(() => document.querySelector("[data-id=r500]") !== null);
-    const drawn = () => document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform;
+    const drawn = () => document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top;
     const before = Number(/\d+/.exec(drawn() ?? "")?.[0]);
     document.querySelector<HTMLElement>("[data-id=r505]")?.click();
     await until(() => location.hash.startsWith("#/run/r505"));
@@ -173,7 +173,7 @@ describe("the runs", () => {
     await tick();
     press("Escape", {}, document.body);
     await until(() => document.querySelector(".cursor")?.getAttribute("data-id") === "r506");
-    expect(document.querySelector<HTMLElement>(".drawn[role=presentation]")?.style.transform).toBe(`translateY(${(500 - 24) * 28}px)`);
+    expect(document.querySelector<HTMLElement>(".placed[role=presentation]")?.style.top).toBe(`${(500 - 24) * 28}px`);
   });
   it("are selected by x and by Shift with an arrow, counted in the footer, and copied by y", async () => {
     const copied = vi.fn(() => Promise.resolve());

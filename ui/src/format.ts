@@ -2,7 +2,8 @@
 const MISSING = "–";
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-export const count = (value: number | null | undefined): string => (value == null ? MISSING : whole.format(value));
+/** Most are small, and tables hold thousands of them. */
+export const count = (value: number | null | undefined): string => (value == null ? MISSING : value >= 0 && value < 1_000 && Number.isInteger(value) ? `${value}` : whole.format(value));
 
 /** `1 run`, `2 runs`. */
 export const counted = (value: number, one: string, many = `${one}s`): string => `${count(value)} ${value === 1 ? one : many}`;

@@ -53,8 +53,18 @@ describe("the rows of the matrix", () => {
     expect(asked(fixture).map((request) => request.span.offset)).toEqual([300]);
     await settle();
     expect(rows.row(300)).toMatchObject({ task: "task075", kind: "task" });
-    expect(new Set(asked(fixture).map((request) => request.span.offset))).toEqual(new Set([240, 300, 360]));
+    expect(new Set(asked(fixture).map((request) => request.span.offset))).toEqual(new Set([240, 300, 360, 420]));
     expect(asked(fixture).every((request) => request.span.limit === PART)).toBe(true);
+  });
+  it("keep the names of their columns when only the sums change", async () => {
+    rows.show(ASK, 0);
+    await settle();
+    const { names, head } = rows;
+    expect(names.map(({ name }) => name)).toEqual(head?.columns.map(({ system, model }) => `${system} · ${model}`));
+    change();
+    await settle();
+    expect(rows.head).not.toBe(head);
+    expect(rows.names).toBe(names);
   });
   it("are not asked for while nobody looks, and are when somebody does", async () => {
     rows.show(ASK, 0);

@@ -7,6 +7,7 @@ import type { Overview } from "../../generated/Overview";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
 import type { OverviewRow } from "../../generated/OverviewRow";
 import { asAppError, BEAT_MS, type Live } from "../../live";
+import { columnName, keyOf } from "./cells";
 
 /** Rows that are asked for at a time. */
 export const PART = 60;
@@ -27,6 +28,12 @@ export interface Ask {
   except: readonly string[];
 }
 
+/** Which column it is, without what its runs come to. */
+export interface ColumnName {
+  key: string;
+  name: string;
+}
+
 interface Part {
   rows: readonly OverviewRow[];
   generation: number;
@@ -37,6 +44,7 @@ interface Shown {
   key: string;
   ask: Ask;
   head: Overview | null;
+  names: readonly ColumnName[];
   parts: Map<number, Part>;
   flying: Set<number>;
   error: AppError | null;
@@ -44,8 +52,8 @@ interface Shown {
   find: string | null;
 }
 
-const keyOf = (ask: Ask) => JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except]);
-const begin = (ask: Ask, find: string | null): Shown => ({ key: keyOf(ask), ask, head: null, parts: new Map(), flying: new Set(), error: null, find });
+const askedAs = (ask: Ask) => JSON.stringify([ask.q, ask.scorer, ask.folded, ask.except]);
+const begin = (ask: Ask, find: string | null): Shown => ({ key: askedAs(ask), ask, head: null, names: [], parts: new Map(), flying: new Set(), error: null, find });
 
 export class Matrix {
   #shown: Shown | null = null;
@@ -84,6 +92,11 @@ export class Matrix {
   get columns(): readonly OverviewColumn[] {
     return this.head?.columns ?? [];
   }
+  /** The same list as long as the columns are the same, so that an answer with newer sums draws no cell anew. */
+  get names(): readonly ColumnName[] {
+    this.#subscribe();
+    return this.#shown?.names ?? [];
+  }
   get total(): number {
     return this.head?.total_rows ?? 0;
   }
@@ -112,11 +125,11 @@ export class Matrix {
 
   /** Turns to a filter and folds; what is in sight stays until the first rows are there. `find` is a task to lead to. */
   show(ask: Ask, top: number, find: string | null = null): void {
-    if (this.#wanted?.key === keyOf(ask)) return;
+    if (this.#wanted?.key === askedAs(ask)) return;
     // Where a task is that is looked for only a new answer says.
-    const known = find === null ? this.#kept.find((one) => one.key === keyOf(ask) && one.head !== null) : undefined;
+    const known = find === null ? this.#kept.find((one) => one.key === askedAs(ask) && one.head !== null) : undefined;
     this.#wanted = known ?? begin(ask, find);
-    this.#kept = [this.#wanted, ...this.#kept.filter((one) => one.key !== keyOf(ask))].slice(0, KEPT);
+    this.#kept = [this.#wanted, ...this.#kept.filter((one) => one.key !== askedAs(ask))].slice(0, KEPT);
     this.#first = Math.max(0, top);
     this.#last = this.#first;
     if (known) {
@@ -190,7 +203,8 @@ export class Matrix {
     const first = sight.find(missing) ?? sight.find(stale);
     // The first answer counts the runs; a second question meanwhile would count them again.
     if (first !== undefined || head === null) return flying.size > 0 && head === null ? undefined : first;
-    return [to + 1, from - 1].find((number) => missing(number));
+    // Two further on: whoever scrolls fast is there before the next answer.
+    return [to + 1, from - 1, to + 2].find((number) => missing(number));
   }
 
   #pump(): void {
@@ -224,6 +238,8 @@ export class Matrix {
   #put(wanted: Shown, number: number, reply: Overview, fresh: boolean): void {
     wanted.parts.set(number, { rows: reply.rows, generation: reply.generation, fresh });
     wanted.head = reply;
+    const names = reply.columns.map((column) => ({ key: keyOf.column(column), name: columnName(column) }));
+    if (names.length !== wanted.names.length || names.some(({ key }, at) => key !== wanted.names[at]?.key)) wanted.names = names;
     wanted.error = null;
     for (const other of wanted.parts.values()) if (other.generation < reply.generation) other.fresh = false;
     const middle = Math.floor(this.#first / PART);
