@@ -291,10 +291,11 @@ impl Talk<'_> {
     }
 
     /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again: it may be mended by now,
-    /// and nobody paid for it.
+    /// and nobody paid for it. Where the model was told of the failure already, what it said to that was paid for, and stays.
     pub(super) fn came_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         let from = ask::from_line(self.script.facts().journal);
-        self.desk.journal.find_outcome(turn, call, from).filter(|(outcome, _)| !outcome.failed())
+        let before = self.desk.journal.find_outcome(turn, call, from);
+        before.filter(|(outcome, _)| !outcome.failed() || self.desk.went_on_from(turn, from))
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {

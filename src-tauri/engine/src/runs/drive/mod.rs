@@ -98,6 +98,11 @@ pub struct Job {
 }
 
 impl Crew {
+    /// Says what the person should know.
+    pub fn note(&self, note: &str) {
+        self.teller.tell(None, What::Noted { note: self.redactor.clean(note).into_owned() });
+    }
+
     /// Takes on nothing new, because of something that concerns every run.
     fn stop_all(&self, why: &str) {
         if !self.stops.soft.is_cancelled() {
@@ -120,8 +125,7 @@ impl Crew {
         if self.doors.are_all_refused() {
             self.stop_all(&fault.message);
         } else if is_first {
-            let note = format!("{} Runs that need this key are stopped; the others go on.", fault.message);
-            self.teller.tell(None, What::Noted { note: self.redactor.clean(&note).into_owned() });
+            self.note(&format!("{} Runs that need this key are stopped; the others go on.", fault.message));
         }
     }
 
@@ -180,6 +184,8 @@ struct Taken {
     _lock: RunLock,
     decision: Decision,
     document: Option<Document>,
+    /// When the file was last changed, in milliseconds since 1970.
+    changed_ms: Option<i64>,
     /// Only where something is owed.
     journal: Option<Journal>,
 }
@@ -201,7 +207,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let (Some(step), Some(journal)) = (step, taken.journal.clone()) else { return Ok(nothing_owed(&taken)) };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
-    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
+    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone(), taken.changed_ms);
     if !is_talk {
         let mut file = ReplyFile::default();
         file.set_facts(&begun(job, model));
@@ -276,6 +282,7 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let lock = RunLock::take(dir, path)?;
     fault::point!("run.locked");
     let bytes = disk::read(dir, path, MOST_BYTES)?;
+    let changed_ms = fs_err::symlink_metadata(dir.join(path)).ok().map(|meta| desk::changed_ms(&meta));
     let file = bytes.as_deref().map_or(File::Absent, File::of);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
     if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing {
@@ -291,7 +298,7 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     }
     let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
     let journal = decision.step.map(|_| Journal::open(dir, path)).transpose()?;
-    Ok(Taken { _lock: lock, decision, document, journal })
+    Ok(Taken { _lock: lock, decision, document, changed_ms, journal })
 }
 
 /// Somebody else did it in the meantime, or it cannot be done.
