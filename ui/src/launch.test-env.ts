@@ -66,6 +66,7 @@ export const launched = (id: string, change: Partial<LaunchView> = {}): LaunchVi
   cost: 0.42,
   unpriced: 0,
   max_cost: null,
+  notes: [],
   runs: [],
   ...change,
 });

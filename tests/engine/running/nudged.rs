@@ -1,9 +1,9 @@
 //! Driving runs on: by themselves, by hand, through an editor, and differently from a step.
 use super::stage::{
-    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain, refuses, said, says,
-    workspace,
+    ANSWER, NAME, PLAIN, QUERY, RUN, calls, calls_then_answers, count, fact, folder_with, plain, refuses, repeats,
+    said, says, workspace,
 };
-use super::{document, ended, folder_of, request, run};
+use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
@@ -267,6 +267,27 @@ fn a_retry_changes_no_file_where_the_model_cannot_be_asked_any_more() {
     let why = bench.app().retry_launch(&launched.launch).unwrap_err().message;
     assert!(why.contains(NAME) && why.contains("KEY_THAT_IS_NOT_SET"), "{why}");
     assert_eq!(fs::read_to_string(bench.path(RUN)).unwrap(), before);
+}
+
+#[test]
+fn a_retry_says_which_runs_it_leaves_out_and_why() {
+    let server = Scripted::start(|_| refuses(400, "invalid_request_error", "no"));
+    let url = server.url("/v1");
+    let with = |key: &str| {
+        format!(
+            "input_dir: tasks\noutput_dir: results\nmodels:\n  open: {{ provider: openai, base_url: '{url}' }}\n  shut: {{ provider: openai, base_url: '{url}'{key} }}\n{THINGS}"
+        )
+    };
+    let bench = folder_with(&with(""), PLAIN);
+    let models = vec!["open".to_owned(), "shut".to_owned()];
+    let launched = bench.app().start_launch(&LaunchRequest { models, ..repeats(2) }).unwrap();
+    assert_eq!(ended(&bench, &launched.launch).failed, 4);
+    bench.write("touchstone.yaml", with(", api_key_env: KEY_THAT_IS_NOT_SET"));
+    let again = bench.app().retry_launch(&launched.launch).unwrap();
+    let view = ended(&bench, &again.launch);
+    assert_eq!((view.total, view.notes.len()), (2, 1), "{:?}", view.notes);
+    let note = &view.notes[0];
+    assert!(note.starts_with("2 runs are left out, ") && note.contains("shut") && note.contains("KEY_THAT_IS_NOT_SET"));
 }
 
 #[test]

@@ -71,6 +71,10 @@ unpriced: number,
  */
 max_cost: number | null, 
 /**
+ * What one should know besides, as sentences: tools that cannot be used, keys that were refused, runs that are left out.
+ */
+notes: Array<string>, 
+/**
  * A window of its runs: those at work first, then failed, waiting, done.
  */
 runs: Array<LaunchRun>, };

@@ -201,6 +201,7 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             cost: progress.cost,
             unpriced: progress.unpriced,
             max_cost: launch.rules.max_cost,
+            notes: progress.notes.clone(),
             runs: window(progress, span, launch.now_ms()),
         }
     })

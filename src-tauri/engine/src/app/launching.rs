@@ -97,7 +97,7 @@ impl App {
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
-        Ok((self.begin(&open, setup, jobs, listeners)?, left))
+        Ok((self.begin(&open, setup, jobs, listeners, &[])?, left))
     }
 
     /// Launches again what failed or was stopped.
@@ -125,22 +125,30 @@ impl App {
         };
         let jobs: Vec<Job> = old.jobs.iter().filter_map(again).collect();
         let mut setup = self.setup()?;
-        let jobs = self.ready_jobs(&open, &setup, jobs)?;
+        let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
-        self.begin(&open, setup, jobs, Vec::new())
+        self.begin(&open, setup, jobs, Vec::new(), &left)
     }
 
-    /// Those of these that can be made here: what is there stays as it is where nobody could be asked.
-    fn ready_jobs(&self, open: &OpenFolder, setup: &Setup, jobs: Vec<Job>) -> Result<Vec<Job>, AppError> {
+    /// Those of these that can be made here, and sentences about the others: what is there stays as it is where nobody could be asked.
+    fn ready_jobs(
+        &self,
+        open: &OpenFolder,
+        setup: &Setup,
+        jobs: Vec<Job>,
+    ) -> Result<(Vec<Job>, Vec<String>), AppError> {
         let why = self.unready_of(open, setup, jobs.iter().map(|job| &job.slot));
-        let (ready, refused): (Vec<_>, Vec<_>) = jobs.into_iter().zip(why).partition(|(_, why)| why.is_none());
-        match refused.into_iter().next().filter(|_| ready.is_empty()) {
-            Some((job, why)) => {
-                let why = format!("Nothing can be run. {}: {}", job.slot.path, why.unwrap_or_default());
-                Err(AppError::new(Code::BadRequest, why))
+        let (mut ready, mut refused) = (Vec::new(), Vec::new());
+        for (job, why) in jobs.into_iter().zip(why) {
+            match why {
+                None => ready.push(job),
+                Some(why) => refused.push((job.slot.path, why)),
             }
-            None => Ok(ready.into_iter().map(|(job, _)| job).collect()),
+        }
+        match refused.first().filter(|_| ready.is_empty()) {
+            Some((path, why)) => Err(AppError::new(Code::BadRequest, format!("Nothing can be run. {path}: {why}"))),
+            None => Ok((ready, left_out(&refused))),
         }
     }
 
@@ -221,13 +229,14 @@ impl App {
         simulators(open, setup).filter_map(why).collect()
     }
 
-    /// Begins these runs, on the runtime of launches.
+    /// Begins these runs, on the runtime of launches; the launch tells the notes.
     pub(super) fn begin(
         &self,
         open: &OpenFolder,
         setup: Setup,
         jobs: Vec<Job>,
         mut listeners: Vec<Listener>,
+        notes: &[String],
     ) -> Result<Launched, AppError> {
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing is owed, so there is nothing to run.");
@@ -245,6 +254,9 @@ impl App {
         let crew = crew.ok_or_else(|| {
             AppError::new(Code::Failed, "It was stopped while the tools were opened, so nothing was begun.")
         })?;
+        for note in notes {
+            crew.note(note);
+        }
         let crew = Arc::new(crew);
         {
             // Opening the tools took its time. From here until the launch is in the list, no other folder is opened.
@@ -317,6 +329,20 @@ impl App {
             setup,
         }
     }
+}
+
+/// One sentence for each reason for which runs are left out.
+fn left_out(refused: &[(String, String)]) -> Vec<String> {
+    let whys: BTreeSet<&str> = refused.iter().map(|(_, why)| why.as_str()).collect();
+    let said = |why: &str| {
+        let paths: Vec<&str> = refused.iter().filter(|(_, of)| of == why).map(|(path, _)| path.as_str()).collect();
+        match paths.as_slice() {
+            [only] => format!("{only} is left out. {why}"),
+            [first, ..] => format!("{} runs are left out, {first} among them. {why}", paths.len()),
+            [] => why.to_owned(),
+        }
+    };
+    whys.into_iter().map(said).collect()
 }
 
 /// Tools of virtual APIs that may have to ask a model what an API says, each with that model.

@@ -257,6 +257,8 @@ pub struct LaunchView {
     pub unpriced: u64,
     /// Dollars after which it stops.
     pub max_cost: Option<f64>,
+    /// What one should know besides, as sentences: tools that cannot be used, keys that were refused, runs that are left out.
+    pub notes: Vec<String>,
     /// A window of its runs: those at work first, then failed, waiting, done.
     pub runs: Vec<LaunchRun>,
 }

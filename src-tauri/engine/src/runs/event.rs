@@ -65,7 +65,7 @@ pub enum What {
         /// Dollars; none when the price is not known.
         cost: Option<f64>,
     },
-    /// Something about the tools that the person should know.
+    /// Something that the person should know: about the tools, a key, runs that are left out.
     Noted {
         /// A sentence.
         note: String,

@@ -3,6 +3,9 @@
 use super::event::{Ending, RunEvent, What};
 use std::collections::HashMap;
 
+/// What is said once too often is read by nobody.
+const MOST_NOTES: usize = 20;
+
 /// How a launch stands.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Progress {
@@ -18,6 +21,8 @@ pub struct Progress {
     pub cost: f64,
     /// Replies, and attempts that brought none, whose price is not known.
     pub unpriced: u64,
+    /// What the person should know besides, each once and no more than `MOST_NOTES`.
+    pub notes: Vec<String>,
     runs: Vec<RunProgress>,
     places: HashMap<String, usize>,
 }
@@ -85,6 +90,11 @@ impl Progress {
             (What::Began { .. }, _) => self.began_ms = event.at_ms,
             (What::Finished, _) => self.ended_ms = Some(event.at_ms),
             (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
+            (What::Noted { note }, _) => {
+                if self.notes.len() < MOST_NOTES && !self.notes.contains(note) {
+                    self.notes.push(note.clone());
+                }
+            }
             (What::Simulated { usage, cost }, _) => {
                 self.tokens = sum(self.tokens, tokens(usage));
                 self.cost += cost.unwrap_or(0.0);

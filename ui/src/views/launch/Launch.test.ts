@@ -240,6 +240,13 @@ describe("a launch", () => {
     await until(() => location.hash === "#/launch/l2");
     expect(asked(fixture, "retry_launch")).toEqual([{ id: "l1" }]);
   });
+  it("tells what one should know besides", async () => {
+    const fixture = new Fixture();
+    fixture.launches = [launched("l1", { notes: ["2 runs are left out, a.yaml among them. The key `K` is not set.", "The tool `search` cannot be used."] })];
+    await open(fixture, "#/launch/l1");
+    await until(() => all("[data-testid=summary] [aria-label=Notes] li").length === 2);
+    expect(text()).toContain("2 runs are left out, a.yaml among them. The key `K` is not set.");
+  });
   it("that has ended by one answer does not run again by an older one", async () => {
     const fixture = new Fixture();
     const running = launched("l1", { runs: RUNS, total: 3 });
