@@ -136,7 +136,9 @@ const settled = (page) =>
   page.evaluate(async () => {
     const headers = { "content-type": "application/json", "x-touchstone": "1" };
     for (const began = performance.now(); performance.now() - began < 300_000; await new Promise((later) => setTimeout(later, 200))) {
-      const { phase, search, scoring } = await (await fetch("/api/status", { method: "POST", headers, body: "{}" })).json();
+      const reply = await fetch("/api/status", { method: "POST", headers, body: "{}" });
+      if (!reply.ok) throw new Error(`how the folder stands was answered with ${reply.status}`);
+      const { phase, search, scoring } = await reply.json();
       if (phase.kind === "ready" && scoring === null && search.indexed === search.total && search.total > 0) return;
     }
     throw new Error("the folder was not read in five minutes");

@@ -202,6 +202,11 @@ test("names and heads stay in sight of a large matrix, and few rows are drawn", 
     };
     for (const selector of ['[id="cell-179-11"]', '[id="cell-179--1"]', '[id="cell--1-11"]', '[id="cell--1--1"]']) await page.waitForFunction(isInside, selector);
     assert.ok((await page.getByTestId("overview-row").count()) < 80);
+    const isSeen = (id) => {
+      const { left, top, width, height } = document.getElementById(id).getBoundingClientRect();
+      return document.elementFromPoint(left + width / 2, top + height / 2)?.closest("[role=gridcell]")?.id === id;
+    };
+    assert.ok(await page.evaluate(isSeen, "cell-179-11"), "the last cell is painted, not only placed");
     // A cell that comes back into sight is not under the names.
     for (let n = 0; n < 11; n++) await press(page, "h");
     const [cell, name] = [await box('[id="cell-179-0"]'), await box('[id="cell-179--1"]')];

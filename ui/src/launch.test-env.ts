@@ -67,6 +67,7 @@ export const launched = (id: string, change: Partial<LaunchView> = {}): LaunchVi
   unpriced: 0,
   max_cost: null,
   notes: [],
+  more_notes: 0,
   runs: [],
   ...change,
 });

@@ -7,7 +7,6 @@ use super::{document, request, run};
 use crate::scripted::{Reply, Scripted};
 use fs_err as fs;
 use serde_json::json;
-use std::time::{Duration, SystemTime};
 use touchstone_engine::rows::{Act, LaunchRequest};
 use touchstone_formats::transcript::Document;
 use touchstone_formats::value::Value;
@@ -115,22 +114,32 @@ fn a_call_that_failed_is_tried_again_when_its_error_is_taken_out_of_a_run_that_w
 
 #[test]
 fn a_call_that_failed_is_not_tried_again_where_the_model_was_told_of_it_before_the_run_was_cut_off() {
-    let server = Scripted::start(|seen| match count(seen, "tool") {
-        0 => calls(&[("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#)]),
+    let failing = ("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#);
+    let server = Scripted::start(move |seen| match count(seen, "tool") {
+        0 => calls(&[failing, ("b", "query_things", QUERY)]),
         _ => says(ANSWER),
     });
     let says_no_schema = "systems: { tool_calling: { system_prompt: Be brief. } }\n";
     let bench = folder_with(&workspace(&server, "", says_no_schema), PLAIN);
     assert_eq!(run(&bench, &request()).done, 1);
-    let cut_off = earlier(&document(&bench, RUN), 2, 1).write();
+    let whole = document(&bench, RUN);
     change(&bench, "CREATE TABLE later (n INTEGER); INSERT INTO later VALUES (77)");
-    bench.write(RUN, cut_off);
-    // As the run itself had left it, before the call came back.
-    let before_the_reply = SystemTime::now() - Duration::from_secs(3600);
-    let file = fs::OpenOptions::new().write(true).open(bench.path(RUN)).unwrap();
-    file.file().set_modified(before_the_reply).unwrap();
-    assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 2), "nothing was bought twice");
-    assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
+    // Also when it is cut off once more, and when only one of the two calls had been written.
+    for open in [2, 2, 1] {
+        bench.write(RUN, earlier(&whole, 3, open).write());
+        assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 2), "{open}: nothing was bought twice");
+        assert!(said(&bench, RUN).contains("no such table"), "{}", said(&bench, RUN));
+    }
+    // The model was told something else: what it would say to this, nobody knows yet.
+    let mut other = earlier(&whole, 3, 2);
+    other.set("conversation", Value::List([other.items(), &[message("And quickly.")]].concat()));
+    bench.write(RUN, other.write());
+    assert_eq!((run(&bench, &request()).done, server.delivered()), (1, 3));
+    assert!(said(&bench, RUN).contains("77"), "{}", said(&bench, RUN));
+}
+
+fn message(text: &str) -> Value {
+    Value::Map(vec![("user_message".into(), text.into())])
 }
 
 const HEAD: &str = "remark: mine\nconversation:\n- user_message: How many?\n";

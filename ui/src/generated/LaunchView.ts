@@ -71,9 +71,13 @@ unpriced: number,
  */
 max_cost: number | null, 
 /**
- * What one should know besides, as sentences: tools that cannot be used, keys that were refused, runs that are left out.
+ * What one should know besides, as sentences: keys that were refused, runs that are left out, what is amiss with virtual APIs.
  */
 notes: Array<string>, 
+/**
+ * How many more of them are in the log alone.
+ */
+more_notes: number, 
 /**
  * A window of its runs: those at work first, then failed, waiting, done.
  */

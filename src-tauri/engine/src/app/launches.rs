@@ -202,6 +202,7 @@ fn view(launch: &Launch, span: Span) -> LaunchView {
             unpriced: progress.unpriced,
             max_cost: launch.rules.max_cost,
             notes: progress.notes.clone(),
+            more_notes: progress.more_notes,
             runs: window(progress, span, launch.now_ms()),
         }
     })

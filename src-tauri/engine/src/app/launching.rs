@@ -18,7 +18,7 @@ use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_formats::stabletoolbench::{Pool, Query};
 
@@ -27,6 +27,19 @@ const SHOWN: usize = 1000;
 
 /// Said of a run that would have to be written into a file of another format.
 const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+
+/// Who is told of a launch, and what is told besides how its runs go.
+#[derive(Default)]
+pub(super) struct Telling {
+    listeners: Vec<Listener>,
+    notes: Vec<String>,
+}
+
+impl From<Vec<Listener>> for Telling {
+    fn from(listeners: Vec<Listener>) -> Self {
+        Self { listeners, ..Self::default() }
+    }
+}
 
 impl App {
     /// What a request comes to. Nothing is sent.
@@ -97,7 +110,7 @@ impl App {
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
-        Ok((self.begin(&open, setup, jobs, listeners, &[])?, left))
+        Ok((self.begin(&open, setup, jobs, listeners.into())?, left))
     }
 
     /// Launches again what failed or was stopped.
@@ -128,7 +141,7 @@ impl App {
         let (jobs, left) = self.ready_jobs(&open, &setup, jobs)?;
         setup.rules.max_cost = old.rules.max_cost;
         setup.rules.concurrency = old.rules.concurrency;
-        self.begin(&open, setup, jobs, Vec::new(), &left)
+        self.begin(&open, setup, jobs, Telling { notes: left, ..Telling::default() })
     }
 
     /// Those of these that can be made here, and sentences about the others: what is there stays as it is where nobody could be asked.
@@ -229,15 +242,15 @@ impl App {
         simulators(open, setup).filter_map(why).collect()
     }
 
-    /// Begins these runs, on the runtime of launches; the launch tells the notes.
+    /// Begins these runs, on the runtime of launches.
     pub(super) fn begin(
         &self,
         open: &OpenFolder,
         setup: Setup,
         jobs: Vec<Job>,
-        mut listeners: Vec<Listener>,
-        notes: &[String],
+        telling: Telling,
     ) -> Result<Launched, AppError> {
+        let Telling { mut listeners, notes } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing is owed, so there is nothing to run.");
             return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
@@ -254,7 +267,7 @@ impl App {
         let crew = crew.ok_or_else(|| {
             AppError::new(Code::Failed, "It was stopped while the tools were opened, so nothing was begun.")
         })?;
-        for note in notes {
+        for note in &notes {
             crew.note(note);
         }
         let crew = Arc::new(crew);
@@ -331,18 +344,29 @@ impl App {
     }
 }
 
-/// One sentence for each reason for which runs are left out.
+/// Reasons that are told one by one.
+const REASONS: usize = 5;
+
+/// A sentence for each reason for which runs are left out; where there are many, one for all others.
 fn left_out(refused: &[(String, String)]) -> Vec<String> {
-    let whys: BTreeSet<&str> = refused.iter().map(|(_, why)| why.as_str()).collect();
-    let said = |why: &str| {
-        let paths: Vec<&str> = refused.iter().filter(|(_, of)| of == why).map(|(path, _)| path.as_str()).collect();
-        match paths.as_slice() {
-            [only] => format!("{only} is left out. {why}"),
-            [first, ..] => format!("{} runs are left out, {first} among them. {why}", paths.len()),
-            [] => why.to_owned(),
-        }
-    };
-    whys.into_iter().map(said).collect()
+    let mut whys: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
+    for (path, why) in refused {
+        whys.entry(why).or_insert((path, 0)).1 += 1;
+    }
+    let (told, rest): (Vec<_>, Vec<_>) = whys.into_iter().enumerate().partition(|(at, _)| *at < REASONS);
+    let mut notes: Vec<String> = told
+        .into_iter()
+        .map(|(_, (why, (path, count)))| match count {
+            1 => format!("{path} is left out. {why}"),
+            _ => format!("{count} runs are left out, {path} among them. {why}"),
+        })
+        .collect();
+    let more: usize = rest.iter().map(|(_, (_, (_, count)))| count).sum();
+    if more > 0 {
+        let what = if more == 1 { "1 more run is".to_owned() } else { format!("{more} more runs are") };
+        notes.push(format!("{what} left out, each for a reason of its own. The plan of a new launch names them all."));
+    }
+    notes
 }
 
 /// Tools of virtual APIs that may have to ask a model what an API says, each with that model.

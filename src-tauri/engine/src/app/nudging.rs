@@ -1,5 +1,5 @@
 //! Going on with one run: a message added by hand, or a copy that is continued differently.
-use super::launching::id_of;
+use super::launching::{Telling, id_of};
 use super::wishes::{Files, slot};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -50,7 +50,7 @@ impl App {
             return Err(cannot(found.why));
         }
         self.check_ready(&open, &setup, &slot)?;
-        self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners, &[])
+        self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners.into())
     }
 
     /// Copies a run up to a step to a new repeat. With a message, the copy is continued with it.
@@ -83,7 +83,8 @@ impl App {
         }
         let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
-        let launched = self.begin(&open, setup, vec![Job { slot: copied, rules, message: None }], Vec::new(), &[])?;
+        let launched =
+            self.begin(&open, setup, vec![Job { slot: copied, rules, message: None }], Telling::default())?;
         Ok(Copied { run: id_of(&path), launch: Some(launched.launch) })
     }
 

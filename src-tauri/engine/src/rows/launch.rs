@@ -257,8 +257,10 @@ pub struct LaunchView {
     pub unpriced: u64,
     /// Dollars after which it stops.
     pub max_cost: Option<f64>,
-    /// What one should know besides, as sentences: tools that cannot be used, keys that were refused, runs that are left out.
+    /// What one should know besides, as sentences: keys that were refused, runs that are left out, what is amiss with virtual APIs.
     pub notes: Vec<String>,
+    /// How many more of them are in the log alone.
+    pub more_notes: u64,
     /// A window of its runs: those at work first, then failed, waiting, done.
     pub runs: Vec<LaunchRun>,
 }

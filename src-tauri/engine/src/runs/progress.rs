@@ -3,8 +3,9 @@
 use super::event::{Ending, RunEvent, What};
 use std::collections::HashMap;
 
-/// What is said once too often is read by nobody.
+/// No more notes are kept, and none is longer, in characters: what goes on and on is read by nobody.
 const MOST_NOTES: usize = 20;
+const LONGEST_NOTE: usize = 500;
 
 /// How a launch stands.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -21,8 +22,10 @@ pub struct Progress {
     pub cost: f64,
     /// Replies, and attempts that brought none, whose price is not known.
     pub unpriced: u64,
-    /// What the person should know besides, each once and no more than `MOST_NOTES`.
+    /// What the person should know besides, each once: the first and the latest.
     pub notes: Vec<String>,
+    /// How many between these are left out.
+    pub more_notes: u64,
     runs: Vec<RunProgress>,
     places: HashMap<String, usize>,
 }
@@ -90,11 +93,7 @@ impl Progress {
             (What::Began { .. }, _) => self.began_ms = event.at_ms,
             (What::Finished, _) => self.ended_ms = Some(event.at_ms),
             (What::Stopping { why }, _) => self.stopping = Some(why.clone()),
-            (What::Noted { note }, _) => {
-                if self.notes.len() < MOST_NOTES && !self.notes.contains(note) {
-                    self.notes.push(note.clone());
-                }
-            }
+            (What::Noted { note }, _) => self.note(note),
             (What::Simulated { usage, cost }, _) => {
                 self.tokens = sum(self.tokens, tokens(usage));
                 self.cost += cost.unwrap_or(0.0);
@@ -110,6 +109,19 @@ impl Progress {
             }
             (_, None) => {}
         }
+    }
+
+    fn note(&mut self, note: &str) {
+        let short = note.char_indices().nth(LONGEST_NOTE).map(|(at, _)| format!("{}…", &note[..at]));
+        let note = short.unwrap_or_else(|| note.to_owned());
+        if self.notes.contains(&note) {
+            return;
+        }
+        if self.notes.len() == MOST_NOTES {
+            self.notes.remove(MOST_NOTES / 2);
+            self.more_notes += 1;
+        }
+        self.notes.push(note);
     }
 
     fn run(&mut self, path: &str) -> &mut RunProgress {
@@ -186,5 +198,31 @@ impl RunProgress {
             | What::Stopping { .. }
             | What::Finished => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(notes: impl IntoIterator<Item = String>) -> Progress {
+        let mut progress = Progress::default();
+        for note in notes {
+            progress.apply(&RunEvent { at_ms: 0, run: None, what: What::Noted { note } });
+        }
+        progress
+    }
+
+    #[test]
+    fn of_many_notes_the_first_and_the_latest_are_kept_once_each_and_the_others_are_counted() {
+        let few = told(["a".to_owned(), "b".to_owned(), "a".to_owned()]);
+        assert_eq!((few.notes.join(" "), few.more_notes), ("a b".to_owned(), 0));
+        let many = told((0..30).map(|note| note.to_string()));
+        assert_eq!(
+            (many.notes.join(" "), many.more_notes),
+            ("0 1 2 3 4 5 6 7 8 9 20 21 22 23 24 25 26 27 28 29".to_owned(), 10)
+        );
+        let long = told(["ä".repeat(1_000)]);
+        assert_eq!(long.notes[0].chars().count(), LONGEST_NOTE + 1);
     }
 }

@@ -242,9 +242,10 @@ describe("a launch", () => {
   });
   it("tells what one should know besides", async () => {
     const fixture = new Fixture();
-    fixture.launches = [launched("l1", { notes: ["2 runs are left out, a.yaml among them. The key `K` is not set.", "The tool `search` cannot be used."] })];
+    fixture.launches = [launched("l1", { notes: ["2 runs are left out, a.yaml among them. The key `K` is not set.", "The tool `search` cannot be used."], more_notes: 3 })];
     await open(fixture, "#/launch/l1");
     await until(() => all("[data-testid=summary] [aria-label=Notes] li").length === 2);
+    expect(text()).toContain("3 more notes of this launch are in its log.");
     expect(text()).toContain("2 runs are left out, a.yaml among them. The key `K` is not set.");
   });
   it("that has ended by one answer does not run again by an older one", async () => {

@@ -52,6 +52,22 @@ afterEach(async () => {
 });
 
 describe("the matrix", () => {
+  it("fills rows that leave its sight anew, in the order in which they are read", async () => {
+    await opened(100);
+    const grid = id("overview-grid");
+    const rows = () => all("[data-testid=overview-row]");
+    const indexes = () => rows().map((one) => Number(one.dataset["row"]));
+    const before = new Set(rows());
+    for (const top of [400, 600, 500, 0]) {
+      if (grid) grid.scrollTop = top;
+      grid?.dispatchEvent(new Event("scroll"));
+      flushSync();
+      const first = Math.max(0, Math.floor(top / 30) - 6);
+      expect(indexes()).toEqual(Array.from({ length: rows().length }, (_, at) => first + at));
+      expect(new Set(all("[id]").map((one) => one.id)).size).toBe(all("[id]").length);
+      expect(rows().filter((one) => before.has(one)).length).toBeGreaterThan(20);
+    }
+  });
   it("is a grid that tells its rows, columns and every cell as a sentence", async () => {
     await opened();
     const grid = id("overview-grid");

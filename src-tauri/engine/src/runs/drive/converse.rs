@@ -11,7 +11,7 @@ use crate::runs::fault;
 use crate::runs::journal::Ran;
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{self, Ask, Reply, Stop, Usage};
+use crate::runs::provider::{self, Ask, HttpRequest, Reply, Stop, Usage};
 use crate::runs::script::{End, OpenCall, Script};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Call, Outcome, Turn};
@@ -135,10 +135,13 @@ impl Talk<'_> {
         }
     }
 
+    fn request(&self, turns: &[Turn]) -> HttpRequest {
+        provider::encode(&Ask { model: self.model, system: &self.system, turns, tools: &self.kit.offers })
+    }
+
     /// Buys a reply, or takes it from the journal where it was bought before. What waits to be written is written meanwhile.
     async fn buy(&mut self, turn: u32, turns: &[Turn]) -> Result<Asked<Reply>, Halt> {
-        let request =
-            provider::encode(&Ask { model: self.model, system: &self.system, turns, tools: &self.kit.offers });
+        let request = self.request(turns);
         let provider = self.model.provider;
         let question = Question {
             crew: self.crew,
@@ -260,8 +263,11 @@ impl Talk<'_> {
     /// Runs every call that was not run yet, side by side.
     async fn call_tools(&mut self) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
-        for open in self.script.open_calls() {
-            if let Some((outcome, ms)) = self.came_before(open.turn, &open.call) {
+        let open = self.script.open_calls();
+        let before: Vec<_> = open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
+        let was_told = self.was_told(&open, &before);
+        for (open, before) in open.into_iter().zip(before) {
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
                 self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
                 continue;
             }
@@ -291,11 +297,29 @@ impl Talk<'_> {
     }
 
     /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again: it may be mended by now,
-    /// and nobody paid for it. Where the model was told of the failure already, what it said to that was paid for, and stays.
+    /// and nobody paid for it.
     pub(super) fn came_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+        self.ran_before(turn, call).filter(|(outcome, _)| !outcome.failed())
+    }
+
+    fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+        self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
+    }
+
+    /// True when the model was told just this of the open calls, failures and all, and answered: that was paid for, so they are not
+    /// tried again.
+    fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
+        let failed = before.iter().flatten().any(|(outcome, _)| outcome.failed());
+        if !failed || before.iter().any(Option::is_none) || self.recording.is_some() {
+            return false;
+        }
+        let mut told = self.script.clone();
+        for (open, (outcome, _)) in open.iter().zip(before.iter().flatten()) {
+            told.close_call(open.index, outcome, None);
+        }
+        let hash = provider::hash(&self.request(&told.turns()));
         let from = ask::from_line(self.script.facts().journal);
-        let before = self.desk.journal.find_outcome(turn, call, from);
-        before.filter(|(outcome, _)| !outcome.failed() || self.desk.went_on_from(turn, from))
+        self.desk.journal.find(&hash, from, self.searches.then(|| told.next_turn())).is_some()
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {

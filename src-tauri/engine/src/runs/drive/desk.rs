@@ -23,22 +23,14 @@ pub(super) struct Desk {
     last: Option<Instant>,
     /// How the file was left.
     left: Option<Stamp>,
-    /// When the file that was found had last been changed, in milliseconds since 1970.
-    found_ms: Option<i64>,
 }
 
 /// What tells one state of a file from another: length, last change, number.
 type Stamp = (u64, i64, i64, u64);
 
 impl Desk {
-    pub(super) fn new(crew: Arc<Crew>, path: String, journal: Journal, found_ms: Option<i64>) -> Self {
-        Self { crew, path, journal, last: None, left: None, found_ms }
-    }
-
-    /// True when a model said something, in the lines of the journal from this one on, with what came of the calls of a turn before
-    /// it, and nobody touched the file since: the run was cut off before it was written.
-    pub(super) fn went_on_from(&self, turn: u32, from: usize) -> bool {
-        self.found_ms.is_some_and(|found| self.journal.has_later(turn, found, from))
+    pub(super) fn new(crew: Arc<Crew>, path: String, journal: Journal) -> Self {
+        Self { crew, path, journal, last: None, left: None }
     }
 
     /// How long the transcript may wait to be written.
@@ -86,11 +78,6 @@ impl Desk {
             tracing::warn!(%error, "what a tool returned was not noted");
         }
     }
-}
-
-/// When a file was last changed, in milliseconds since 1970.
-pub(super) fn changed_ms(meta: &std::fs::Metadata) -> i64 {
-    meta.mtime().saturating_mul(1000).saturating_add(meta.mtime_nsec() / 1_000_000)
 }
 
 /// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside first, so that nothing is lost.

@@ -184,8 +184,6 @@ struct Taken {
     _lock: RunLock,
     decision: Decision,
     document: Option<Document>,
-    /// When the file was last changed, in milliseconds since 1970.
-    changed_ms: Option<i64>,
     /// Only where something is owed.
     journal: Option<Journal>,
 }
@@ -207,7 +205,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let (Some(step), Some(journal)) = (step, taken.journal.clone()) else { return Ok(nothing_owed(&taken)) };
     let resumed = !matches!(step, Step::Begin | Step::BeginAnew);
     crew.teller.tell(Some(&job.slot.path), What::Started { resumed });
-    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone(), taken.changed_ms);
+    let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
     if !is_talk {
         let mut file = ReplyFile::default();
         file.set_facts(&begun(job, model));
@@ -282,7 +280,6 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     let lock = RunLock::take(dir, path)?;
     fault::point!("run.locked");
     let bytes = disk::read(dir, path, MOST_BYTES)?;
-    let changed_ms = fs_err::symlink_metadata(dir.join(path)).ok().map(|meta| desk::changed_ms(&meta));
     let file = bytes.as_deref().map_or(File::Absent, File::of);
     let mut decision = plan::decide(&job.slot, &OnDisk { file, locked_by: None }, job.rules);
     if job.message.is_some() && decision.step.is_none() && decision.act == crate::rows::Act::Nothing {
@@ -298,7 +295,7 @@ fn take(dir: &Path, job: &Job) -> Result<Taken, Halt> {
     }
     let document = bytes.as_deref().and_then(|bytes| Document::read(bytes).ok());
     let journal = decision.step.map(|_| Journal::open(dir, path)).transpose()?;
-    Ok(Taken { _lock: lock, decision, document, changed_ms, journal })
+    Ok(Taken { _lock: lock, decision, document, journal })
 }
 
 /// Somebody else did it in the meantime, or it cannot be done.

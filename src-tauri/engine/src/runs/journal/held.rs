@@ -61,14 +61,6 @@ impl Held {
         self.attempts_at(hash, from, turn).rev().map(|(_, attempt)| attempt).find(|attempt| attempt.is_usable())
     }
 
-    /// True when there is a usable reply to a later turn that came after this moment, in the lines from this one on.
-    pub(super) fn has_later(&self, turn: u32, after_ms: i64, from: usize) -> bool {
-        self.attempts.values().flatten().filter(|line| **line >= from).any(|line| match &self.records[*line] {
-            Record::Reply(reply) => reply.turn > turn && reply.at_ms > after_ms && reply.is_usable(),
-            _ => false,
-        })
-    }
-
     /// True when there are runs of calls that count.
     pub(super) fn has_run(&self) -> bool {
         !self.ran.is_empty()

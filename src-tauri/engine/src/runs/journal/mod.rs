@@ -195,11 +195,6 @@ impl Journal {
         outcome(&lock(&self.inner).held, turn, call, from)
     }
 
-    /// True when there is a usable reply to a later turn that came after this moment, in the lines from this one on.
-    pub fn has_later(&self, turn: u32, after_ms: i64, from: usize) -> bool {
-        lock(&self.inner).held.has_later(turn, after_ms, from)
-    }
-
     /// The attempts at a request with their lines, in the lines from this one on: each may have cost something. Only for this turn,
     /// when one is given.
     pub fn attempts_at(&self, hash: &str, from: usize, turn: Option<u32>) -> Vec<(usize, Attempt)> {
