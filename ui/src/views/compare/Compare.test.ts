@@ -50,7 +50,7 @@ describe("runs beside each other", () => {
     await open(backend());
     await until(() => expect(id("compared-run").length).toBe(2));
     expect(id("compared-run")[0]?.textContent).toContain("baseline");
-    expect(id("compared-run")[1]?.textContent).toMatch(/8 of 10 rows right.*parts at row 7/s);
+    expect(id("compared-run")[1]?.textContent).toMatch(/against .*: 8 of 10 rows right.*parts at step 7/s);
     expect(said()).toContain("Here they part");
   });
 

@@ -24,5 +24,6 @@ export function answersLine(runs: readonly ComparedRun[], names: readonly string
   if (all(["same", "alike"])) return "the same, written otherwise";
   if (all(["absent"])) return "none of these runs answered";
   const words = { same: "the same", alike: "the same, written otherwise", changed: "differs", missing: "no answer", extra: "the only one with an answer", absent: "no answer" };
-  return others.map(({ run, name }) => `${name}: ${run.answer_summary ?? words[run.answer]}`).join(" · ");
+  const said = others.map(({ run, name }) => `${name}: ${run.answer_summary ?? words[run.answer]}`);
+  return `against ${names[base] ?? "the first"} – ${said.join(" · ")}`;
 }

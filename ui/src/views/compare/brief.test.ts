@@ -57,7 +57,7 @@ describe("what runs are called", () => {
 
 describe("the answers in a line", () => {
   const [a, b] = [comparedRun(runRow(0)), comparedRun(runRow(1), { answer: "changed", answer_summary: "2 of 10 rows differ" })];
-  it("say how each differs from the first", () => expect(answersLine([a, b], ["a", "b"], 0)).toBe("b: 2 of 10 rows differ"));
+  it("say how each differs from the first", () => expect(answersLine([a, b], ["a", "b"], 0)).toBe("against a – b: 2 of 10 rows differ"));
   it("say when they are the same", () => expect(answersLine([a, comparedRun(runRow(1))], ["a", "b"], 0)).toBe("both are the same"));
   it("say nothing of a run that could not be read", () => expect(answersLine([a, comparedRun(runRow(6), { trouble: "damaged", answer: "absent" })], ["a", "b"], 0)).toBe("nothing to compare them with"));
   it("are opened at the first that differs, else beside what was expected", () => expect([firstPair([a, b], 0), firstPair([a, a], 0)]).toEqual([{ left: 0, right: 1 }, { left: null, right: 0 }]));

@@ -26,8 +26,8 @@ const word = (key: string, value: string | null) => (value === null ? null : { k
 const DASH = "–";
 
 export const COLUMNS: readonly TableColumn[] = [
-  { id: "state", title: "State", width: 9.6, grow: 5, number: false, text: (row) => row.state, token: (row) => word("state", row.state) },
-  { id: "task", title: "Task", width: 14, grow: 3, number: false, text: (row) => row.task ?? row.path, hint: (row) => row.path, token: (row) => word("task", row.task) },
+  { id: "state", title: "State", width: 9.6, grow: 3, number: false, text: (row) => row.state, token: (row) => word("state", row.state) },
+  { id: "task", title: "Task", width: 14, grow: 5, number: false, text: (row) => row.task ?? row.path, hint: (row) => row.path, token: (row) => word("task", row.task) },
   {
     id: "variation",
     title: "Variation",
