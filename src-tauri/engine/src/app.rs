@@ -47,6 +47,7 @@ mod judgings;
 mod keys;
 mod launches;
 mod launching;
+mod left_out;
 mod listing;
 pub mod metrics;
 mod nudging;

@@ -3,6 +3,7 @@
 use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
+use super::left_out::left_out;
 use super::wishes::{Wished, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
@@ -18,7 +19,7 @@ use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_formats::stabletoolbench::{Pool, Query};
 
@@ -342,31 +343,6 @@ impl App {
             setup,
         }
     }
-}
-
-/// Reasons that are told one by one.
-const REASONS: usize = 5;
-
-/// A sentence for each reason for which runs are left out; where there are many, one for all others.
-fn left_out(refused: &[(String, String)]) -> Vec<String> {
-    let mut whys: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
-    for (path, why) in refused {
-        whys.entry(why).or_insert((path, 0)).1 += 1;
-    }
-    let (told, rest): (Vec<_>, Vec<_>) = whys.into_iter().enumerate().partition(|(at, _)| *at < REASONS);
-    let mut notes: Vec<String> = told
-        .into_iter()
-        .map(|(_, (why, (path, count)))| match count {
-            1 => format!("{path} is left out. {why}"),
-            _ => format!("{count} runs are left out, {path} among them. {why}"),
-        })
-        .collect();
-    let more: usize = rest.iter().map(|(_, (_, (_, count)))| count).sum();
-    if more > 0 {
-        let what = if more == 1 { "1 more run is".to_owned() } else { format!("{more} more runs are") };
-        notes.push(format!("{what} left out, each for a reason of its own. The plan of a new launch names them all."));
-    }
-    notes
 }
 
 /// Tools of virtual APIs that may have to ask a model what an API says, each with that model.
