@@ -51,7 +51,10 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
     for ran in [command(&sandbox, "plan", &[]), command(&sandbox, "run", &["--plan"])] {
         assert_eq!(ran.status, 0, "{ran:?}");
         let plan = ran.json().remove(0);
-        assert_eq!(keys(&plan), ["owed", "owed_total", "skipped", "skipped_total", "estimate", "unbound"]);
+        assert_eq!(
+            keys(&plan),
+            ["owed", "owed_total", "skipped", "skipped_total", "left_out_total", "estimate", "unbound"]
+        );
         assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
         let run = &plan["owed"][0];
         let shown = ["path", "run", "task", "system", "model", "variation", "repeat", "act", "why", "differs"];

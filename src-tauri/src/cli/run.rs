@@ -149,12 +149,16 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 
 /// Everything is done already, which is what was asked for; or it cannot be done.
 fn nothing_owed(plan: LaunchPlan, json: bool) -> Outcome {
-    let total = plan.skipped_total;
+    let (total, incomplete) = (plan.skipped_total, plan.left_out_total);
     let left = LeftOut(plan.skipped.into_iter().filter(|run| run.act != Act::Nothing).collect());
     // Nobody may be reading it.
-    let _ = writeln!(io::stderr(), "Nothing is owed: of {total} runs, {} are not complete.", left.0.len());
+    let _ = writeln!(io::stderr(), "Nothing is owed: of {total} runs, {incomplete} are not complete.");
     for line in left.lines() {
         let _ = writeln!(io::stderr(), "{line}");
+    }
+    let more = incomplete.saturating_sub(left.0.len() as u64);
+    if more > 0 {
+        let _ = writeln!(io::stderr(), "And {more} more. Name tasks, systems or models to see why.");
     }
     if json {
         left.print(&mut io::stdout().lock())?;

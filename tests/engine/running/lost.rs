@@ -57,3 +57,22 @@ fn a_stream_that_was_cut_is_paid_from_the_budget() {
     assert!((view.cost - 2.00012).abs() < 1e-9, "{}", view.cost);
     assert_eq!(fact(&bench, RUN, "cost").as_deref(), Some("2.00012"));
 }
+
+#[test]
+fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_budget_and_its_cost_stays_unknown() {
+    let cut = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"He\"}}]}\n\n";
+    let server = Scripted::start(move |seen| match seen.number {
+        0 => Reply::new(200).text("text/event-stream", cut),
+        1 => calls(&[("c", "query_things", QUERY)]),
+        _ => says(ANSWER),
+    });
+    let bench = plain(&server);
+    // A million of tokens costs a dollar, and what is sent has some hundred bytes.
+    let view = run(&bench, &LaunchRequest { max_cost: Some(0.0003), ..request() });
+    assert_eq!((view.stopped, server.delivered()), (1, 2), "{:?}", view.runs);
+    let why = view.why.unwrap();
+    assert!(why.contains("The budget of $0.0003 is spent, $0.00"), "{why}");
+    assert!(why.contains("put aside for replies that broke off and did not say what they took."), "{why}");
+    assert_eq!((fact(&bench, RUN, "cost"), view.unpriced), (None, 1), "a guess is no cost");
+    assert_eq!(run(&bench, &request()).done, 1);
+}

@@ -3,9 +3,12 @@ use super::stage::{calls, chat, count, fact, says};
 use super::{document, ended, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::{Latch, Reply, Scripted, Seen};
-use serde_json::{Value, json};
+use fs_err as fs;
+use serde_json::json;
 use touchstone_engine::rows::{Act, LaunchRequest, LaunchState};
 use touchstone_formats::run::TreeKind;
+use touchstone_formats::transcript::Document;
+use touchstone_formats::value::Value;
 
 const GIVES: &str = r#"{"return_type": "give_answer", "final_answer": "It stands at 152 cm."}"#;
 const GIVES_UP: &str = r#"{"return_type": "give_up_and_restart"}"#;
@@ -19,7 +22,7 @@ fn queries() -> String {
             "required_parameters": [{ "name": "place", "type": "STRING", "description": "Where", "default": "Elz" }], "optional_parameters": [],
         })
     };
-    let query = |id: u32, place: &str, apis: Value, gold: &str| json!({ "query_id": id, "query": format!("How high does the water stand at {place}?"), "api_list": apis, "relevant APIs": [["River Gauge", gold]] });
+    let query = |id: u32, place: &str, apis: serde_json::Value, gold: &str| json!({ "query_id": id, "query": format!("How high does the water stand at {place}?"), "api_list": apis, "relevant APIs": [["River Gauge", gold]] });
     let level = || api("Level", "How high the water stands");
     let outlook = || api("Outlook", "How high it will stand tomorrow");
     let set = [
@@ -185,6 +188,24 @@ fn a_search_that_was_stopped_goes_on_where_it_was_and_buys_nothing_twice() {
     }
 }
 
+/// The file as it was when so much of the tree was in it.
+fn lost(whole: &Document, nodes: usize) -> Document {
+    let mut file = whole.clone();
+    file.remove("answer");
+    file.keep(1);
+    let mut tree = whole.get("run").unwrap().get("tree").unwrap().clone();
+    if let Value::Map(entries) = &mut tree
+        && let Some((_, Value::List(list))) = entries.last_mut()
+    {
+        list.truncate(nodes);
+    }
+    let of_the_end = |key: Option<&str>| matches!(key, Some("finished" | "journal"));
+    let facts = whole.get("run").unwrap().entries().iter().filter(|(key, _)| !of_the_end(key.text())).cloned();
+    file.set("run", Value::Map(facts.collect()));
+    file.set_run("tree", tree);
+    file
+}
+
 #[test]
 fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
     let script = || {
@@ -201,26 +222,39 @@ fn a_search_whose_file_lost_its_end_takes_it_from_the_journal() {
     let whole = document(&bench, RUN);
     // As a crash leaves it: what was bought is in the journal, the file is as it was at the start or somewhere between.
     for nodes in 0..4 {
-        let mut file = whole.clone();
-        file.remove("answer");
-        file.keep(1);
-        let mut tree = whole.get("run").unwrap().get("tree").unwrap().clone();
-        if let touchstone_formats::value::Value::Map(entries) = &mut tree
-            && let Some((_, touchstone_formats::value::Value::List(list))) = entries.last_mut()
-        {
-            list.truncate(nodes);
-        }
-        let of_the_end = |key: Option<&str>| matches!(key, Some("finished" | "journal"));
-        let facts = whole.get("run").unwrap().entries().iter().filter(|(key, _)| !of_the_end(key.text())).cloned();
-        file.set("run", touchstone_formats::value::Value::Map(facts.collect()));
-        file.set_run("tree", tree);
-        bench.write(RUN, file.write());
+        bench.write(RUN, lost(&whole, nodes).write());
         let view = run(&bench, &only("*/1"));
         assert_eq!((view.done, server.seen().len()), (1, 4), "{nodes}: {:?}", view.runs);
         let again = document(&bench, RUN);
         assert_eq!((again.items(), again.get("answer")), (whole.items(), whole.get("answer")));
         assert_eq!(again.get("run").unwrap().get("tree"), whole.get("run").unwrap().get("tree"));
     }
+}
+
+#[test]
+fn a_failed_call_of_a_search_is_not_tried_again_where_the_model_was_told_of_it() {
+    let server = Scripted::start(|seen| match count(seen, "tool") {
+        0 => calls(&[("a", "query_things", r#"{"sql": "SELECT n FROM later"}"#), ("b", LEVEL, r#"{"place": "Elz"}"#)]),
+        _ => one("Finish", GIVES),
+    });
+    let bench = folder(&server, "method: CoT@1, offer: query, system_prompt: Be brief.", "");
+    let workspace = fs::read_to_string(bench.path("touchstone.yaml")).unwrap();
+    let with_things = "tools: { query_things: { kind: sql, database: 'sqlite:data/things.db' }, ";
+    bench.write("touchstone.yaml", workspace.replace("tools: { ", with_things));
+    fs::create_dir_all(bench.path("data")).unwrap();
+    let things = rusqlite::Connection::open(bench.path("data/things.db")).unwrap();
+    things.execute_batch("CREATE TABLE things (n INTEGER)").unwrap();
+    let view = run(&bench, &only("*/1"));
+    assert_eq!((view.done, server.seen().len()), (1, 2), "{:?}", view.runs);
+    let whole = document(&bench, RUN);
+    assert!(whole.write().contains("no such table"), "{}", whole.write());
+    things.execute_batch("CREATE TABLE later (n INTEGER)").unwrap();
+    for nodes in [0, 2] {
+        bench.write(RUN, lost(&whole, nodes).write());
+        let view = run(&bench, &only("*/1"));
+        assert_eq!((view.done, server.seen().len()), (1, 2), "{nodes}: {}", document(&bench, RUN).write());
+    }
+    assert_eq!(document(&bench, RUN).get("run").unwrap().get("tree"), whole.get("run").unwrap().get("tree"));
 }
 
 #[test]

@@ -15,13 +15,17 @@ owed: Array<PlannedRun>,
  */
 owed_total: number, 
 /**
- * What would not, and why; the first thousand.
+ * What would not, and why; the first thousand, what is complete last.
  */
 skipped: Array<PlannedRun>, 
 /**
  * How many there are.
  */
 skipped_total: number, 
+/**
+ * How many of them are not complete.
+ */
+left_out_total: number, 
 /**
  * What it will probably take.
  */

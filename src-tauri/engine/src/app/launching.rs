@@ -48,8 +48,13 @@ impl App {
         let open = self.opened()?;
         let (setup, mut plan) = self.plan(&open, request)?;
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices(&open, &setup, &plan));
-        // What is complete is the least that one wants to see of a long list.
-        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
+        // What is complete is the least that one wants to see of a long list, and what somebody else makes the next.
+        plan.skipped.sort_by_key(|planned| match planned.decision.act {
+            Act::Nothing => 2,
+            Act::Elsewhere => 1,
+            _ => 0,
+        });
+        let complete = plan.skipped.iter().filter(|planned| planned.decision.act == Act::Nothing).count();
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past
@@ -66,6 +71,7 @@ impl App {
             owed_total: plan.owed.len() as u64,
             skipped: rows(&plan.skipped),
             skipped_total: plan.skipped.len() as u64,
+            left_out_total: (plan.skipped.len() - complete) as u64,
             unbound,
             estimate: plan::with_free(
                 plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),

@@ -40,8 +40,8 @@ impl Payer for Account {
         self.teller.tell(None, What::Simulated { usage, cost });
     }
 
-    fn loses(&self, usage: Usage, cost: Option<f64>) {
-        self.purse.lose(cost);
+    fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>) {
+        self.purse.lose(cost, guess);
         self.teller.tell(None, What::Simulated { usage, cost });
     }
 

@@ -39,6 +39,11 @@ pub(super) fn wanting(reply: &Reply) -> Option<Value> {
     Some(Value::Map(error))
 }
 
+/// Whether all of the calls were run before and some failed, so that the model may have been told of failures.
+pub(super) fn may_be_told(before: &[Option<(Outcome, u64)>]) -> bool {
+    before.iter().all(Option::is_some) && before.iter().flatten().any(|(outcome, _)| outcome.failed())
+}
+
 /// A conversation that is being held.
 pub(super) struct Talk<'a> {
     pub(super) crew: &'a Arc<Crew>,
@@ -296,30 +301,30 @@ impl Talk<'_> {
         }
     }
 
-    /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again: it may be mended by now,
-    /// and nobody paid for it.
-    pub(super) fn came_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
-        self.ran_before(turn, call).filter(|(outcome, _)| !outcome.failed())
-    }
-
-    fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
+    /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again, as it may be mended by
+    /// now and nobody paid for it, unless the model was told of it.
+    pub(super) fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
     }
 
     /// True when the model was told just this of the open calls, failures and all, and answered: that was paid for, so they are not
     /// tried again.
     fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
-        let failed = before.iter().flatten().any(|(outcome, _)| outcome.failed());
-        if !failed || before.iter().any(Option::is_none) || self.recording.is_some() {
+        if !may_be_told(before) {
             return false;
         }
         let mut told = self.script.clone();
         for (open, (outcome, _)) in open.iter().zip(before.iter().flatten()) {
             told.close_call(open.index, outcome, None);
         }
-        let hash = provider::hash(&self.request(&told.turns()));
+        self.was_answered(told.next_turn(), &told.turns())
+    }
+
+    /// Whether the journal has a reply to these turns.
+    pub(super) fn was_answered(&self, turn: u32, turns: &[Turn]) -> bool {
         let from = ask::from_line(self.script.facts().journal);
-        self.desk.journal.find(&hash, from, self.searches.then(|| told.next_turn())).is_some()
+        let hash = || provider::hash(&self.request(turns));
+        self.recording.is_none() && self.desk.journal.find(&hash(), from, self.searches.then_some(turn)).is_some()
     }
 
     fn close(&mut self, open: &OpenCall, called: Called, took: Duration) -> Result<(), Halt> {

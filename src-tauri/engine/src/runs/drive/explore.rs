@@ -1,6 +1,6 @@
 //! Searches for an answer: ask the model, run what it calls, go on where the method says, until the search is over. Owns the order of
 //! these; what comes next is decided in `search`.
-use super::converse::{FORGOTTEN, Talk, instructions, wanting};
+use super::converse::{FORGOTTEN, Talk, instructions, may_be_told, wanting};
 use super::{Ended, Halt, clean};
 use crate::runs::event::{Ending, What};
 use crate::runs::fault;
@@ -61,8 +61,7 @@ impl<'a> Quest<'a> {
     /// Asks the model once; its end, when that was one.
     async fn ask(&mut self) -> Result<Option<Ended>, Halt> {
         let turn = self.search.asked().saturating_add(1);
-        let mut turns = vec![Turn::User(self.talk.script.first_message().unwrap_or_default())];
-        turns.extend(self.search.turns());
+        let turns = self.turns(&self.search);
         self.talk.script.tell(&self.search);
         let bought = match self.talk.reply(turn, &turns).await? {
             Ok(bought) => bought,
@@ -96,10 +95,13 @@ impl<'a> Quest<'a> {
     /// Runs calls side by side.
     async fn run(&mut self, open: Vec<usize>) -> Result<(), Halt> {
         let mut calls = JoinSet::new();
-        for at in open {
-            let Some((call, reply)) = self.call(at) else { continue };
-            if let Some((outcome, ms)) = self.talk.came_before(reply, &call) {
-                self.close(at, outcome, ms);
+        let open: Vec<_> =
+            open.into_iter().filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply))).collect();
+        let before: Vec<_> = open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
+        let was_told = self.was_told(&open, &before);
+        for ((at, call, _), before) in open.into_iter().zip(before) {
+            if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
+                close(&mut self.search, at, outcome, ms);
                 continue;
             }
             self.talk.tell(What::Calling { tool: call.name.clone() });
@@ -129,6 +131,24 @@ impl<'a> Quest<'a> {
         }
     }
 
+    /// True when the model was told just this of the open calls, failures and all, and answered.
+    fn was_told(&self, open: &[(usize, Call, u32)], before: &[Option<(Outcome, u64)>]) -> bool {
+        if !may_be_told(before) {
+            return false;
+        }
+        let mut told = self.search.clone();
+        for ((at, ..), (outcome, ms)) in open.iter().zip(before.iter().flatten()) {
+            close(&mut told, *at, outcome.clone(), *ms);
+        }
+        told.next() == Next::Ask && self.talk.was_answered(told.asked().saturating_add(1), &self.turns(&told))
+    }
+
+    /// What the model is asked next in a search.
+    fn turns(&self, search: &Search) -> Vec<Turn> {
+        let first = Turn::User(self.talk.script.first_message().unwrap_or_default());
+        std::iter::once(first).chain(search.turns()).collect()
+    }
+
     fn call(&self, at: usize) -> Option<(Call, u32)> {
         let node = self.search.nodes().get(at)?;
         match &node.kind {
@@ -140,14 +160,8 @@ impl<'a> Quest<'a> {
     fn came(&mut self, at: usize, called: Called, took: Duration) -> Result<(), Halt> {
         let Some((call, reply)) = self.call(at) else { return Ok(()) };
         let (outcome, ms) = self.talk.keep(reply, &call, called, took)?;
-        self.close(at, outcome, ms);
+        close(&mut self.search, at, outcome, ms);
         Ok(())
-    }
-
-    fn close(&mut self, at: usize, outcome: Outcome, ms: u64) {
-        let outcome = fitted_outcome(outcome);
-        let code = Code::of_text(&outcome.shown());
-        self.search.called(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
     }
 
     /// The search is over.
@@ -163,6 +177,12 @@ impl<'a> Quest<'a> {
         self.talk.script.tell(&self.search);
         self.talk.save().await
     }
+}
+
+fn close(search: &mut Search, at: usize, outcome: Outcome, ms: u64) {
+    let outcome = fitted_outcome(outcome);
+    let code = Code::of_text(&outcome.shown());
+    search.called(at, outcome, code, Some(Duration::from_millis(ms).as_secs_f64()));
 }
 
 /// The offered function or tool that a name means: functions of APIs also by how their names end.

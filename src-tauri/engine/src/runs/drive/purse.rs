@@ -13,6 +13,8 @@ pub struct Purse {
 #[derive(Debug, Default)]
 struct Spent {
     dollars: f64,
+    /// Of these, put aside for replies that broke off and did not say what they took.
+    guessed: f64,
     /// The model that did not say what it took, though there is a price for it.
     silent: Option<String>,
 }
@@ -33,9 +35,12 @@ impl Purse {
         }
     }
 
-    /// Pays for an attempt that brought no reply, as far as it says.
-    pub(super) fn lose(&self, cost: Option<f64>) {
-        self.lock().dollars += cost.unwrap_or(0.0);
+    /// Pays for an attempt that brought no reply. Where it does not say what it took, `guess` is put aside for it.
+    pub(super) fn lose(&self, cost: Option<f64>, guess: Option<f64>) {
+        let mut spent = self.lock();
+        let guessed = if cost.is_none() { guess.unwrap_or(0.0) } else { 0.0 };
+        spent.guessed += guessed;
+        spent.dollars += cost.unwrap_or(guessed);
     }
 
     /// Why nothing more may be bought, as a sentence.
@@ -46,7 +51,13 @@ impl Purse {
                 "A reply of `{model}` did not say how many tokens it took, so nobody knows what is left of the budget of ${most}. Have the server report its usage, or leave the budget out."
             ));
         }
-        (spent.dollars >= most).then(|| format!("The budget of ${most} is spent."))
+        let guessed = spent.guessed;
+        let aside = if guessed > 0.0 {
+            format!(", ${guessed:.4} of it put aside for replies that broke off and did not say what they took")
+        } else {
+            String::new()
+        };
+        (spent.dollars >= most).then(|| format!("The budget of ${most} is spent{aside}."))
     }
 
     fn lock(&self) -> MutexGuard<'_, Spent> {

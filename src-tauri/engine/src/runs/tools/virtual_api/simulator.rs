@@ -150,7 +150,9 @@ impl Simulator {
         };
         // What is bought is kept in the cache, before anybody hears of it.
         let kept = |_| async { Ok(()) };
-        let decode = |reply: &HttpReply| provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(reply));
+        let sent = request.body.len();
+        let decode =
+            |reply: &HttpReply| provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(sent, reply));
         let reply = sending.persist(decode, kept, |_| {}).await;
         match reply {
             Ok(reply) => {
@@ -171,11 +173,13 @@ impl Simulator {
     }
 
     /// A reply that cannot be read may have cost something all the same.
-    fn lost(&self, reply: &HttpReply) {
+    fn lost(&self, sent: usize, reply: &HttpReply) {
         if (200..300).contains(&reply.status) && !provider::is_free(reply) {
             let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
             if let Some(payer) = &self.wires.payer {
-                payer.loses(usage, provider::price::cost(&usage, self.model.price.as_ref()));
+                let price = self.model.price.as_ref();
+                let guess = provider::price::guess(sent, reply.body.len(), price);
+                payer.loses(usage, provider::price::cost(&usage, price), guess);
             }
         }
     }

@@ -28,8 +28,8 @@ pub trait Payer: Send + Sync {
     fn refuses(&self) -> Option<String>;
     /// A reply was bought.
     fn pays(&self, model: &Model, usage: Usage, cost: Option<f64>);
-    /// A reply was bought that nobody can read: it may say what it took, or not.
-    fn loses(&self, usage: Usage, cost: Option<f64>);
+    /// A reply was bought that nobody can read: it may say what it took, or not; then there is a guess.
+    fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>);
     /// Every further call would fail the same.
     fn stops(&self, why: &str);
     /// Something that the person should know.
