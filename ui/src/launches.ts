@@ -20,10 +20,10 @@ export const LAUNCH_STATES: Record<LaunchState, { word: string; tone: "right" | 
   done: { word: "Done", tone: "right" },
 };
 
-export const RUN_STATES: Record<LaunchRunState, { word: string; icon: "pause" | "play" | "check" | "dash" | "diamond" | "stop" | "file"; tone: "right" | "part" | "busy" | "err" | "muted" }> = {
+export const RUN_STATES: Record<LaunchRunState, { word: string; icon: "pause" | "play" | "speech" | "dash" | "diamond" | "stop" | "file"; tone: "right" | "part" | "busy" | "err" | "muted" }> = {
   waiting: { word: "Waiting", icon: "pause", tone: "muted" },
   running: { word: "Running", icon: "play", tone: "busy" },
-  answered: { word: "Answered", icon: "check", tone: "right" },
+  answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
   error: { word: "Error", icon: "diamond", tone: "err" },
   stopped: { word: "Stopped", icon: "stop", tone: "part" },

@@ -56,8 +56,12 @@ export function matrix(tasks: number, columns = COLUMNS, fill: (row: OverviewRow
       runs: 412,
       scored: 398,
       errors: 9,
+      waiting: 3,
+      running: 2,
+      damaged: 0,
       no_expected: 0,
       unasked: 0,
+      unscored: 0,
       missing: 5,
       misread: request.filter.includes("bad:") ? [{ token: "bad:x", message: "`bad` is not a key." }] : [],
     };

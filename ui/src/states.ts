@@ -3,12 +3,13 @@ import type { RunState } from "./generated/RunState";
 
 interface Look {
   word: string;
-  icon: "check" | "dash" | "pause" | "diamond" | "pen" | "torn" | "file";
+  icon: "speech" | "dash" | "pause" | "diamond" | "pen" | "torn" | "file";
   tone: "right" | "wrong" | "part" | "busy" | "err" | "muted";
 }
 
+/** A tick is only for what is right; that a run answered says nothing of that. */
 export const STATES: Record<RunState, Look> = {
-  answered: { word: "Answered", icon: "check", tone: "right" },
+  answered: { word: "Answered", icon: "speech", tone: "muted" },
   no_answer: { word: "No answer", icon: "dash", tone: "part" },
   waiting: { word: "Waiting", icon: "pause", tone: "busy" },
   error: { word: "Error", icon: "diamond", tone: "err" },

@@ -52,6 +52,18 @@ scored: number,
  */
 errors: number, 
 /**
+ * How many wait to be continued.
+ */
+waiting: number, 
+/**
+ * How many are being made.
+ */
+running: number, 
+/**
+ * How many cannot be read.
+ */
+damaged: number, 
+/**
  * How many ended and have nothing to be compared with.
  */
 no_expected: number, 
@@ -59,6 +71,10 @@ no_expected: number,
  * How many ended and wait for the scorer, which has to be asked for.
  */
 unasked: number, 
+/**
+ * How many ended and have no score for another reason.
+ */
+unscored: number, 
 /**
  * How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
  * expected of it.

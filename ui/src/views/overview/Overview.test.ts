@@ -82,7 +82,7 @@ describe("the matrix", () => {
     expect([second?.getAttribute("aria-rowindex"), second?.querySelector("[role=rowheader]")?.textContent.trim()]).toEqual(["3", "last 20"]);
     expect(document.getElementById("cell-1-2")?.getAttribute("aria-label")).toBe("tool_calling · o1: 3 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96)");
     expect(document.getElementById("cell--1-1")?.getAttribute("aria-label")).toContain("tool_calling · claude: 3 runs");
-    expect(id("overview-sums")?.textContent.replace(/\s+/g, " ").trim()).toBe("412 runs · 398 scored · ◇ 9 errors · 5 missing");
+    expect(id("overview-sums")?.textContent.replace(/\s+/g, " ").trim()).toBe("412 runs · 398 scored · ◇ 9 errors · 3 waiting · 2 running · 5 missing");
   });
   it("draws only what is in sight of a thousand rows, and asks for one part before any other", async () => {
     const fixture = await opened(250);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow } from "../../generated/RunRow";
 import { OPTIONS } from "../../launch.test-env";
-import { continuable, forkPart, forkWords, whyNotContinued, whyNotLaunched } from "./again";
+import { continuable, forkPart, forkWords, whyNotContinued, whyNothing, whyNotLaunched } from "./again";
 import { SMALL, view } from "../../step/canned.test-env";
 
 const run = (row: Partial<RunRow> = {}, layout = "Tool-calling transcript") => view(SMALL, { system: "tool_calling", ...row }, { layout });
@@ -29,6 +29,13 @@ describe("a run", () => {
     expect([whyNotLaunched(run({ state: "damaged" }), OPTIONS), whyNotLaunched(run({ system: "promptql" }), OPTIONS)]).toEqual([null, null]);
     expect(whyNotLaunched(run(), no)).toBe(no.why_not);
     expect(whyNotLaunched(run({ member: "588" }), OPTIONS)?.message).toContain("never written to");
+  });
+  it("is not advised to be run again where nobody may", () => {
+    const promptql = run({ system: "promptql" });
+    const said = (options: typeof OPTIONS) => whyNothing(whyNotContinued(promptql, options), whyNotLaunched(promptql, options));
+    expect(said(OPTIONS)).toEqual({ message: "A PromptQL run cannot be continued: each question is asked anew.", fix: "Run it again from the start." });
+    expect(said(no)).toEqual({ message: "A PromptQL run cannot be continued: each question is asked anew. Not allowed.", fix: "Start it with --allow-run." });
+    expect(whyNothing(whyNotContinued(run(), no), whyNotLaunched(run(), no))).toBe(no.why_not);
   });
   it("owes something by itself when it waits or ended in an error", () => {
     expect((["answered", "no_answer", "waiting", "error"] as const).map((state) => continuable(run({ state })))).toEqual([false, false, true, true]);

@@ -29,6 +29,12 @@ export function whyNotContinued(view: RunView, options: LaunchOptions | undefine
   return whyNotLaunched(view, options);
 }
 
+/** Why nothing can be said to a run. What is advised instead is said only where it can be done. */
+export function whyNothing(continued: Trouble | null | undefined, again: Trouble | null | undefined): Trouble | null | undefined {
+  if (!continued || !again || continued.message === again.message) return continued;
+  return because(`${continued.message} ${again.message}`, again.fix);
+}
+
 /** Whether the run itself owes something, without a message. */
 export const continuable = (view: RunView): boolean => view.row.state === "waiting" || view.row.state === "error";
 
