@@ -65,6 +65,7 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
     let count = |of: &dyn Fn(&Counted<'_>) -> bool| all.iter().filter(|run| of(run)).count() as u64;
     let scored = count(&|run| run.score().is_some());
     let errors = count(&|run| run.end == End::Error);
+    let not_ended = count(&|run| matches!(run.end, End::Waiting | End::Running));
     let scorers: BTreeSet<&str> = runs.iter().filter_map(|run| run.scorer.as_deref()).collect();
     let scored_by = scorers.iter().map(|name| with_versions(name, about.versions.get(*name))).collect();
     let tasks: BTreeSet<&str> = runs.iter().filter_map(|run| run.task.as_deref()).collect();
@@ -79,7 +80,8 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
         runs: runs.len() as u64,
         scored,
         errors,
-        unscored: runs.len() as u64 - scored - errors,
+        not_ended,
+        unscored: runs.len() as u64 - scored - errors - not_ended,
         tasks: tasks.len() as u64,
     }
 }
@@ -113,7 +115,8 @@ fn group(group: &standing::Group<'_>) -> Group {
         runs: cell.runs,
         scored: cell.scored,
         errors: cell.errors,
-        unscored: cell.runs - cell.scored - cell.errors,
+        not_ended: cell.waiting + cell.running,
+        unscored: cell.unscored + cell.damaged,
         score: cell.score.map(|score| estimate(score.value, score.interval)),
         passed: cell.passes.map_or(0, |passes| passes.passed),
         decided: cell.passes.map_or(0, |passes| passes.of),
@@ -142,8 +145,8 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair
         ties: count.map_or(0, |count| count.ties),
         losses: count.map_or(0, |count| count.losses),
         difference: pairing.score.map(|effect| estimate(effect.difference, effect.interval)),
-        p_score: pairing.score.map(|effect| effect.p.p),
-        p_pass: pairing.passes.as_ref().map(|passes| passes.p),
+        p_score: pairing.score.and_then(|effect| effect.p).map(|it| it.p),
+        p_pass: pairing.passes.as_ref().and_then(|passes| passes.p),
         detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
         unpaired: pairing.unpaired.iter().map(|row| row.key.label()).collect(),
         doubtful: !pairing.doubts.is_empty(),

@@ -1,6 +1,6 @@
 //! **Pure.** A report as Markdown: tables that read well as they are, and that no text from a file can break.
 use super::page::{Page, Repeats, RunLine, Table};
-use super::words::{self, NONE};
+use super::words::{self, NONE, Tone};
 use crate::visible::one_line;
 use std::fmt::Write as _;
 
@@ -14,12 +14,9 @@ pub(super) fn write(page: &Page) -> String {
     let _ = writeln!(out, "# {}\n", escaped(&head.title));
     let _ = writeln!(
         out,
-        "{} of {}; {} scored, {}, {} not scored. Folder {}, {}.",
-        words::counted(head.runs, "run", "runs"),
-        words::counted(head.tasks, "task", "tasks"),
-        head.scored,
-        words::counted(head.errors, "error", "errors"),
-        head.unscored,
+        "{}. Scored: {}. Folder {}, {}.",
+        words::who(page),
+        words::standing(head),
         escaped(&head.folder),
         head.made
     );
@@ -62,7 +59,7 @@ fn groups(out: &mut String, page: &Page) {
     let before =
         ["System", "Model", "Runs", "Scored", "Errors", "Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned);
     let after = ["Tokens", "Cost", "Time, median"].map(str::to_owned);
-    row(out, before.into_iter().chain(of_repeats(["pass@k", "pass^k"].map(escaped))).chain(after));
+    row(out, before.into_iter().chain(of_repeats(words::repeats_heads(groups))).chain(after));
     let right = |count: usize| std::iter::repeat_n("--:", count);
     row(out, ["---", "---"].into_iter().chain(right(if repeats { 11 } else { 9 })));
     for group in groups {
@@ -82,7 +79,10 @@ fn groups(out: &mut String, page: &Page) {
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
         ];
         let of_k = |share: fn(Repeats) -> f64| {
-            let said = |it: Repeats| format!("{} ({})", words::score(Some(share(it))), words::tries(it));
+            let said = |it: Repeats| {
+                let tries = words::tries(it, groups).map_or_else(String::new, |tries| format!(" ({tries})"));
+                format!("{}{tries}", words::score(Some(share(it))))
+            };
             group.repeats.map_or_else(|| NONE.to_owned(), said)
         };
         row(out, before.into_iter().chain(of_repeats([of_k(|it| it.any), of_k(|it| it.all)])).chain(after));
@@ -99,8 +99,8 @@ fn pairs(out: &mut String, page: &Page) {
             "Pairs",
             "Better / equal / worse",
             "Difference (95 %)",
-            "Chance, score",
-            "Chance, passes",
+            "p of scores",
+            "p of passes",
             "Could have shown",
         ],
     );
@@ -131,13 +131,14 @@ fn tasks(out: &mut String, page: &Page) {
     if page.tasks.is_empty() {
         return;
     }
-    out.push_str("\n## Tasks\n\n");
+    let _ = writeln!(out, "\n## Tasks\n\n{}\n", words::SIGNS);
     row(out, std::iter::once("Task".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
     row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
     for task in &page.tasks {
         let name = task.variation.as_ref().map_or_else(|| task.task.clone(), |v| format!("{} · {v}", task.task));
         let cells = task.cells.iter().map(|cell| {
-            let mut text = words::score(cell.score);
+            let sign = Tone::of(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
+            let mut text = format!("{sign}{}", words::score(cell.score));
             if cell.decided > 1 {
                 let _ = write!(text, " {}", words::share(cell.passed, cell.decided));
             }

@@ -15,6 +15,8 @@ pub(crate) mod queries;
 mod queries_said;
 pub(crate) mod result_file;
 #[cfg(test)]
+mod said_tests;
+#[cfg(test)]
 mod stored_tests;
 #[cfg(test)]
 mod tests;

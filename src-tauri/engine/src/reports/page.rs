@@ -62,7 +62,9 @@ pub(crate) struct Head {
     pub(crate) scored: u64,
     /// Ended in a system error.
     pub(crate) errors: u64,
-    /// Could not be scored or did not end.
+    /// Have not ended.
+    pub(crate) not_ended: u64,
+    /// Ended without a score, or cannot be read.
     pub(crate) unscored: u64,
     /// Tasks that occur.
     pub(crate) tasks: u64,
@@ -87,6 +89,7 @@ pub(crate) struct Group {
     pub(crate) runs: u64,
     pub(crate) scored: u64,
     pub(crate) errors: u64,
+    pub(crate) not_ended: u64,
     pub(crate) unscored: u64,
     /// Mean score.
     pub(crate) score: Option<Estimate>,

@@ -27,6 +27,7 @@ fn group(system: &str, model: &str, score: f64) -> Group {
         runs: 10,
         scored: 9,
         errors: 1,
+        not_ended: 0,
         unscored: 0,
         score: Some(estimate(score)),
         passed: 7,
@@ -86,6 +87,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             runs: 10,
             scored: 9,
             errors: 1,
+            not_ended: 0,
             unscored: 0,
             tasks: 2,
         },
@@ -162,7 +164,10 @@ fn what_tries_come_to_says_over_which_rows() {
     let page = page("plain", Vec::new());
     for format in [ReportFormat::Markdown, ReportFormat::Html] {
         let text = write(&page, format, None).unwrap();
-        assert!(text.contains("k = 3, over 11 of 18 rows"), "{text}");
+        assert!(
+            text.contains("over 11 of 18 rows") && text.contains("One of 3 passes") && text.contains("All 3 pass"),
+            "{text}"
+        );
     }
     let json = write(&page, ReportFormat::Json, None).unwrap();
     assert!(json.contains("\"rows\": 11") && json.contains("\"of\": 18"), "{json}");
@@ -208,7 +213,7 @@ fn markdown_begins_with_what_it_comes_to() {
     insta::assert_snapshot!(markdown().0, @r#"
     # plain
 
-    10 runs of 2 tasks; 9 scored, 1 error, 0 not scored. Folder plain, 2025-01-20 12:00 UTC.
+    10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
 
     Scored by plain.
 
@@ -218,16 +223,16 @@ fn markdown_begins_with_what_it_comes_to() {
 
     ## Summary
 
-    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | pass&#64;k | pass^k | Tokens | Cost | Time, median |
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens | Cost | Time, median |
     | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3, over 11 of 18 rows) | 0.60 (k = 3, over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (k = 3, over 11 of 18 rows) | 0.60 (k = 3, over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
 
     ## Comparison with plain
 
-    | System with model | Pairs | Better / equal / worse | Difference (95 %) | Chance, score | Chance, passes | Could have shown |
+    | System with model | Pairs | Better / equal / worse | Difference (95 %) | p of scores | p of passes | Could have shown |
     | --- | --: | --: | --: | --: | --: | --: |
-    | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | p = 0.040 | – | 0.30 |
+    | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | 0.040 | – | 0.30 |
 
     ### plain
 
@@ -240,10 +245,12 @@ fn markdown_reads_as_tables() {
     insta::assert_snapshot!(markdown().1, @r#"
     ## Tasks
 
+    ✓ right, ◐ part right, ✕ wrong; the mean score, and how many runs passed where there are several.
+
     | Task | plain/claude | tool\_calling/plain |
     | --- | --: | --: |
-    | plain · plain | 0.50 1/2 +1 err | – |
-    | other | – | 0.50 1/2 +1 err |
+    | plain · plain | ◐ 0.50 1/2 +1 err | – |
+    | other | – | ◐ 0.50 1/2 +1 err |
 
     ## Query sets
 

@@ -1,7 +1,8 @@
 //! **Pure.** Numbers and names as a report writes them, the same in every format that people read.
-use super::page::{Amount, Estimate, Page, Repeats, RunLine, StoredSum, Table};
+use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, StoredSum, Table};
 use crate::rows::{FailureClass, RunState, StoredSaid, Verdict};
 use crate::visible::one_line;
+use std::collections::BTreeSet;
 
 /// What stands where nothing is known.
 pub(super) const NONE: &str = "–";
@@ -40,12 +41,12 @@ fn signed(value: f64) -> String {
     }
 }
 
-/// How likely chance alone makes such a difference: `p = 0.03`.
+/// How likely chance alone makes such a difference: `0.030`, under a head that says what it is.
 pub(super) fn p_value(p: Option<f64>) -> String {
     match p {
         None => NONE.to_owned(),
-        Some(p) if p < 0.001 => "p < 0.001".to_owned(),
-        Some(p) => format!("p = {p:.3}"),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
     }
 }
 
@@ -72,11 +73,93 @@ pub(super) fn share(some: u64, all: u64) -> String {
     if all == 0 { NONE.to_owned() } else { format!("{some}/{all}") }
 }
 
-/// How many tries a chance is about, and over which rows when some have fewer.
-pub(super) fn tries(repeats: Repeats) -> String {
-    let Repeats { k, rows, of, .. } = repeats;
-    if rows < of { format!("k = {k}, over {} of {} rows", count(rows), count(of)) } else { format!("k = {k}") }
+/// What the columns of repeats are called. Where all groups have the same number of tries, it is said here once.
+pub(super) fn repeats_heads(groups: &[Group]) -> [String; 2] {
+    let k = shared_tries(groups).map_or_else(|| "k".to_owned(), count);
+    [format!("One of {k} passes"), format!("All {k} pass")]
 }
+
+/// How many tries a chance is about, where the head does not say it, and over which rows when some have fewer.
+pub(super) fn tries(repeats: Repeats, groups: &[Group]) -> Option<String> {
+    let Repeats { k, rows, of, .. } = repeats;
+    let tries = shared_tries(groups).is_none().then(|| format!("k = {k}"));
+    let over = (rows < of).then(|| format!("over {} of {} rows", count(rows), count(of)));
+    let said: Vec<String> = [tries, over].into_iter().flatten().collect();
+    (!said.is_empty()).then(|| said.join(", "))
+}
+
+fn shared_tries(groups: &[Group]) -> Option<u64> {
+    let all: BTreeSet<u64> = groups.iter().filter_map(|group| Some(group.repeats?.k)).collect();
+    all.first().copied().filter(|_| all.len() == 1)
+}
+
+/// What a report is of: `48 runs of 12 tasks, with 2 systems and 3 models`.
+pub(super) fn who(page: &Page) -> String {
+    let different = |of: fn(&Group) -> Option<&str>| page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len();
+    let systems = different(|group| group.system.as_deref());
+    let models = different(|group| group.model.as_deref());
+    let known = [(systems, "system", "systems"), (models, "model", "models")];
+    let with: Vec<String> =
+        known.iter().filter(|(n, ..)| *n > 0).map(|(n, one, more)| counted(*n as u64, one, more)).collect();
+    let with = if with.is_empty() { String::new() } else { format!(", with {}", with.join(" and ")) };
+    format!("{} of {}{with}", counted(page.head.runs, "run", "runs"), counted(page.head.tasks, "task", "tasks"))
+}
+
+/// How many runs have a score, and what became of the others: `40 of 48; 3 ended in an error and are counted apart`.
+pub(super) fn standing(head: &Head) -> String {
+    let Head { runs, scored, errors, not_ended, unscored, .. } = *head;
+    let are = |n: u64, one: &str, more: &str| if n == 1 { one.to_owned() } else { more.to_owned() };
+    let others = [
+        (errors, are(errors, "ended in an error and is counted apart", "ended in an error and are counted apart")),
+        (not_ended, are(not_ended, "has not ended", "have not ended")),
+        (unscored, are(unscored, "has no score", "have no score")),
+    ];
+    let told = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
+    format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
+}
+
+/// How good a cell is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tone {
+    Right,
+    Part,
+    Wrong,
+}
+
+impl Tone {
+    /// Right when every run passed, as in the overview; where nothing decides that, by the score.
+    pub(super) fn of(cell: &Cell) -> Option<Self> {
+        let score = cell.score?;
+        let (right, wrong) = if cell.decided > 0 {
+            (cell.passed == cell.scored, cell.passed == 0 && score < WRONG_BELOW)
+        } else {
+            (score >= RIGHT_FROM, score < WRONG_BELOW)
+        };
+        Some(if right {
+            Self::Right
+        } else if wrong {
+            Self::Wrong
+        } else {
+            Self::Part
+        })
+    }
+
+    /// What says it without a colour.
+    pub(super) const fn sign(self) -> &'static str {
+        match self {
+            Self::Right => "✓",
+            Self::Part => "◐",
+            Self::Wrong => "✕",
+        }
+    }
+}
+
+/// What the signs mean.
+pub(super) const SIGNS: &str =
+    "✓ right, ◐ part right, ✕ wrong; the mean score, and how many runs passed where there are several.";
+
+const RIGHT_FROM: f64 = 0.95;
+const WRONG_BELOW: f64 = 0.5;
 
 /// Dollars.
 pub(super) fn money(dollars: f64) -> String {
@@ -249,7 +332,7 @@ mod tests {
         assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1\u{202f}234\u{202f}567"]);
         assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
         assert_eq!([seconds(3.21), seconds(125.4), seconds(7_300.0)], ["3.2 s", "2 min 05 s", "2 h 01 min"]);
-        assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["p < 0.001", "p = 0.049"]);
+        assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
         let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0 };
         assert_eq!(sum(Some(amount), 3, money), "$5.00 (of 2/3)");
     }

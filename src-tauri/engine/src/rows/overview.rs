@@ -47,10 +47,18 @@ pub struct Overview {
     pub scored: u64,
     /// How many ended in an error.
     pub errors: u64,
+    /// How many wait to be continued.
+    pub waiting: u64,
+    /// How many are being made.
+    pub running: u64,
+    /// How many cannot be read.
+    pub damaged: u64,
     /// How many ended and have nothing to be compared with.
     pub no_expected: u64,
     /// How many ended and wait for the scorer, which has to be asked for.
     pub unasked: u64,
+    /// How many ended and have no score for another reason.
+    pub unscored: u64,
     /// How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
     /// expected of it.
     pub missing: Option<u64>,

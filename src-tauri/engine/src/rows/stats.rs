@@ -204,10 +204,10 @@ pub struct StatsEffect {
     pub low: Option<f64>,
     /// Top of it.
     pub high: Option<f64>,
-    /// Of the permutation test by unit.
-    pub p: f64,
-    /// All ways were counted.
-    pub exact: bool,
+    /// Of the permutation test by unit; none for one unit, with which nothing can be tested.
+    pub p: Option<f64>,
+    /// Whether all ways were counted.
+    pub exact: Option<bool>,
     /// How many pairs.
     pub pairs: u64,
     /// Of how many tasks.
@@ -244,8 +244,8 @@ pub struct StatsPairedPasses {
     pub low: Option<f64>,
     /// Top of it.
     pub high: Option<f64>,
-    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`.
-    pub p: f64,
+    /// How probable it is by chance: by `McNemar`'s exact test, or by that of `by_task`; none for one unit.
+    pub p: Option<f64>,
     /// Of `McNemar`'s exact test of the counts.
     pub mcnemar: f64,
     /// By shares of passes and by unit, where pairs are not independent of each other.

@@ -57,8 +57,8 @@ pub struct Effect {
     pub difference: f64,
     /// Its interval, by drawing units, or by Student where they are few; none for one unit, or when all differ alike.
     pub interval: Option<Interval>,
-    /// How probable it is by chance, by flipping units.
-    pub p: PValue,
+    /// How probable it is by chance, by flipping units; none for one unit, with which nothing can be tested.
+    pub p: Option<PValue>,
     /// How many pairs.
     pub pairs: u64,
     /// Of how many tasks.
@@ -82,8 +82,8 @@ pub struct PairedPassing {
     pub difference: f64,
     /// Its interval: Newcombe's, or that of `by_task`.
     pub interval: Option<Interval>,
-    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`.
-    pub p: f64,
+    /// How probable it is by chance: by McNemar's exact test, or by that of `by_task`; none for one unit.
+    pub p: Option<f64>,
     /// McNemar's exact test of the table.
     pub mcnemar: f64,
     /// The same by shares of passes and by unit: where units have several pairs or pairs several runs, pairs are not independent, and this
@@ -222,7 +222,7 @@ fn effect<'a>(
     let units = pairs.iter().map(|(key, ..)| tasks.unit(*key));
     let clusters = Clusters::gather(units.zip(differences.iter().copied()))?;
     let tasks: BTreeSet<_> = pairs.iter().map(|(key, ..)| key.task).collect();
-    let p = sign_flips(&clusters, Resampling::default());
+    let p = (clusters.clusters() > 1).then(|| sign_flips(&clusters, Resampling::default()));
     let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_UNITS);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
@@ -236,13 +236,13 @@ fn effect<'a>(
         tasks: count(tasks.len()),
         units: clusters.clusters(),
         count: WinTieLoss::of(&differences, better)?,
-        shown: shown(p.p, difference, better, level),
+        shown: shown(p.map(|it| it.p), difference, better, level),
         detectable: error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power)),
     })
 }
 
-fn shown(p: f64, difference: f64, better: Better, level: Level) -> Tendency {
-    if p <= 1.0 - level.share() { better.of(difference) } else { Tendency::Unclear }
+fn shown(p: Option<f64>, difference: f64, better: Better, level: Level) -> Tendency {
+    if p.is_some_and(|p| p <= 1.0 - level.share()) { better.of(difference) } else { Tendency::Unclear }
 }
 
 fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
@@ -261,17 +261,19 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     let mcnemar = table.mcnemar()?;
     if let Some(effect) = by_task {
         let Effect { difference, interval, shown, detectable, .. } = effect;
-        return Some(PairedPassing { table, difference, interval, p: effect.p.p, mcnemar, by_task, shown, detectable });
+        let p = effect.p.map(|it| it.p);
+        return Some(PairedPassing { table, difference, interval, p, mcnemar, by_task, shown, detectable });
     }
     let difference = table.difference()?;
+    let p = (units.len() > 1).then_some(mcnemar);
     Some(PairedPassing {
         table,
         difference,
         interval: Some(table.interval(Level::default())?),
-        p: mcnemar,
+        p,
         mcnemar,
         by_task,
-        shown: shown(mcnemar, difference, Better::Higher, Level::default()),
+        shown: shown(p, difference, Better::Higher, Level::default()),
         detectable: detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default()),
     })
 }

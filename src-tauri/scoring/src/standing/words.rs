@@ -18,7 +18,8 @@ pub const METHOD: [&str; 10] = [
     "Where all runs or all pairs are of one task, its variations take the place of tasks: such an interval or test is of more of the same, \
      and says nothing of other tasks. An interval of one system over one variation goes by its runs; a comparison of one variation has no \
      test. What takes their place is the same in all that is told of a comparison.",
-    "pass@k is the chance that at least one of k runs of a task passes, pass^k that all do, without bias, over the rows with at least k runs.",
+    "One of k passes (pass@k) is the chance that at least one of k runs of a task passes, all k pass (pass^k) that all of them do, without \
+     bias, over the rows with at least k runs.",
     "Two systems are compared on the same tasks in the same variations; repeats are averaged first, and each pair counts the same.",
     "Scores are tested by flipping the differences of whole tasks: all ways up to 32 tasks that differ, else 10,000 drawn ones.",
     "Passes are tested by McNemar's exact test, and the interval of their difference is Newcombe's. Where tasks have several pairs or pairs \
@@ -27,7 +28,7 @@ pub const METHOD: [&str; 10] = [
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
     "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
      no difference, most of all with few tasks. What is called shown goes by the test.",
-    "The smallest difference that would probably have been shown is the one that the test shows in four of five cases.",
+    "What could have been shown is the smallest difference that probably would have been: the one that the test shows in four of five cases.",
 ];
 
 /// A comparison, sentence by sentence. `group` and `baseline` are the two it compares.
@@ -86,16 +87,14 @@ impl Unit {
 fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
     let (unit, count) = (Unit::Score, effect.count);
     let mut said = vec![format!(
-        "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}, {}{}. {}",
+        "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}{}",
         unit.write(effect.value),
         unit.write(effect.baseline),
         counted(effect.pairs, "pair"),
         counted(effect.tasks, "task"),
         apart(effect.difference, unit),
         within(effect.interval, unit),
-        probability(effect.p.p),
-        if effect.p.exact { "" } else { " by drawing" },
-        verdict(effect.shown),
+        tested(effect),
     )];
     if is_one_task(effect) {
         said.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
@@ -113,24 +112,35 @@ fn passes(passing: &PairedPassing) -> Vec<String> {
     let table = passing.table;
     let (of, first, second) = (table.n(), table.both + table.only_first, table.both + table.only_second);
     let apart = format!("{} points{}", points(passing.difference), within_points(passing.interval));
-    let (p, shown) = (probability(passing.p), verdict(passing.shown));
     let Some(effect) = &passing.by_task else {
         let rate = |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
         return vec![format!(
-            "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline; McNemar's exact {p}. {shown}",
+            "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline{}",
             rate(first),
             rate(second),
             table.only_first,
             table.only_second,
+            match passing.p {
+                Some(p) => format!("; McNemar's exact {}. {}", probability(p), verdict(passing.shown)),
+                None => UNTESTED.to_owned(),
+            },
         )];
     };
     let unit = if is_one_task(effect) { "variation" } else { "task" };
     vec![
         format!(
-            "On average over {} it passes {} of the runs, the baseline {}: {apart}; by {unit}, as not all runs are independent, {p}. {shown}",
+            "On average over {} it passes {} of the runs, the baseline {}: {apart}{}",
             counted(of, "pair"),
             percent(effect.value),
             percent(effect.baseline),
+            match effect.p {
+                Some(p) => format!(
+                    "; by {unit}, as not all runs are independent, {}. {}",
+                    probability(p.p),
+                    verdict(effect.shown)
+                ),
+                None => UNTESTED.to_owned(),
+            },
         ),
         format!(
             "Of {} it passes {first} by more than half of its runs, the baseline {second}; {} only it passes so, {} only the baseline.",
@@ -167,14 +177,13 @@ fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
     // What is known of one task alone shows nothing, however many pairs it has.
     let alone = if effect.units < 2 && effect.pairs > 1 { " of 1 task" } else { "" };
     format!(
-        "Its {what}: {} on average against {} of the baseline, over {}{alone}: {}{}, {}. {}",
+        "Its {what}: {} on average against {} of the baseline, over {}{alone}: {}{}{}",
         unit.write(effect.value),
         unit.write(effect.baseline),
         counted(effect.pairs, "pair"),
         apart(effect.difference, unit),
         within(effect.interval, unit),
-        probability(effect.p.p),
-        verdict(effect.shown),
+        tested(effect),
     )
 }
 
@@ -209,6 +218,16 @@ fn doubt(doubt: &Doubt<'_>) -> String {
         DoubtKind::Nudged => "where only one side was driven on by added messages",
     };
     format!("Not comparable as they are: {pairs} {what}: {}{more}.", named.join(", "))
+}
+
+/// What ends a sentence about a difference that nothing can test.
+const UNTESTED: &str = ", not tested.";
+
+/// What the test says, as the end of a sentence.
+fn tested(effect: &Effect) -> String {
+    let Some(p) = effect.p else { return UNTESTED.to_owned() };
+    let how = if p.exact { "" } else { " by drawing" };
+    format!(", {}{how}. {}", probability(p.p), verdict(effect.shown))
 }
 
 fn verdict(shown: Tendency) -> &'static str {

@@ -232,7 +232,7 @@ proptest! {
         for (one, other) in here.pairings.iter().zip(&there.pairings) {
             prop_assert_eq!((one.passes.map(|it| it.table), &one.unpaired), (other.passes.map(|it| it.table), &other.unpaired));
             prop_assert!(near(one.score.map(|it| it.difference), other.score.map(|it| it.difference)));
-            prop_assert!(near(one.score.map(|it| it.p.p), other.score.map(|it| it.p.p)));
+            prop_assert!(near(one.score.and_then(|it| it.p).map(|it| it.p), other.score.and_then(|it| it.p).map(|it| it.p)));
         }
     }
 }

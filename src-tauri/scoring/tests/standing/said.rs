@@ -52,6 +52,32 @@ fn few_pairs_say_that_they_are_few() {
 }
 
 #[test]
+fn one_variation_is_told_and_not_tested() {
+    insta::assert_snapshot!(said(&["a #0 s 0.25- tokens=100", "a #0 t 1+ tokens=90"]), @r"
+    t/m scores 1.000 on average and s/m 0.250, over 1 pair of 1 task: 0.750 more, not tested.
+    Pair by pair it won 1, tied 0 and lost 0.
+    It passes 1 of 1 (100 %), the baseline 0 of 1 (0 %): 100.0 points (95 % interval −12.2 to 100.0); 1 only it passes, 0 only the baseline, not tested.
+    1 task cannot show a difference, whatever the scores: it takes 6 at least.
+    Its tokens: 90 on average against 100 of the baseline, over 1 pair: 10 less, not tested.
+    ");
+    insta::assert_snapshot!(said(&["a #0 s 1+", "a #0 s 0-", "a #0 t 1+", "a #0 t 1+"]), @r"
+    t/m scores 1.000 on average and s/m 0.500, over 1 pair of 1 task: 0.500 more, not tested.
+    Pair by pair it won 1, tied 0 and lost 0.
+    On average over 1 pair it passes 100 % of the runs, the baseline 50 %: 50.0 points, not tested.
+    Of 1 pair it passes 1 by more than half of its runs, the baseline 0; 1 only it passes so, 0 only the baseline.
+    1 task cannot show a difference, whatever the scores: it takes 6 at least.
+    ");
+    // What is known of one task alone is not tested where scores are.
+    insta::assert_snapshot!(said(&["a #0 s 1+ cost=2", "a #0 t 1+ cost=1", "b #0 s 0.5-", "b #0 t 0-"]), @r"
+    t/m scores 0.500 on average and s/m 0.750, over 2 pairs of 2 tasks: 0.250 less (95 % interval −1.000 to 1.000), p = 1.000. No difference is shown.
+    Pair by pair it won 0, tied 1 and lost 1.
+    It passes 1 of 2 (50 %), the baseline 1 of 2 (50 %): 0.0 points (95 % interval −57.3 to 57.3); 0 only it passes, 0 only the baseline; McNemar's exact p = 1.000. No difference is shown.
+    2 tasks cannot show a difference, whatever the scores: it takes 6 at least.
+    Its cost: $1.0000 on average against $2.0000 of the baseline, over 1 pair: $1.0000 less, not tested.
+    ");
+}
+
+#[test]
 fn pairs_of_one_task_say_that_nothing_is_said_of_others() {
     let lines: Vec<String> = (0..8).flat_map(|at| [format!("a #{at} s 0.{at}-"), format!("a #{at} t 1+")]).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

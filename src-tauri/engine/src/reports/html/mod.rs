@@ -11,7 +11,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 /// The style sheet. The window allows it by its hash where it shows a preview.
 const STYLE: &str = include_str!("style.css");
 /// Its SHA-256 in base64, as content security policies want it; a test compares it.
-const STYLE_HASH: &str = "sha256-ndJbccqtcIyhCNrs2Ag/zgIaXdh1WDpz0q7TEgYCec8=";
+const STYLE_HASH: &str = "sha256-Kp7G11I6qzdTMLl2zdW6vBGiobwADnqDyHnUuk633/A=";
 
 /// Writes the page.
 pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
@@ -38,16 +38,16 @@ pub(super) fn write(page: &Page, theme: Option<&str>) -> String {
 }
 
 fn top(page: &Page) -> Markup {
-    let Head { title, folder, made, filter, scored_by, runs, scored, errors, unscored, tasks, .. } = &page.head;
+    let Head { title, folder, made, filter, scored_by, .. } = &page.head;
     html! {
         header {
             h1 { (one_line(title)) }
-            p.muted { (words::counted(*runs, "run", "runs")) " of " (words::counted(*tasks, "task", "tasks")) " by " (words::counted(page.groups.len() as u64, "system with its model", "systems with their models")) "." }
+            p.muted { (words::who(page)) "." }
             dl {
                 dt { "Folder" } dd { (one_line(folder)) }
                 dt { "Made" } dd { (made) }
                 dt { "Runs" } dd { @if filter.is_empty() { "all" } @else { "those that pass the filter " code { (one_line(filter)) } } }
-                dt { "Scored" } dd { (words::count(*scored)) " of " (words::count(*runs)) "; " (words::count(*errors)) " ended in an error and are counted apart; " (words::count(*unscored)) " could not be scored" }
+                dt { "Scored" } dd { (words::standing(&page.head)) }
                 dt { "Scored by" } dd { @if scored_by.is_empty() { (words::NONE) } @else { (one_line(&scored_by.join(", "))) } }
             }
             nav aria-label="Sections" {

@@ -1,8 +1,8 @@
 //! **Pure.** The tables of a report in HTML.
 use super::charts;
 use crate::reports::notes;
-use crate::reports::page::{Cell, Group, Page, Pair, RunLine, Table, TaskLine};
-use crate::reports::words::{self, NONE};
+use crate::reports::page::{Cell, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
+use crate::reports::words::{self, NONE, Tone};
 use crate::visible::one_line;
 use maud::{Markup, html};
 
@@ -11,23 +11,30 @@ const IN_SIGHT: usize = 40;
 
 pub(super) fn groups(groups: &[Group]) -> Markup {
     let repeats = groups.iter().any(|group| group.repeats.is_some());
+    let [any, all] = words::repeats_heads(groups);
+    let chance = |value: Option<(f64, Repeats)>| {
+        html! {
+            @if let Some((value, repeats)) = value {
+                (words::score(Some(value))) @if let Some(tries) = words::tries(repeats, groups) { span.below { (tries) } }
+            } @else { (NONE) }
+        }
+    };
     html! {
         div.scroll tabindex="0" { table {
             caption { "One line for each system with each model. Errors are counted apart and are no wrong answers." }
             thead { tr {
                 th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
                 th.n scope="col" { "Score (95 %)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95 %)" }
-                @if repeats { th.n scope="col" { "One of k passes" } th.n scope="col" { "All k pass" } }
-                th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time, median" } th.n scope="col" { "Time, nine of ten" }
+                @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
+                th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time, median" } th.n scope="col" { "Nine of ten within" }
             } }
             tbody { @for group in groups { tr {
-                th scope="row" { (plain(group.system.as_deref())) } td { (plain(group.model.as_deref())) }
+                th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
                 td.n { @if group.errors > 0 { span.err { (words::count(group.errors)) } } @else { "0" } }
                 td.n { (words::estimate(group.score)) } td.n { (words::share(group.passed, group.decided)) } td.n { (words::estimate(group.rate)) }
                 @if repeats {
-                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.any))) " " span.muted { (words::tries(r)) } } @else { (NONE) } }
-                    td.n { @if let Some(r) = group.repeats { (words::score(Some(r.all))) " " span.muted { (words::tries(r)) } } @else { (NONE) } }
+                    td.n { (chance(group.repeats.map(|it| (it.any, it)))) } td.n { (chance(group.repeats.map(|it| (it.all, it)))) }
                 }
                 td.n { (words::sum(group.tokens, group.runs, words::tokens)) } td.n { (words::sum(group.cost, group.runs, words::money)) }
                 td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.ninetieth))) }
@@ -57,7 +64,7 @@ pub(super) fn pairs(pairs: &[Pair]) -> Markup {
             caption { "Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline." }
             thead { tr {
                 th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" } th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
-                th.n scope="col" { "Difference (95 %)" } th.n scope="col" { "By chance" } th.n scope="col" { "Passes, by chance" } th.n scope="col" { "Could show" }
+                th.n scope="col" { "Difference (95 %)" } th.n scope="col" { "p of scores" } th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
             } }
             tbody { @for pair in pairs { tr {
                 th scope="row" { (one_line(&pair.name)) } td.n { (words::count(pair.pairs)) }
@@ -82,7 +89,8 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
         details open[tasks.len() <= IN_SIGHT] {
             summary { (words::counted(tasks.len() as u64, "row of scores", "rows of scores")) }
             div.scroll tabindex="0" { table {
-                thead { tr { th scope="col" { "Task" } @for group in groups { th.n scope="col" { (one_line(&group.name)) } } } }
+                caption { (words::SIGNS) }
+                thead { tr { th scope="col" { "Task" } @for group in groups { th.n scope="col" { (breakable(&group.name)) } } } }
                 tbody { @for task in tasks { tr {
                     th scope="row" { (one_line(&charts::name(task))) }
                     @for cell in &task.cells { td.n { (cell_text(cell)) } }
@@ -94,19 +102,17 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
 
 fn cell_text(cell: &Cell) -> Markup {
     html! {
-        @if let Some(score) = cell.score { span class=(tone(score)) { (words::score(Some(score))) } } @else if cell.errors == 0 { span.muted { (NONE) } }
+        @if let Some(tone) = Tone::of(cell) { span class=(class(tone)) { (tone.sign()) " " (words::score(cell.score)) } } @else if cell.errors == 0 { span.muted { (NONE) } }
         @if cell.decided > 1 { " " span.muted.small { (words::share(cell.passed, cell.decided)) @if cell.flaky { " flaky" } } }
         @if cell.errors > 0 { " " span.err.small { (cell.errors) @if cell.errors == 1 { " error" } @else { " errors" } } }
     }
 }
 
-fn tone(score: f64) -> &'static str {
-    if score > 0.999 {
-        "right"
-    } else if score < 0.5 {
-        "wrong"
-    } else {
-        "part"
+fn class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Right => "right",
+        Tone::Part => "part",
+        Tone::Wrong => "wrong",
     }
 }
 
@@ -116,7 +122,7 @@ pub(super) fn failures(page: &Page) -> Markup {
         @if !page.classes.is_empty() {
             div.scroll tabindex="0" { table {
                 caption { "How often what happened. A run is counted once, under the first that applies." }
-                thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (one_line(&group.name)) } } } }
+                thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (breakable(&group.name)) } } } }
                 tbody { @for line in &page.classes { tr {
                     th scope="row" { (words::class(line.class)) } @for n in &line.counts { td.n { (words::count(*n)) } }
                 } } }
@@ -172,6 +178,12 @@ pub(super) fn runs(runs: &[RunLine]) -> Markup {
             } } }
         } }
     }
+}
+
+/// A name that may go on in the next line where its parts end.
+fn breakable(name: &str) -> Markup {
+    let name = one_line(name);
+    html! { @for part in name.split_inclusive(['/', '_']) { (part) wbr; } }
 }
 
 fn plain(text: Option<&str>) -> String {

@@ -216,15 +216,18 @@ impl Facts {
 impl Totals {
     fn add(&mut self, run: &Seen<'_>) {
         self.runs += 1;
-        let ended = matches!(run.state, RunState::Answered | RunState::NoAnswer);
-        match (run.end, run.scoring) {
-            (End::Scored(..), _) => self.scored += 1,
-            (End::Error, _) => self.errors += 1,
+        let of = match (run.end, run.scoring) {
+            (End::Scored(..), _) => &mut self.scored,
+            (End::Error, _) => &mut self.errors,
+            (End::Waiting, _) => &mut self.waiting,
+            (End::Running, _) => &mut self.running,
+            (End::Damaged, _) => &mut self.damaged,
             // None: its task is not known.
-            (_, Some(ScoreStanding::NoExpected) | None) if ended => self.no_expected += 1,
-            (_, Some(ScoreStanding::Waiting)) if ended => self.unasked += 1,
-            _ => {}
-        }
+            (End::Unscored, Some(ScoreStanding::NoExpected) | None) => &mut self.no_expected,
+            (End::Unscored, Some(ScoreStanding::Waiting)) => &mut self.unasked,
+            (End::Unscored, _) => &mut self.unscored,
+        };
+        *of += 1;
     }
 }
 

@@ -41,8 +41,12 @@ struct Totals {
     runs: u64,
     scored: u64,
     errors: u64,
+    waiting: u64,
+    running: u64,
+    damaged: u64,
     no_expected: u64,
     unasked: u64,
+    unscored: u64,
     missing: Option<u64>,
 }
 

@@ -42,8 +42,12 @@ impl Matrix {
             runs: self.totals.runs,
             scored: self.totals.scored,
             errors: self.totals.errors,
+            waiting: self.totals.waiting,
+            running: self.totals.running,
+            damaged: self.totals.damaged,
             no_expected: self.totals.no_expected,
             unasked: self.totals.unasked,
+            unscored: self.totals.unscored,
             missing: self.totals.missing,
             misread,
         }

@@ -411,6 +411,8 @@ proptest! {
         let all = |cell: &OverviewCell| cell.runs;
         let loose: u64 = overview.rows.iter().filter(|row| row.kind == OverviewKind::Loose).map(|row| row.runs).sum();
         prop_assert_eq!(u64::from(of(OverviewKind::Task, all)) + loose, runs.len() as u64);
+        let Overview { scored, errors, waiting, running, damaged, no_expected, unasked, unscored, .. } = overview;
+        prop_assert_eq!(scored + errors + waiting + running + damaged + no_expected + unasked + unscored, runs.len() as u64);
         let columns: u32 = overview.columns.iter().map(|column| column.cell.runs).sum();
         prop_assert_eq!(columns, of(OverviewKind::Task, all));
         let missing: u32 = overview.columns.iter().map(|column| column.cell.missing).sum();
