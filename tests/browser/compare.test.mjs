@@ -50,28 +50,27 @@ const atRow = (page, row) => page.waitForFunction((wanted) => document.activeEle
 const ALL = [path("tool_calling"), path("tool_calling", 2), path("tool_calling_python"), path("tool_calling", 3)];
 const TWO = ALL.slice(0, 2);
 
-for (const dark of [false, true])
-  for (const width of [1280, 800])
-    test(`runs beside each other are accessible in ${dark ? "dark" : "light"}, ${width} wide: two, four, opened, with their answers`, () =>
-      onPage(browser, { files: FILES, dark, viewport: { width, height: 760 } }, async (page) => {
-        await compare(page, TWO);
-        await page.locator("[data-testid=compare-row] ins").first().waitFor();
-        await accessible(page);
-        await press(page, "d");
-        await page.waitForFunction(() => document.activeElement?.hasAttribute("data-row"));
-        await press(page, "Enter");
-        await page.locator("[data-testid=compare-row] [data-part]").first().waitFor();
-        await accessible(page);
-        await press(page, "a");
-        await page.locator("[data-testid=answers] [role=table]").waitFor();
-        await accessible(page);
-        await compare(page, ALL);
-        await page.getByText("Not compared:").waitFor();
-        await accessible(page);
-        const widths = await page.getByTestId("compared-run").evaluateAll((heads) => heads.map((head) => head.offsetWidth));
-        assert.ok(widths.every((one) => one >= 320), `columns keep their least width: ${widths}`);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
-      }));
+for (const width of [1280, 800])
+  test(`runs beside each other are accessible, ${width} wide: two, four, opened, with their answers`, () =>
+    onPage(browser, { files: FILES, viewport: { width, height: 760 } }, async (page) => {
+      await compare(page, TWO);
+      await page.locator("[data-testid=compare-row] ins").first().waitFor();
+      await accessible(page);
+      await press(page, "d");
+      await page.waitForFunction(() => document.activeElement?.hasAttribute("data-row"));
+      await press(page, "Enter");
+      await page.locator("[data-testid=compare-row] [data-part]").first().waitFor();
+      await accessible(page);
+      await press(page, "a");
+      await page.locator("[data-testid=answers] [role=table]").waitFor();
+      await accessible(page);
+      await compare(page, ALL);
+      await page.getByText("Not compared:").waitFor();
+      await accessible(page);
+      const widths = await page.getByTestId("compared-run").evaluateAll((heads) => heads.map((head) => head.offsetWidth));
+      assert.ok(widths.every((one) => one >= 320), `columns keep their least width: ${widths}`);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
+    }));
 
 test("equal steps are folded, where the runs part is marked, and d leads there; link and reload lead there, too", () =>
   onPage(browser, { files: FILES }, async (page) => {

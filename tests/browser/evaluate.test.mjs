@@ -28,51 +28,50 @@ const start = (page) => page.getByTestId("evaluate-start");
 const state = (page, word) => page.getByTestId("evaluation-state").getByText(word, { exact: true }).waitFor();
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
 
-for (const dark of [false, true])
-  test(`text evaluators take their inputs from columns and give numbers with what they leave out, in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { files: files(), args: ["--allow-run"], dark }, async (page, { folder }) => {
-      await page.getByRole("navigation").getByRole("link", { name: "Evaluate" }).click();
-      const look = page.getByTestId("look");
-      await look.getByText("4 rows · 3 columns").waitFor();
-      await look.getByRole("cell", { name: "Das Wasser hat 26 °C." }).waitFor();
-      await page.getByLabel("f1_score").check();
-      await card(page, "f1_score").getByTestId("lacks").filter({ hasText: "response, ground_truth" }).waitFor();
-      await accessible(page);
-      await card(page, "f1_score").getByLabel("response").selectOption("answer");
-      await card(page, "f1_score").getByLabel("ground_truth").selectOption("truth");
-      await card(page, "f1_score").getByTestId("lacks").waitFor({ state: "detached" });
-      await group(page, "Graders").locator("summary").click();
-      await page.getByLabel("string_check").check();
-      const check = card(page, "string_check");
-      await check.getByLabel("Text", { exact: true }).fill("{{item.answer}}");
-      await check.getByLabel("Compared with", { exact: true }).fill("{{item.truth}}");
-      await page.getByTestId("evaluate-estimate").getByText("No model is asked, and nothing is paid").waitFor();
-      await accessible(page);
-      await start(page).click();
-      await state(page, "Done");
-      const metrics = page.getByTestId("metrics");
-      await metrics.waitFor();
-      const numbers = await flat(metrics);
-      assert.match(numbers, /f1_score f1_score 0\.\d{4} .* 4 0/);
-      assert.match(numbers, /string_check pass_rate 0\.2500/);
-      assert.match(await flat(page.getByTestId("paid")), /no request was paid for/);
-      await accessible(page);
-      const written = JSON.parse(readFileSync(join(folder, "results/evaluations/pool.json"), "utf8"));
-      assert.equal(written.rows.length, 4);
-      assert.equal(written.rows[1]["outputs.f1_score.f1_score"], 1);
-      await page.getByTestId("result-rows").click();
-      assert.match(decodeURIComponent(page.url()), /#\/runs\?q=path:\S*evaluations\/pool\.json/);
-      await page.goBack();
-      await state(page, "Done");
-      await page.getByRole("link", { name: "Evaluate again or another file" }).click();
-      await page.getByText("It is there already").waitFor();
-      assert.ok(await start(page).isDisabled());
-      assert.equal(await check.getByLabel("Text", { exact: true }).inputValue(), "{{item.answer}}", "the sheet is as it was left");
-      await page.getByLabel("It is there already: replace it").check();
-      await start(page).and(page.locator(":enabled")).waitFor();
-      await page.keyboard.press("Control+Enter");
-      await state(page, "Done");
-    }));
+test(`text evaluators take their inputs from columns and give numbers with what they leave out`, () =>
+  onPage(browser, { files: files(), args: ["--allow-run"] }, async (page, { folder }) => {
+    await page.getByRole("navigation").getByRole("link", { name: "Evaluate" }).click();
+    const look = page.getByTestId("look");
+    await look.getByText("4 rows · 3 columns").waitFor();
+    await look.getByRole("cell", { name: "Das Wasser hat 26 °C." }).waitFor();
+    await page.getByLabel("f1_score").check();
+    await card(page, "f1_score").getByTestId("lacks").filter({ hasText: "response, ground_truth" }).waitFor();
+    await accessible(page);
+    await card(page, "f1_score").getByLabel("response").selectOption("answer");
+    await card(page, "f1_score").getByLabel("ground_truth").selectOption("truth");
+    await card(page, "f1_score").getByTestId("lacks").waitFor({ state: "detached" });
+    await group(page, "Graders").locator("summary").click();
+    await page.getByLabel("string_check").check();
+    const check = card(page, "string_check");
+    await check.getByLabel("Text", { exact: true }).fill("{{item.answer}}");
+    await check.getByLabel("Compared with", { exact: true }).fill("{{item.truth}}");
+    await page.getByTestId("evaluate-estimate").getByText("No model is asked, and nothing is paid").waitFor();
+    await accessible(page);
+    await start(page).click();
+    await state(page, "Done");
+    const metrics = page.getByTestId("metrics");
+    await metrics.waitFor();
+    const numbers = await flat(metrics);
+    assert.match(numbers, /f1_score f1_score 0\.\d{4} .* 4 0/);
+    assert.match(numbers, /string_check pass_rate 0\.2500/);
+    assert.match(await flat(page.getByTestId("paid")), /no request was paid for/);
+    await accessible(page);
+    const written = JSON.parse(readFileSync(join(folder, "results/evaluations/pool.json"), "utf8"));
+    assert.equal(written.rows.length, 4);
+    assert.equal(written.rows[1]["outputs.f1_score.f1_score"], 1);
+    await page.getByTestId("result-rows").click();
+    assert.match(decodeURIComponent(page.url()), /#\/runs\?q=path:\S*evaluations\/pool\.json/);
+    await page.goBack();
+    await state(page, "Done");
+    await page.getByRole("link", { name: "Evaluate again or another file" }).click();
+    await page.getByText("It is there already").waitFor();
+    assert.ok(await start(page).isDisabled());
+    assert.equal(await check.getByLabel("Text", { exact: true }).inputValue(), "{{item.answer}}", "the sheet is as it was left");
+    await page.getByLabel("It is there already: replace it").check();
+    await start(page).and(page.locator(":enabled")).waitFor();
+    await page.keyboard.press("Control+Enter");
+    await state(page, "Done");
+  }));
 
 const ROWS = 40;
 test("a model judges rows, is stopped, and what it said is not paid for again", async () => {
@@ -115,7 +114,7 @@ test("a model judges rows, is stopped, and what it said is not paid for again", 
   }
 });
 
-for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
   test(`a reload loses nothing of the sheet, and what was stopped is gone on with, ${screen}`, async () => {
     const many = Array.from({ length: ROWS }, (_, at) => JSON.stringify({ item: { question: `How deep is pool ${at}?` }, answer: `${at} metres` })).join("\n");
     const provider = await openProvider(() => says('{"explanation": "So it is.", "score": 4}'));
@@ -186,7 +185,7 @@ const RUN = {
   "tasks/count.yaml": "tool_calling_prompt: How many plans are there?\nvariations:\n- expected_output: Three plans.\n",
   "results/count-tool_calling-o1-variation0.yaml": "conversation:\n- user_message: How many plans?\n- assistant_message: Three plans, I say.\nanswer: Three plans.\n",
 };
-for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
   test(`rows of the runs of the folder are made, chosen and evaluated by the column that is a text, ${screen}`, () =>
     onPage(browser, { files: files(undefined, RUN), args: ["--allow-run"], ...options }, async (page, { folder }) => {
       await open(page, "#/evaluate?by=f1_score");
@@ -221,7 +220,7 @@ const openRow = async (page, name) => {
   return stored;
 };
 
-for (const [screen, options] of [["in light", {}], ["in dark", { dark: true }], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
+for (const [screen, options] of [["on a wide screen", {}], ["on a narrow screen", { viewport: { width: 420, height: 860 } }]])
   test(`rows of a finished evaluation are in the list, each with its verdicts, reasons and replies, ${screen}`, async () => {
     const replied = '{"explanation": "<b>So</b> it is.", "score": 4}';
     const provider = await openProvider((asked) => says(JSON.stringify(asked).includes("Two metres") ? "I would rather not say." : replied));

@@ -47,41 +47,40 @@ test("a row shows its query, its response, its calls and what was stored of it",
     await accessible(page);
   }));
 
-for (const dark of [false, true])
-  test(`what is stored of rows is asked for, compared and held against people, in ${dark ? "dark" : "light"}`, () => {
-    const files = {
-      "touchstone.yaml": "output_dir: results\n",
-      "results/pier_small.json": fixture("pier_small.json"),
-      "results/pier_large.json": fixture("pier_large.json"),
-      "results/.touchstone/reviews/pier_small.json/row-2.yaml": "verdict: right\nnote: I say so.\n",
-    };
-    return onPage(browser, { files, dark, viewport: { width: 1280, height: 800 } }, async (page) => {
-      await rows(page).first().waitFor();
-      const filter = page.getByTestId("filter");
-      await filter.fill("stored:relev");
-      await page.getByRole("option", { name: /relevance=fail/ }).click();
-      await page.waitForFunction(() => document.querySelectorAll("[data-testid=run-row]").length === 2);
-      assert.equal((await filter.inputValue()).trim(), "stored:relevance=fail");
-      await page.locator("#runs-grid").focus();
-      for (const key of ["x", "j", "x", "c"]) await page.keyboard.press(key);
-      const stored = page.getByTestId("compared-stored");
-      await stored.locator("tbody tr").nth(1).waitFor();
-      const lines = await stored.locator("tbody tr").allInnerTexts();
-      assert.deepEqual(lines.map((line) => line.replace(/\s+/g, " ").trim()), ["f1 0.0 does not pass 0.0 does not pass", "relevance 1.0 does not pass 1.0 does not pass"]);
-      await accessible(page);
-      await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
-      // Nothing can be told of one run that was reviewed, so the other pairs are folded until somebody asks.
-      await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
-      await page.getByTestId("trust-pairs").getByRole("link", { name: "people and stored: relevance" }).click();
-      await page.getByTestId("disagreements").getByText("It does not answer.").waitFor();
-      assert.match(await page.getByTestId("trust-raters").innerText(), /stored: relevance\s+5\s+1\s+–/);
-      await accessible(page);
-      await page.evaluate(() => (location.hash = "#/report"));
-      const sheet = page.frameLocator("iframe");
-      await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
-      // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
-      await page.getByRole("form", { name: "What to report" }).getByLabel("Markdown", { exact: true }).check();
-      await page.getByRole("region", { name: "Preview" }).getByText("## Stored verdicts").waitFor();
-      await accessible(page);
-    });
+test(`what is stored of rows is asked for, compared and held against people`, () => {
+  const files = {
+    "touchstone.yaml": "output_dir: results\n",
+    "results/pier_small.json": fixture("pier_small.json"),
+    "results/pier_large.json": fixture("pier_large.json"),
+    "results/.touchstone/reviews/pier_small.json/row-2.yaml": "verdict: right\nnote: I say so.\n",
+  };
+  return onPage(browser, { files, viewport: { width: 1280, height: 800 } }, async (page) => {
+    await rows(page).first().waitFor();
+    const filter = page.getByTestId("filter");
+    await filter.fill("stored:relev");
+    await page.getByRole("option", { name: /relevance=fail/ }).click();
+    await page.waitForFunction(() => document.querySelectorAll("[data-testid=run-row]").length === 2);
+    assert.equal((await filter.inputValue()).trim(), "stored:relevance=fail");
+    await page.locator("#runs-grid").focus();
+    for (const key of ["x", "j", "x", "c"]) await page.keyboard.press(key);
+    const stored = page.getByTestId("compared-stored");
+    await stored.locator("tbody tr").nth(1).waitFor();
+    const lines = await stored.locator("tbody tr").allInnerTexts();
+    assert.deepEqual(lines.map((line) => line.replace(/\s+/g, " ").trim()), ["f1 0.0 does not pass 0.0 does not pass", "relevance 1.0 does not pass 1.0 does not pass"]);
+    await accessible(page);
+    await page.getByRole("navigation").getByRole("link", { name: "Trust" }).click();
+    // Nothing can be told of one run that was reviewed, so the other pairs are folded until somebody asks.
+    await page.getByRole("button", { name: "2 more pairs with too few runs to tell" }).click();
+    await page.getByTestId("trust-pairs").getByRole("link", { name: "people and stored: relevance" }).click();
+    await page.getByTestId("disagreements").getByText("It does not answer.").waitFor();
+    assert.match(await page.getByTestId("trust-raters").innerText(), /stored: relevance\s+5\s+1\s+–/);
+    await accessible(page);
+    await page.evaluate(() => (location.hash = "#/report"));
+    const sheet = page.frameLocator("iframe");
+    await sheet.getByRole("heading", { name: "Stored verdicts" }).waitFor();
+    // Nothing can be asked within a frame that may do nothing; the report itself is looked at elsewhere.
+    await page.getByRole("form", { name: "What to report" }).getByLabel("Markdown", { exact: true }).check();
+    await page.getByRole("region", { name: "Preview" }).getByText("## Stored verdicts").waitFor();
+    await accessible(page);
   });
+});

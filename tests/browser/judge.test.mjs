@@ -23,47 +23,46 @@ const files = (url) => ({
 const fileOf = async (page) => `${(await page.locator("#run-side .file .path").first().innerText()).trim()}.yaml`;
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
 
-for (const dark of [false, true])
-  test(`a run is judged in two rounds, and why is one press away (${dark ? "dark" : "light"})`, async () => {
-    const provider = await openProvider(() => says(SOLVED));
-    try {
-      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], dark, viewport: { width: 1400, height: 900 } }, async (page, { folder }) => {
-        await rows(page).first().waitFor();
-        await rows(page).first().locator("a").first().click();
-        await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
-        const dialog = page.getByTestId("judge");
-        await dialog.getByLabel("Rounds").fill("2");
-        await dialog.getByText("2 to 4 requests").waitFor();
-        assert.equal(provider.asked.length, 0);
-        await accessible(page);
-        await dialog.getByRole("button", { name: "Judge 1 run" }).click();
-        await dialog.getByTestId("judging-state").getByText("Done").waitFor();
-        assert.match(await flat(dialog), /sopr: mean 1 ± 0\.00 of 1 run/);
-        await accessible(page);
-        await dialog.getByRole("button", { name: "Close" }).click();
-        const said = page.getByTestId("judgements");
-        await said.locator("summary").first().click();
-        await said.locator("ol > li").first().waitFor();
-        assert.match(await flat(said.locator("ol > li").first()), /solved All there\./);
-        await said.getByText("Reply as it came").first().click();
-        await said.locator("pre").first().waitFor();
-        assert.equal(await flat(said.locator("pre").first()), SOLVED);
-        await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
-        await accessible(page);
-        assert.equal(provider.asked.length, 2);
-        const kept = readFileSync(join(folder, "results/.touchstone/judgements", await fileOf(page)), "utf8");
-        assert.match(kept, /judge: sopr\n[^]*verdict: solved[^]*replies:/);
-      });
-    } finally {
-      await provider.close();
-    }
-  });
+test(`a run is judged in two rounds, and why is one press away`, async () => {
+  const provider = await openProvider(() => says(SOLVED));
+  try {
+    await onPage(browser, { files: files(provider.url), args: ["--allow-run"], viewport: { width: 1400, height: 900 } }, async (page, { folder }) => {
+      await rows(page).first().waitFor();
+      await rows(page).first().locator("a").first().click();
+      await page.getByTestId("judgements").getByRole("button", { name: "Judge this…" }).click();
+      const dialog = page.getByTestId("judge");
+      await dialog.getByLabel("Rounds").fill("2");
+      await dialog.getByText("2 to 4 requests").waitFor();
+      assert.equal(provider.asked.length, 0);
+      await accessible(page);
+      await dialog.getByRole("button", { name: "Judge 1 run" }).click();
+      await dialog.getByTestId("judging-state").getByText("Done").waitFor();
+      assert.match(await flat(dialog), /sopr: mean 1 ± 0\.00 of 1 run/);
+      await accessible(page);
+      await dialog.getByRole("button", { name: "Close" }).click();
+      const said = page.getByTestId("judgements");
+      await said.locator("summary").first().click();
+      await said.locator("ol > li").first().waitFor();
+      assert.match(await flat(said.locator("ol > li").first()), /solved All there\./);
+      await said.getByText("Reply as it came").first().click();
+      await said.locator("pre").first().waitFor();
+      assert.equal(await flat(said.locator("pre").first()), SOLVED);
+      await page.getByTestId("scores").getByText("solved, solved: All there.").waitFor();
+      await accessible(page);
+      assert.equal(provider.asked.length, 2);
+      const kept = readFileSync(join(folder, "results/.touchstone/judgements", await fileOf(page)), "utf8");
+      assert.match(kept, /judge: sopr\n[^]*verdict: solved[^]*replies:/);
+    });
+  } finally {
+    await provider.close();
+  }
+});
 
-for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 900 }], ["dark", true, { width: 1400, height: 900 }], ["narrow", false, { width: 420, height: 800 }]])
+for (const [look, viewport] of [["wide", { width: 1400, height: 900 }], ["narrow", { width: 420, height: 800 }]])
   test(`judging whose dialog was closed is in the footer, leads back to itself, and is stopped with all that runs (${look})`, async () => {
     const provider = await openProvider(() => says(SOLVED));
     try {
-      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], dark, viewport }, async (page) => {
+      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], viewport }, async (page) => {
         const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/judging-${name}-${look}.png` });
         await rows(page).first().waitFor();
         await rows(page).first().locator("a").first().click();
@@ -106,12 +105,12 @@ for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 90
 
 const RATED = '{"explanation": "It says how many there are, and no more.", "score": 4}';
 
-for (const [look, dark, viewport] of [["light", false, { width: 1400, height: 900 }], ["dark", true, { width: 1400, height: 900 }], ["narrow", false, { width: 420, height: 800 }]])
+for (const [look, viewport] of [["wide", { width: 1400, height: 900 }], ["narrow", { width: 420, height: 800 }]])
   test(`a judge is found among many, and its verdict is told on its own scale (${look})`, async () => {
     const provider = await openProvider(() => says(RATED));
     const suite = "tool_calling_prompt: How many?\nscorers: [judge:relevance: { model: local, rounds: 2, threshold: 4 }]\n";
     try {
-      await onPage(browser, { files: { ...files(provider.url), "tasks/count.yaml": suite }, args: ["--allow-run"], dark, viewport }, async (page) => {
+      await onPage(browser, { files: { ...files(provider.url), "tasks/count.yaml": suite }, args: ["--allow-run"], viewport }, async (page) => {
         const snap = (name) => process.env.TOUCHSTONE_SNAPS && page.screenshot({ path: `${process.env.TOUCHSTONE_SNAPS}/judge-${name}-${look}.png` });
         await rows(page).first().waitFor();
         await rows(page).first().locator("a").first().click();

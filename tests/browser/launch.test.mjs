@@ -47,34 +47,33 @@ const palette = async (page, words) => {
   await page.getByRole("combobox", { name: "Find an action or a run" }).fill(words);
 };
 
-for (const dark of [false, true])
-  test(`the sheet shows the matrix, what is owed, what is skipped and why, and an estimate, then runs it, in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { dark, args: MAY }, async (page) => {
-      await rows(page).first().waitFor();
-      await page.keyboard.press("g");
-      await page.keyboard.press("n");
-      await page.getByText("What it comes to is shown here").waitFor();
-      assert.ok(await run(page).isDisabled());
-      await accessible(page);
-      await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
-      await page.getByRole("checkbox", { name: /^o3-mini/ }).waitFor();
-      // Its key is not set here, and the sheet says so; what is complete needs none.
-      assert.match(await page.getByRole("group", { name: "Models" }).innerText(), /OPENAI_API_KEY is not set/);
-      await page.getByRole("checkbox", { name: /^replay/ }).check();
-      await run(page).and(page.locator(":enabled")).waitFor();
-      assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
-      assert.match(await page.getByTestId("plan").innerText(), /recording/);
-      assert.match(await page.getByTestId("estimate").innerText(), /No model is asked/);
-      await accessible(page);
-      await run(page).click();
-      await state(page, "Done");
-      await page.getByTestId("launch-run").first().waitFor();
-      await accessible(page);
-      assert.match(await figures(page), /11 of 11/);
-      await page.goBack();
-      await page.getByText("Nothing is owed").waitFor();
-      assert.match(await page.getByTestId("plan").innerText(), /complete/i);
-    }));
+test(`the sheet shows the matrix, what is owed, what is skipped and why, and an estimate, then runs it`, () =>
+  onPage(browser, { args: MAY }, async (page) => {
+    await rows(page).first().waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("n");
+    await page.getByText("What it comes to is shown here").waitFor();
+    assert.ok(await run(page).isDisabled());
+    await accessible(page);
+    await page.getByRole("checkbox", { name: /^tool_calling the/ }).check();
+    await page.getByRole("checkbox", { name: /^o3-mini/ }).waitFor();
+    // Its key is not set here, and the sheet says so; what is complete needs none.
+    assert.match(await page.getByRole("group", { name: "Models" }).innerText(), /OPENAI_API_KEY is not set/);
+    await page.getByRole("checkbox", { name: /^replay/ }).check();
+    await run(page).and(page.locator(":enabled")).waitFor();
+    assert.match(await page.getByTestId("plan").innerText(), /It was never run/);
+    assert.match(await page.getByTestId("plan").innerText(), /recording/);
+    assert.match(await page.getByTestId("estimate").innerText(), /No model is asked/);
+    await accessible(page);
+    await run(page).click();
+    await state(page, "Done");
+    await page.getByTestId("launch-run").first().waitFor();
+    await accessible(page);
+    assert.match(await figures(page), /11 of 11/);
+    await page.goBack();
+    await page.getByText("Nothing is owed").waitFor();
+    assert.match(await page.getByTestId("plan").innerText(), /complete/i);
+  }));
 
 test("a run is shown as it goes on: in the launch, in its own page without drawing it anew, and in the list", () =>
   onSlow(async (page, { provider }) => {
@@ -363,40 +362,39 @@ test("a server that is asked to end twice does not wait", () =>
     assert.equal(provider.asked.length, 1);
   }));
 
-for (const dark of [false, true])
-  test(`the sheet offers methods and functions where there are virtual APIs, and a search is launched as it was chosen, in ${dark ? "dark" : "light"}`, async () => {
-    const give = (asked) => ({ content: null, tool_calls: [{ id: "c", type: "function", function: asked.messages.at(-1).role === "tool" ? { name: "Finish", arguments: '{"return_type": "give_answer", "final_answer": "152 cm"}' } : { name: "level_for_river_gauge", arguments: '{"place": "Elz"}' } }] });
-    const provider = await openProvider(give);
-    const api = { category_name: "Weather", tool_name: "River Gauge", api_name: "Level", api_description: "How high the water stands", method: "GET", required_parameters: [{ name: "place", type: "STRING", description: "", default: "Elz" }], optional_parameters: [] };
-    const files = {
-      "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 }\ntools: { apis: { kind: virtual, cache: apis } }\n`,
-      "tasks/G1_instruction.json": JSON.stringify([{ query_id: 1, query: "How high is the Elz?", api_list: [api], "relevant APIs": [["River Gauge", "Level"]] }]),
-      "apis/Weather/river_gauge_for_Weather/level.json": JSON.stringify({ "{'place': 'Elz'}": { error: "", response: { cm: 152 } } }),
-      "results/note.txt": "",
-    };
-    try {
-      await onPage(browser, { dark, files, args: MAY }, async (page) => {
-        await sheet(page, SLOW);
-        await page.getByText("Search for an answer").waitFor();
-        await page.getByTestId("offer-all").waitFor();
-        await accessible(page);
-        await page.getByLabel("Method").selectOption("DFS_woFilter_w2");
-        await page.getByLabel("Functions").selectOption("query");
-        await page.getByLabel("Steps of a way").fill("8");
-        await page.getByTestId("offer-all").waitFor({ state: "detached" });
-        await page.waitForFunction(() => location.hash.includes("method=DFS_woFilter_w2") && location.hash.includes("offer=query") && location.hash.includes("steps=8"));
-        await accessible(page);
-        await run(page).and(page.locator(":enabled")).click();
-        await state(page, "Done");
-        assert.deepEqual(provider.asked[0].tools.map((tool) => tool.function.name), ["level_for_river_gauge", "Finish"]);
-        assert.equal(provider.asked.length, 2);
-        // The list of launches may know of the end before the lines do, and what has not begun is no link.
-        await page.getByTestId("launch-run").first().getByRole("link").click();
-        await page.waitForFunction(() => location.hash.startsWith("#/run/"));
-        await page.getByText("DFS_woFilter_w2").first().waitFor();
-        await accessible(page);
-      });
-    } finally {
-      await provider.close();
-    }
-  });
+test(`the sheet offers methods and functions where there are virtual APIs, and a search is launched as it was chosen`, async () => {
+  const give = (asked) => ({ content: null, tool_calls: [{ id: "c", type: "function", function: asked.messages.at(-1).role === "tool" ? { name: "Finish", arguments: '{"return_type": "give_answer", "final_answer": "152 cm"}' } : { name: "level_for_river_gauge", arguments: '{"place": "Elz"}' } }] });
+  const provider = await openProvider(give);
+  const api = { category_name: "Weather", tool_name: "River Gauge", api_name: "Level", api_description: "How high the water stands", method: "GET", required_parameters: [{ name: "place", type: "STRING", description: "", default: "Elz" }], optional_parameters: [] };
+  const files = {
+    "touchstone.yaml": `input_dir: tasks\noutput_dir: results\nmodels:\n  slow: { provider: openai, base_url: '${provider.url}', model: slow-1 }\ntools: { apis: { kind: virtual, cache: apis } }\n`,
+    "tasks/G1_instruction.json": JSON.stringify([{ query_id: 1, query: "How high is the Elz?", api_list: [api], "relevant APIs": [["River Gauge", "Level"]] }]),
+    "apis/Weather/river_gauge_for_Weather/level.json": JSON.stringify({ "{'place': 'Elz'}": { error: "", response: { cm: 152 } } }),
+    "results/note.txt": "",
+  };
+  try {
+    await onPage(browser, { files, args: MAY }, async (page) => {
+      await sheet(page, SLOW);
+      await page.getByText("Search for an answer").waitFor();
+      await page.getByTestId("offer-all").waitFor();
+      await accessible(page);
+      await page.getByLabel("Method").selectOption("DFS_woFilter_w2");
+      await page.getByLabel("Functions").selectOption("query");
+      await page.getByLabel("Steps of a way").fill("8");
+      await page.getByTestId("offer-all").waitFor({ state: "detached" });
+      await page.waitForFunction(() => location.hash.includes("method=DFS_woFilter_w2") && location.hash.includes("offer=query") && location.hash.includes("steps=8"));
+      await accessible(page);
+      await run(page).and(page.locator(":enabled")).click();
+      await state(page, "Done");
+      assert.deepEqual(provider.asked[0].tools.map((tool) => tool.function.name), ["level_for_river_gauge", "Finish"]);
+      assert.equal(provider.asked.length, 2);
+      // The list of launches may know of the end before the lines do, and what has not begun is no link.
+      await page.getByTestId("launch-run").first().getByRole("link").click();
+      await page.waitForFunction(() => location.hash.startsWith("#/run/"));
+      await page.getByText("DFS_woFilter_w2").first().waitFor();
+      await accessible(page);
+    });
+  } finally {
+    await provider.close();
+  }
+});

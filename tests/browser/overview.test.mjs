@@ -37,24 +37,23 @@ const press = async (page, ...keys) => {
   for (const key of keys) await page.keyboard.press(key);
 };
 
-for (const dark of [false, true])
-  for (const width of [1280, 800])
-    test(`the matrix is accessible in ${dark ? "dark" : "light"}, ${width} wide, with a selection and when folded`, () =>
-      onPage(browser, { files: FILES, dark, viewport: { width, height: 760 } }, async (page) => {
-        await overview(page);
-        await accessible(page);
-        await page.getByTestId("overview-grid").focus();
-        await press(page, "x", "j", "x", "l");
-        await page.getByTestId("overview-picked").waitFor();
-        await accessible(page);
-        await press(page, "F");
-        await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4);
-        await accessible(page);
-        await press(page, "/");
-        await page.keyboard.type("state:error nothing-like-it");
-        await page.getByText("No run passes this filter").waitFor();
-        await accessible(page);
-      }));
+for (const width of [1280, 800])
+  test(`the matrix is accessible, ${width} wide, with a selection and when folded`, () =>
+    onPage(browser, { files: FILES, viewport: { width, height: 760 } }, async (page) => {
+      await overview(page);
+      await accessible(page);
+      await page.getByTestId("overview-grid").focus();
+      await press(page, "x", "j", "x", "l");
+      await page.getByTestId("overview-picked").waitFor();
+      await accessible(page);
+      await press(page, "F");
+      await until(page, () => document.querySelectorAll("[data-testid=overview-row]").length === 4);
+      await accessible(page);
+      await press(page, "/");
+      await page.keyboard.type("state:error nothing-like-it");
+      await page.getByText("No run passes this filter").waitFor();
+      await accessible(page);
+    }));
 
 test("what does not fit into a cell is out of sight, and moves nothing that does", () =>
   onPage(browser, { viewport: { width: 1100, height: 760 } }, async (page) => {

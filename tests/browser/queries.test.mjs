@@ -20,31 +20,30 @@ const FILES = {
 const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ").trim();
 const go = (page, hash) => page.evaluate((to) => (location.hash = to), hash);
 
-for (const dark of [false, true])
-  for (const width of [1400, 800])
-    test(`what others published stands beside one's own runs when it is asked for (${dark ? "dark" : "light"}, ${width} wide)`, () =>
-      onPage(browser, { files: FILES, dark, viewport: { width, height: 820 } }, async (page) => {
-        await rows(page).first().waitFor();
-        await go(page, "#/overview");
-        const panel = page.getByTestId("published");
-        await panel.locator("summary").click();
-        const own = page.getByTestId("query-summaries");
-        assert.match(await flat(own), /tool_calling\/claude 1 1 1 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/);
-        assert.match(await flat(own), /tool_calling\/o1 1 1 0 1\.00 1 of 1, 100\.0 %/);
-        const published = page.getByTestId("published-rows");
-        assert.equal(await published.locator("tbody tr").count(), 16);
-        assert.match(await flat(published), /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 not as printed 28\.69 gpt-4o/);
-        assert.match(await flat(panel), /No run was judged, so nothing of your own compares/);
-        await accessible(page);
-        await panel.getByLabel("Earlier and hidden rows, too").check();
-        assert.equal(await published.locator("tbody tr").count(), 36);
-        await panel.getByLabel("FAC").check();
-        assert.equal(await published.locator("tbody tr").count(), 6);
-        await panel.getByLabel("SoWR").check();
-        await panel.getByLabel("Judge").selectOption("gpt-4-turbo-2024-04-09");
-        assert.equal(await published.locator("tbody tr").count(), 9);
-        assert.match(await flat(published), /against GPT-3\.5-Turbo-0613 \(CoT\)/);
-      }));
+for (const width of [1400, 800])
+  test(`what others published stands beside one's own runs when it is asked for (${width} wide)`, () =>
+    onPage(browser, { files: FILES, viewport: { width, height: 820 } }, async (page) => {
+      await rows(page).first().waitFor();
+      await go(page, "#/overview");
+      const panel = page.getByTestId("published");
+      await panel.locator("summary").click();
+      const own = page.getByTestId("query-summaries");
+      assert.match(await flat(own), /tool_calling\/claude 1 1 1 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/);
+      assert.match(await flat(own), /tool_calling\/o1 1 1 0 1\.00 1 of 1, 100\.0 %/);
+      const published = page.getByTestId("published-rows");
+      assert.equal(await published.locator("tbody tr").count(), 16);
+      assert.match(await flat(published), /GPT 4o mini CoT MirrorAPI-Cache Based System 27\.8 ± 1\.4 .* 25\.9 ± 1\.7 27\.42 not as printed 28\.69 gpt-4o/);
+      assert.match(await flat(panel), /No run was judged, so nothing of your own compares/);
+      await accessible(page);
+      await panel.getByLabel("Earlier and hidden rows, too").check();
+      assert.equal(await published.locator("tbody tr").count(), 36);
+      await panel.getByLabel("FAC").check();
+      assert.equal(await published.locator("tbody tr").count(), 6);
+      await panel.getByLabel("SoWR").check();
+      await panel.getByLabel("Judge").selectOption("gpt-4-turbo-2024-04-09");
+      assert.equal(await published.locator("tbody tr").count(), 9);
+      assert.match(await flat(published), /against GPT-3\.5-Turbo-0613 \(CoT\)/);
+    }));
 
 test("folders without query sets say nothing of published results", () =>
   onPage(browser, {}, async (page) => {

@@ -25,12 +25,9 @@ const files = {
   "results/count-promptql-claude-variation0.yaml": `conversation:\n  - user_message: How many?\n  - error: "${HOSTILE}"\n`,
 };
 
-for (const [dark, viewport] of [
-  [false, { width: 1280, height: 820 }],
-  [true, { width: 420, height: 820 }],
-])
-  test(`a report is chosen, narrowed down, looked at and kept (${dark ? "dark and narrow" : "light and wide"})`, () =>
-    onPage(browser, { files, dark, viewport }, async (page) => {
+for (const width of [1280, 420])
+  test(`a report is chosen, narrowed down, looked at and kept (${width} wide)`, () =>
+    onPage(browser, { files, viewport: { width, height: 820 } }, async (page) => {
       await rows(page).first().waitFor();
       await page.evaluate(() => (location.hash = "#/report"));
       const form = page.getByRole("form", { name: "What to report" });
@@ -58,16 +55,12 @@ for (const [dark, viewport] of [
       assert.equal(await page.locator("img").count(), 0);
     }));
 
-test("axe finds no fault in a report, light and dark, wide and narrow", async () => {
+test("axe finds no fault in a report, wide and narrow", async () => {
   const place = folderWith();
   try {
     const html = reportOf(place);
-    for (const [colorScheme, width] of [
-      ["light", 1200],
-      ["dark", 1200],
-      ["light", 400],
-    ]) {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    for (const width of [1200, 400]) {
+      const context = await browser.newContext({ viewport: { width, height: 900 } });
       const page = await context.newPage();
       await page.setContent(html);
       await page.evaluate(() => document.querySelectorAll("details").forEach((one) => (one.open = true)));

@@ -14,19 +14,18 @@ async function openFirst(page) {
   await atRun(page);
 }
 
-for (const dark of [false, true])
-  for (const filter of ["system:tool_calling state:answered", "system:promptql state:answered", "state:error", "nudged:yes"])
-    test(`a run of the demo (${filter}) is readable and accessible in ${dark ? "dark" : "light"}`, () =>
-      onPage(browser, { dark }, async (page) => {
-        await rows(page).first().waitFor();
-        await page.getByTestId("filter").fill(filter);
-        await page.waitForFunction((q) => location.hash.includes(encodeURIComponent(q).replaceAll("%20", "+")), filter);
-        await page.getByTestId("total").waitFor();
-        await openFirst(page);
-        await page.getByRole("main").first().waitFor();
-        await page.getByText(/user|question|prompt/i).first().waitFor();
-        await accessible(page);
-      }));
+for (const filter of ["system:tool_calling state:answered", "system:promptql state:answered", "state:error", "nudged:yes"])
+  test(`a run of the demo (${filter}) is readable and accessible`, () =>
+    onPage(browser, {}, async (page) => {
+      await rows(page).first().waitFor();
+      await page.getByTestId("filter").fill(filter);
+      await page.waitForFunction((q) => location.hash.includes(encodeURIComponent(q).replaceAll("%20", "+")), filter);
+      await page.getByTestId("total").waitFor();
+      await openFirst(page);
+      await page.getByRole("main").first().waitFor();
+      await page.getByText(/user|question|prompt/i).first().waitFor();
+      await accessible(page);
+    }));
 
 const HOSTILE = `conversation:
   - user_message: "<script>window.pwned = 1</script>"

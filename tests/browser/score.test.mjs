@@ -41,49 +41,48 @@ const flat = async (locator) => (await locator.innerText()).replace(/\s+/g, " ")
 const answer = (page) => page.getByTestId("answer-diff");
 const current = (page) => page.locator("[data-testid=answer-diff] .current [role=rowheader]");
 
-for (const dark of [false, true])
-  for (const width of [1400, 800])
-    test(`why a run is wrong is seen in one look and shown by one press (${dark ? "dark" : "light"}, ${width} wide)`, () =>
-      onRuns(
-        async (page) => {
-          if (width > 1100) await openRun(page, name("rank"));
-          else {
-            await rows(page).first().waitFor();
-            await page.evaluate(() => (location.hash = "#/runs?q=model%3Ao1+task%3Arank"));
-            await page.waitForFunction(() => document.querySelectorAll("[data-testid=run-row]").length === 1);
-            await rows(page).first().locator("a").first().click();
-          }
-          const chip = page.getByTestId("score-chip");
-          await chip.waitFor();
-          assert.match(await flat(chip), /^0\.\d\d wrong answer/);
-          if (width > 1100) {
-            assert.match(await flat(chip), /2 of 5 rows right|rows right/);
-            await page.getByTestId("why").getByText("#102").waitFor();
-            assert.match(await flat(page.getByTestId("why")), /≠.*#102 priority_score.*98.*81\.9.*−.*#103 missing.*#999 extra/);
-            assert.match(await flat(page.getByTestId("scores")), /fields v3.*kendall_tau v1/);
-          }
-          await accessible(page);
-          await chip.click();
-          await answer(page).locator("[data-row]").first().waitFor();
-          assert.match(page.url(), /view=answer/);
-          assert.deepEqual(await answer(page).getByRole("columnheader").allInnerTexts().then((all) => all.slice(1)), ["place", "ticket_id", "priority_score", "subject"]);
-          await accessible(page);
-          await page.keyboard.press("d");
-          await page.waitForFunction(() => document.querySelector("[data-testid=answer-diff] .current") !== null);
-          const first = await current(page).innerText();
-          await page.keyboard.press("d");
-          await page.waitForFunction((before) => document.querySelector("[data-testid=answer-diff] .current [role=rowheader]")?.textContent.trim() !== before, first);
-          await page.keyboard.press("t");
-          await answer(page).locator("[data-line]").first().waitFor();
-          await accessible(page);
-          await page.reload();
-          await answer(page).locator("[data-line]").first().waitFor();
-          await page.keyboard.press("a");
-          await page.getByTestId("step").first().waitFor();
-          assert.ok(!page.url().includes("view="));
-        },
-        { dark, viewport: { width, height: 820 } },
-      ));
+for (const width of [1400, 800])
+  test(`why a run is wrong is seen in one look and shown by one press (${width} wide)`, () =>
+    onRuns(
+      async (page) => {
+        if (width > 1100) await openRun(page, name("rank"));
+        else {
+          await rows(page).first().waitFor();
+          await page.evaluate(() => (location.hash = "#/runs?q=model%3Ao1+task%3Arank"));
+          await page.waitForFunction(() => document.querySelectorAll("[data-testid=run-row]").length === 1);
+          await rows(page).first().locator("a").first().click();
+        }
+        const chip = page.getByTestId("score-chip");
+        await chip.waitFor();
+        assert.match(await flat(chip), /^0\.\d\d wrong answer/);
+        if (width > 1100) {
+          assert.match(await flat(chip), /2 of 5 rows right|rows right/);
+          await page.getByTestId("why").getByText("#102").waitFor();
+          assert.match(await flat(page.getByTestId("why")), /≠.*#102 priority_score.*98.*81\.9.*−.*#103 missing.*#999 extra/);
+          assert.match(await flat(page.getByTestId("scores")), /fields v3.*kendall_tau v1/);
+        }
+        await accessible(page);
+        await chip.click();
+        await answer(page).locator("[data-row]").first().waitFor();
+        assert.match(page.url(), /view=answer/);
+        assert.deepEqual(await answer(page).getByRole("columnheader").allInnerTexts().then((all) => all.slice(1)), ["place", "ticket_id", "priority_score", "subject"]);
+        await accessible(page);
+        await page.keyboard.press("d");
+        await page.waitForFunction(() => document.querySelector("[data-testid=answer-diff] .current") !== null);
+        const first = await current(page).innerText();
+        await page.keyboard.press("d");
+        await page.waitForFunction((before) => document.querySelector("[data-testid=answer-diff] .current [role=rowheader]")?.textContent.trim() !== before, first);
+        await page.keyboard.press("t");
+        await answer(page).locator("[data-line]").first().waitFor();
+        await accessible(page);
+        await page.reload();
+        await answer(page).locator("[data-line]").first().waitFor();
+        await page.keyboard.press("a");
+        await page.getByTestId("step").first().waitFor();
+        assert.ok(!page.url().includes("view="));
+      },
+      { viewport: { width, height: 820 } },
+    ));
 
 const STATES = [
   ["without an answer", name("rank", "o3-mini"), /no answer|gave up/i, /No answer.*It scores 0\./],

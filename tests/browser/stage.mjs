@@ -72,7 +72,7 @@ export async function onPage(browser, options, test) {
   options.prepare?.(place.folder);
   const { args, env } = options;
   const server = await serve(place, options.start ? { folder: null, args, env } : { args, env });
-  const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: "reduce" });
+  const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: "light", reducedMotion: "reduce" });
   const wrong = [];
   try {
     context.setDefaultTimeout(PATIENCE);
@@ -96,12 +96,20 @@ export async function onPage(browser, options, test) {
   if (wrong.length > 0 && !options.mayFail) throw new Error(wrong.join("\n"));
 }
 
-/** Fails with what axe finds, in words. */
+/** Fails with what axe finds, in words; colours are looked at in light and in dark. */
 export async function accessible(page) {
   const { violations } = await new Axe({ page }).analyze();
+  await page.emulateMedia({ colorScheme: "dark" });
+  const { violations: dark } = await new Axe({ page }).withRules(["color-contrast"]).analyze();
+  await page.emulateMedia({ colorScheme: "light" });
+  found(violations, "in light");
+  found(dark, "in dark");
+}
+
+function found(violations, where) {
   if (violations.length === 0) return;
   const words = violations.map((one) => `${one.id}: ${one.help}\n${one.nodes.map((node) => `    ${node.html}\n    ${node.failureSummary}`).join("\n")}`);
-  throw new Error(`axe finds:\n${words.join("\n")}`);
+  throw new Error(`axe finds ${where}:\n${words.join("\n")}`);
 }
 
 /** Rows of the list that are in sight. */

@@ -40,44 +40,41 @@ test("the token leaves the address and is used up; another browser needs another
   }
 });
 
-for (const dark of [false, true])
-  test(`settings are accessible in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { start: true, dark }, async (page) => {
-      await page.evaluate(() => (location.hash = "#/settings"));
-      await page.getByRole("main").first().waitFor();
-      await accessible(page);
-    }));
+test(`settings are accessible`, () =>
+  onPage(browser, { start: true }, async (page) => {
+    await page.evaluate(() => (location.hash = "#/settings"));
+    await page.getByRole("main").first().waitFor();
+    await accessible(page);
+  }));
 
-for (const dark of [false, true])
-  test(`settings of an open folder name its folders and limits, and are accessible in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { dark, args: ["--allow-run"], viewport: { width: dark ? 800 : 1280, height: 820 } }, async (page, { folder }) => {
-      await rows(page).first().waitFor();
-      await page.evaluate(() => (location.hash = "#/settings"));
-      await page.getByTestId("limits").getByText("At the same time").waitFor();
-      assert.ok((await page.getByTestId("folders").innerText()).includes(`${folder}/results`));
-      await accessible(page);
-    }));
+test(`settings of an open folder name its folders and limits, and are accessible`, () =>
+  onPage(browser, { args: ["--allow-run"], viewport: { width: 800, height: 820 } }, async (page, { folder }) => {
+    await rows(page).first().waitFor();
+    await page.evaluate(() => (location.hash = "#/settings"));
+    await page.getByTestId("limits").getByText("At the same time").waitFor();
+    assert.ok((await page.getByTestId("folders").innerText()).includes(`${folder}/results`));
+    await accessible(page);
+  }));
 
-for (const dark of [false, true])
-  test(`the guide is read before anything is open, leads back and forth, and is accessible in ${dark ? "dark" : "light"}`, () =>
-    onPage(browser, { start: true, dark, viewport: { width: dark ? 800 : 1280, height: 820 } }, async (page) => {
-      await page.getByRole("link", { name: /^Read the five-minute guide/ }).click();
-      await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
-      await accessible(page);
-      await page.getByRole("link", { name: "Open a folder" }).click();
-      await page.getByTestId("open-demo").click();
-      await rows(page).first().waitFor();
-      await page.keyboard.press("g");
-      await page.keyboard.press("h");
-      await page.getByRole("link", { name: "New launch" }).waitFor();
-      await accessible(page);
-      await page.getByRole("link", { name: "Overview" }).last().click();
-      await page.getByTestId("overview-row").first().waitFor();
-      await page.goBack();
-      await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
-      await page.keyboard.press("Escape");
-      await rows(page).first().waitFor();
-    }));
+test(`the guide is read before anything is open, leads back and forth, and is accessible`, () =>
+  onPage(browser, { start: true, viewport: { width: 800, height: 820 } }, async (page) => {
+    await page.getByRole("link", { name: /^Read the five-minute guide/ }).click();
+    await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "Open a folder" }).click();
+    await page.getByTestId("open-demo").click();
+    await rows(page).first().waitFor();
+    await page.keyboard.press("g");
+    await page.keyboard.press("h");
+    await page.getByRole("link", { name: "New launch" }).waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "Overview" }).last().click();
+    await page.getByTestId("overview-row").first().waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
+    await page.keyboard.press("Escape");
+    await rows(page).first().waitFor();
+  }));
 
 test("a question mark shows all keys, Ctrl-K all actions, Escape closes both", () =>
   onPage(browser, { start: true }, async (page) => {

@@ -32,17 +32,16 @@ const tree = (page) => page.getByTestId("tried").getByRole("tree");
 const items = (page) => page.locator("[data-node]");
 const text = async (locator) => (await locator.innerText()).replace(/\s+/g, " ");
 
-for (const dark of [false, true])
-  for (const width of [1280, 800])
-    test(`what was tried is accessible in ${dark ? "dark" : "light"}, ${width} wide, and nothing stands out of its place`, () =>
-      onPage(browser, { files: FILES, dark, viewport: { width, height: 760 } }, async (page) => {
-        await page.evaluate(() => (location.hash = "#/runs?q=path:101_DFS"));
-        await open(page, "101");
-        await items(page).nth(5).waitFor();
-        await accessible(page);
-        if (process.env.TOUCHSTONE_PICTURES) await page.screenshot({ path: join(process.env.TOUCHSTONE_PICTURES, `tree-${dark ? "dark" : "light"}-${width}.png`) });
-        assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
-      }));
+for (const width of [1280, 800])
+  test(`what was tried is accessible, ${width} wide, and nothing stands out of its place`, () =>
+    onPage(browser, { files: FILES, viewport: { width, height: 760 } }, async (page) => {
+      await page.evaluate(() => (location.hash = "#/runs?q=path:101_DFS"));
+      await open(page, "101");
+      await items(page).nth(5).waitFor();
+      await accessible(page);
+      if (process.env.TOUCHSTONE_PICTURES) await page.screenshot({ path: join(process.env.TOUCHSTONE_PICTURES, `tree-${width}.png`) });
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
+    }));
 
 test("the tree says what counts, folds what lies beside it, and leads to the step", () =>
   onPage(browser, { files: FILES }, async (page) => {

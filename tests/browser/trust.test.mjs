@@ -42,56 +42,55 @@ test("where nobody reviewed anything, the next step is said", () =>
     await rows(page).first().waitFor();
   }));
 
-for (const dark of [false, true])
-  test(`a judge is calibrated on what people reviewed, and the numbers are there (${dark ? "dark" : "light"})`, async () => {
-    const provider = await judge();
-    try {
-      await onPage(browser, { files: files(provider.url), args: ["--allow-run"], dark, viewport: { width: 1400, height: 900 } }, async (page) => {
-        await open(page);
-        await page.getByText("No judge was asked about these runs yet.").waitFor();
-        await accessible(page);
-        await shoot(page, `trust-unjudged-${dark}`);
-        await page.keyboard.press("j");
-        const dialog = page.getByTestId("judge");
-        await dialog.getByRole("heading", { name: "Judge 12 reviewed runs" }).waitFor();
-        await dialog.getByLabel("Rounds").fill("1");
-        await dialog.getByText(/^12 to \d+ requests/).waitFor();
-        await shoot(page, `trust-dialog-${dark}`);
-        await dialog.getByRole("button", { name: "Judge 12 runs" }).click();
-        await dialog.getByTestId("judging-state").getByText("Done").waitFor();
-        await dialog.getByRole("button", { name: "Close" }).click();
-        const pairs = page.getByTestId("trust-pairs");
-        await pairs.getByText("10 of 12").waitFor();
-        assert.match(await flat(pairs.locator("tbody tr").first()), /^people and sopr by local 10 of 12 0\.68 0\.\d\d to 1\.00 0\.\d\d good/);
-        await page.getByTestId("confusion").waitFor();
-        assert.match(await flat(page.getByTestId("confusion").locator("tbody")), /right 6 the same 0 0 6 in between 1 0 the same 0 1 wrong 1 0 4 the same 5 all 8 0 4 12/);
-        assert.equal(await page.getByTestId("disagreements").locator("li").count(), 2);
-        assert.match(await flat(page.getByTestId("disagreements").locator("li").first()), /people partly right Seen <b>by me<\/b>\. sopr by local right So it seems\./);
-        await accessible(page);
-        await shoot(page, `trust-${dark}`);
-        await page.setViewportSize({ width: 420, height: 800 });
-        await accessible(page);
-        const wide = await page.getByTestId("trust").evaluate((box) => box.scrollWidth - box.clientWidth);
-        assert.ok(wide <= 1, `the page is ${wide} pixels too wide`);
-        await shoot(page, `trust-narrow-${dark}`);
-        await page.setViewportSize({ width: 1400, height: 900 });
-        await page.getByTestId("disagreements").locator("a").first().click();
-        const said = page.getByTestId("judgements");
-        await said.locator("summary").first().click();
-        await said.getByTestId("judge-agrees").waitFor();
-        assert.match(await flat(said.getByTestId("judge-agrees")), /^agrees with people: κ 0\.68 of 12 runs, good/);
-        await accessible(page);
-        await shoot(page, `trust-run-${dark}`);
-        await said.getByTestId("judge-agrees").locator("a").click();
-        await page.getByTestId("confusion").waitFor();
-        await page.getByTestId("trust-filter").fill("review:wrong");
-        await pairs.getByText("too few to tell").waitFor();
-        assert.match(page.url(), /#\/trust\?q=review%3Awrong&first=people&second=sopr%3Aours%3Alocal$/);
-      });
-    } finally {
-      await provider.close();
-    }
-  });
+test(`a judge is calibrated on what people reviewed, and the numbers are there`, async () => {
+  const provider = await judge();
+  try {
+    await onPage(browser, { files: files(provider.url), args: ["--allow-run"], viewport: { width: 1400, height: 900 } }, async (page) => {
+      await open(page);
+      await page.getByText("No judge was asked about these runs yet.").waitFor();
+      await accessible(page);
+      await shoot(page, "trust-unjudged");
+      await page.keyboard.press("j");
+      const dialog = page.getByTestId("judge");
+      await dialog.getByRole("heading", { name: "Judge 12 reviewed runs" }).waitFor();
+      await dialog.getByLabel("Rounds").fill("1");
+      await dialog.getByText(/^12 to \d+ requests/).waitFor();
+      await shoot(page, "trust-dialog");
+      await dialog.getByRole("button", { name: "Judge 12 runs" }).click();
+      await dialog.getByTestId("judging-state").getByText("Done").waitFor();
+      await dialog.getByRole("button", { name: "Close" }).click();
+      const pairs = page.getByTestId("trust-pairs");
+      await pairs.getByText("10 of 12").waitFor();
+      assert.match(await flat(pairs.locator("tbody tr").first()), /^people and sopr by local 10 of 12 0\.68 0\.\d\d to 1\.00 0\.\d\d good/);
+      await page.getByTestId("confusion").waitFor();
+      assert.match(await flat(page.getByTestId("confusion").locator("tbody")), /right 6 the same 0 0 6 in between 1 0 the same 0 1 wrong 1 0 4 the same 5 all 8 0 4 12/);
+      assert.equal(await page.getByTestId("disagreements").locator("li").count(), 2);
+      assert.match(await flat(page.getByTestId("disagreements").locator("li").first()), /people partly right Seen <b>by me<\/b>\. sopr by local right So it seems\./);
+      await accessible(page);
+      await shoot(page, "trust");
+      await page.setViewportSize({ width: 420, height: 800 });
+      await accessible(page);
+      const wide = await page.getByTestId("trust").evaluate((box) => box.scrollWidth - box.clientWidth);
+      assert.ok(wide <= 1, `the page is ${wide} pixels too wide`);
+      await shoot(page, "trust-narrow");
+      await page.setViewportSize({ width: 1400, height: 900 });
+      await page.getByTestId("disagreements").locator("a").first().click();
+      const said = page.getByTestId("judgements");
+      await said.locator("summary").first().click();
+      await said.getByTestId("judge-agrees").waitFor();
+      assert.match(await flat(said.getByTestId("judge-agrees")), /^agrees with people: κ 0\.68 of 12 runs, good/);
+      await accessible(page);
+      await shoot(page, "trust-run");
+      await said.getByTestId("judge-agrees").locator("a").click();
+      await page.getByTestId("confusion").waitFor();
+      await page.getByTestId("trust-filter").fill("review:wrong");
+      await pairs.getByText("too few to tell").waitFor();
+      assert.match(page.url(), /#\/trust\?q=review%3Awrong&first=people&second=sopr%3Aours%3Alocal$/);
+    });
+  } finally {
+    await provider.close();
+  }
+});
 
 test("the demo comes with reviews, and the automatic score is held against them", () =>
   onPage(browser, { viewport: { width: 1400, height: 900 } }, async (page) => {

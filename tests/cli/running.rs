@@ -192,7 +192,7 @@ fn what_cannot_be_run_is_told_beside_what_is_run_and_ends_with_one() {
     let words = sandbox.run(&["run", ".", "-s", "tool_calling", "-m", "local"]);
     assert_eq!(words.status, 1, "{words:?}");
     assert!(words.err.contains(&format!("damaged   {name}: The file cannot be read")), "{}", words.err);
-    assert!(words.out.contains("1 runs: 1 done") && words.out.contains("1 more could not be run."), "{}", words.out);
+    assert!(words.out.contains("1 run: 1 done") && words.out.contains("1 more could not be run."), "{}", words.out);
     let json = command(&sandbox, "run", &[]);
     assert_eq!((json.status, &json.json()[0]["event"]), (1, &json!("left_out")), "{json:?}");
 }

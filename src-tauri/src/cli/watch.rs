@@ -1,6 +1,6 @@
 //! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a line for programs. Ctrl-C lets
 //! what is in flight finish; a second one gives it up.
-use super::{Ended, Outcome, Stop, run::LeftOut, terminal::one_line};
+use super::{Ended, Outcome, Stop, amounts::counted, run::LeftOut, terminal::one_line};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -221,15 +221,19 @@ fn word(how: Ending) -> &'static str {
 
 fn summary(view: &LaunchView) -> String {
     let LaunchView { total, done, failed, stopped, elsewhere, tokens, cost, unpriced, .. } = view;
-    let unpriced =
-        if *unpriced > 0 { format!(" and {unpriced} replies whose price is not known") } else { String::new() };
+    let unpriced = match unpriced {
+        0 => String::new(),
+        1 => " and 1 reply whose price is not known".to_owned(),
+        many => format!(" and {many} replies whose price is not known"),
+    };
     let tokens = tokens.map(|tokens| format!("{tokens} tokens, ")).unwrap_or_default();
     let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
     let why = view.why.as_deref().map(|why| format!(" {}", one_line(why))).unwrap_or_default();
     let bound =
         view.max_cost.filter(|_| view.unpriced > 0).map(|most| format!(" {}", unbound(most))).unwrap_or_default();
     format!(
-        "{total} runs: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{bound}{why}"
+        "{}: {done} done, {failed} failed, {stopped} stopped{elsewhere}. {tokens}${cost:.4}{unpriced}.{bound}{why}",
+        counted(*total, "run")
     )
 }
 
