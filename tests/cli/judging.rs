@@ -160,7 +160,7 @@ fn a_budget_without_a_price_ends_with_two_and_one_of_the_file_is_told() {
     assert!(plan.out.contains("the budget of $5 binds nothing"), "{}", plan.out);
     let ran = ask(&sandbox, &["--rounds", "1"]);
     assert_eq!((ran.status, server.seen().len()), (0, 1), "{ran:?}");
-    assert!(ran.out.contains("The budget of $5 binds nothing of what has no known price"), "{}", ran.out);
+    assert!(ran.out.contains("The budget of $5 does not bind what has no known cost"), "{}", ran.out);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn runs_stand_beside_each_other_step_by_step_with_their_answers() {
     first Some(2), other result None
     plans-tool_calling-o1-variation0.yaml: parts None, answer Same: -
     plans-tool_calling-o1-variation0-run2.yaml: parts Some(3), answer Changed: all 2 rows are there, 1 moved: #3 (1 → 2)
-    plans-tool_calling-o1-variation0-run3.yaml: parts Some(2), answer Alike: all 2 rows right
+    plans-tool_calling-o1-variation0-run3.yaml: parts Some(2), answer Alike: all 2 rows the same
     ");
     assert_eq!(comparison.runs[0].row, bench.row(&paths[0]).unwrap());
     let swapped = compare(&bench, &[&paths[2], &paths[0]]);

@@ -14,6 +14,7 @@ mod promptql;
 mod searching;
 mod secrets;
 mod sharing;
+mod simulating;
 pub(crate) mod stage;
 mod stopping;
 mod toolbox;

@@ -33,7 +33,6 @@ export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Par
   owed_total: owed.length,
   skipped,
   skipped_total: skipped.length,
-  left_out_total: skipped.filter(({ act }) => act !== "nothing").length,
   estimate: { known: 0, calls: null, tokens: null, cost: null },
   unbound: null,
   ...change,

@@ -35,8 +35,8 @@ describe("judging in brief", () => {
 describe("money", () => {
   it.each([
     [{ cost: 0.42, max_cost: null, unpriced: 0 }, "$0.420", ""],
-    [{ cost: 0.42, max_cost: 5, unpriced: 1 }, "$0.420 of $5.00", "without 1 reply whose price is not known"],
-    [{ cost: 0, max_cost: null, unpriced: 2 }, "unknown", "without 2 replies whose price is not known"],
+    [{ cost: 0.42, max_cost: 5, unpriced: 1 }, "$0.420 of $5.00", "without 1 reply whose cost is not known"],
+    [{ cost: 0, max_cost: null, unpriced: 2 }, "unknown", "without 2 replies whose cost is not known"],
     [{ cost: 0, max_cost: null, unpriced: 0 }, "$0.00", ""],
   ])("of %j is %s", (launch, words, rest) => expect([spent(launch), unpriced(launch)]).toEqual([words, rest]));
 });

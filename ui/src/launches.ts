@@ -37,7 +37,7 @@ export function spent(launch: Pick<LaunchView, "cost" | "max_cost" | "unpriced">
   const known = launch.cost === 0 && launch.unpriced > 0 ? "unknown" : money(launch.cost);
   return `${known}${most}`;
 }
-export const unpriced = (launch: Pick<LaunchView, "unpriced">): string => (launch.unpriced === 0 ? "" : `without ${counted(launch.unpriced, "reply", "replies")} whose price is not known`);
+export const unpriced = (launch: Pick<LaunchView, "unpriced">): string => (launch.unpriced === 0 ? "" : `without ${counted(launch.unpriced, "reply", "replies")} whose cost is not known`);
 
 /** All launches at work in a few words; null when none is. */
 export function inBrief(launches: readonly LaunchView[]): { launch: string; text: string } | null {

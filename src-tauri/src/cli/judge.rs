@@ -209,7 +209,7 @@ fn summary(view: &JudgingView) -> Vec<String> {
     if *done == 0 && *total > 0 {
         lines.push("No run was judged.".to_owned());
     }
-    let more = if view.unpriced { " and what has no known price" } else { "" };
+    let more = if view.unpriced { " and what has no known cost" } else { "" };
     lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
     lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     for trouble in &view.troubles {

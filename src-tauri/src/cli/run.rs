@@ -1,6 +1,8 @@
 //! `plan` and `run`: what is owed, and doing it.
 use super::{
-    Ended, Outcome, Stop, Where, folder,
+    Ended, Outcome, Stop, Where,
+    amounts::counted,
+    folder,
     terminal::{Columns, Head, Paint, one_line},
     watch,
 };
@@ -140,7 +142,9 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
     match launched {
         Err(Stop::Why(error)) if error.code == Code::BadRequest => match app.plan_launch(&request) {
-            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => nothing_owed(plan, asked.json),
+            Ok(plan) if plan.owed_total == 0 && plan.skipped_total > 0 => {
+                nothing_owed(plan.skipped_total, &LeftOut(app.left_out(&request)?), asked.json)
+            }
             _ => Err(Stop::Why(error)),
         },
         other => other,
@@ -148,17 +152,11 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 }
 
 /// Everything is done already, which is what was asked for; or it cannot be done.
-fn nothing_owed(plan: LaunchPlan, json: bool) -> Outcome {
-    let (total, incomplete) = (plan.skipped_total, plan.left_out_total);
-    let left = LeftOut(plan.skipped.into_iter().filter(|run| run.act != Act::Nothing).collect());
+fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     // Nobody may be reading it.
-    let _ = writeln!(io::stderr(), "Nothing is owed: of {total} runs, {incomplete} are not complete.");
+    let _ = writeln!(io::stderr(), "Nothing is owed: of {}, {} not complete.", counted(total, "run"), left.are());
     for line in left.lines() {
         let _ = writeln!(io::stderr(), "{line}");
-    }
-    let more = incomplete.saturating_sub(left.0.len() as u64);
-    if more > 0 {
-        let _ = writeln!(io::stderr(), "And {more} more. Name tasks, systems or models to see why.");
     }
     if json {
         left.print(&mut io::stdout().lock())?;
@@ -173,6 +171,11 @@ impl LeftOut {
     /// How many of them are not made by anybody: what another process is at is no failure.
     pub(super) fn failed(&self) -> usize {
         self.0.iter().filter(|run| run.act != Act::Elsewhere).count()
+    }
+
+    /// How many they are.
+    fn are(&self) -> String {
+        if self.0.len() == 1 { "1 is".to_owned() } else { format!("{} are", self.0.len()) }
     }
 
     /// A line for each, with the reason.

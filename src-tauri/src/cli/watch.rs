@@ -223,8 +223,8 @@ fn summary(view: &LaunchView) -> String {
     let LaunchView { total, done, failed, stopped, elsewhere, tokens, cost, unpriced, .. } = view;
     let unpriced = match unpriced {
         0 => String::new(),
-        1 => " and 1 reply whose price is not known".to_owned(),
-        many => format!(" and {many} replies whose price is not known"),
+        1 => " and 1 reply whose cost is not known".to_owned(),
+        many => format!(" and {many} replies whose cost is not known"),
     };
     let tokens = tokens.map(|tokens| format!("{tokens} tokens, ")).unwrap_or_default();
     let elsewhere = if *elsewhere > 0 { format!(", {elsewhere} made by another process") } else { String::new() };
@@ -248,6 +248,6 @@ fn left_out(runs: usize) -> String {
 /// What a budget is worth where prices are not known.
 pub(super) fn unbound(most: f64) -> String {
     format!(
-        "The budget of ${most} binds nothing of what has no known price: add the `price` of the model in touchstone.yaml."
+        "The budget of ${most} does not bind what has no known cost: add the `price` of the model in touchstone.yaml, and have its server say what a reply took."
     )
 }

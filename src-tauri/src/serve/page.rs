@@ -21,7 +21,7 @@ pub(super) const HEADERS: [(HeaderName, &str); 7] = [
 ];
 
 /// That of the window in `tauri.conf.json` without its IPC, and with what only a header can say; a test compares them.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-Kp7G11I6qzdTMLl2zdW6vBGiobwADnqDyHnUuk633/A='; font-src 'self'; img-src 'self' data: blob:; \
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'sha256-hPwYeZaepD62IFiB5vc5s7+fdIAvd6qqI51LZHjzKCk='; font-src 'self'; img-src 'self' data: blob:; \
     connect-src 'self'; frame-src blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
     require-trusted-types-for 'script'; trusted-types svelte-trusted-html; frame-ancestors 'none'";
 

@@ -71,8 +71,10 @@ fn a_stream_that_was_cut_and_does_not_say_what_it_took_is_put_aside_from_the_bud
     let view = run(&bench, &LaunchRequest { max_cost: Some(0.0003), ..request() });
     assert_eq!((view.stopped, server.delivered()), (1, 2), "{:?}", view.runs);
     let why = view.why.unwrap();
-    assert!(why.contains("The budget of $0.0003 is spent, $0.00"), "{why}");
-    assert!(why.contains("put aside for replies that broke off and did not say what they took."), "{why}");
+    // What was sent is some hundred bytes, three to a token; what came is one word. The two calls that came say 0.00012.
+    let guess = why.split("about $").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<f64>().ok()).unwrap();
+    assert!(why.starts_with("The budget of $0.0003 is spent: $0.000120 for replies, and about $"), "{why}");
+    assert!((0.000_18..0.000_6).contains(&guess), "{why}");
     assert_eq!((fact(&bench, RUN, "cost"), view.unpriced), (None, 1), "a guess is no cost");
     assert_eq!(run(&bench, &request()).done, 1);
 }

@@ -15,17 +15,13 @@ owed: Array<PlannedRun>,
  */
 owed_total: number, 
 /**
- * What would not, and why; the first thousand, what is complete last.
+ * What would not, and why; the first thousand.
  */
 skipped: Array<PlannedRun>, 
 /**
  * How many there are.
  */
 skipped_total: number, 
-/**
- * How many of them are not complete.
- */
-left_out_total: number, 
 /**
  * What it will probably take.
  */

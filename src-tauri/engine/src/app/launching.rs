@@ -48,13 +48,8 @@ impl App {
         let open = self.opened()?;
         let (setup, mut plan) = self.plan(&open, request)?;
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices(&open, &setup, &plan));
-        // What is complete is the least that one wants to see of a long list, and what somebody else makes the next.
-        plan.skipped.sort_by_key(|planned| match planned.decision.act {
-            Act::Nothing => 2,
-            Act::Elsewhere => 1,
-            _ => 0,
-        });
-        let complete = plan.skipped.iter().filter(|planned| planned.decision.act == Act::Nothing).count();
+        // What is complete is the least that one wants to see of a long list.
+        plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
         let past = open.ask(|index| query::took(index, &tasks))?.into_iter();
         let past: Vec<Past> = past
@@ -71,13 +66,18 @@ impl App {
             owed_total: plan.owed.len() as u64,
             skipped: rows(&plan.skipped),
             skipped_total: plan.skipped.len() as u64,
-            left_out_total: (plan.skipped.len() - complete) as u64,
             unbound,
             estimate: plan::with_free(
                 plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),
                 replayed.len() as u64,
             ),
         })
+    }
+
+    /// All runs of a request that are not complete and would not be made either, each with the reason.
+    pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
+        let open = self.opened()?;
+        Ok(left(&self.plan(&open, request)?.1))
     }
 
     /// Begins what a request comes to.
@@ -112,8 +112,7 @@ impl App {
         for run in &plan.skipped {
             lock::clear_away(&open.flow.roots.output_dir, &run.slot.path);
         }
-        let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
-        let left = left.map(|planned| planned.row(id_of(&planned.slot.path))).collect();
+        let left = left(&plan);
         let rules = rules(request);
         let jobs: Vec<Job> =
             plan.owed.into_iter().map(|planned| Job { slot: planned.slot, rules, message: None }).collect();
@@ -416,6 +415,12 @@ fn way(request: &LaunchRequest) -> Result<Way, AppError> {
         _ => None,
     };
     Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
+}
+
+/// The runs of a plan that are not complete and are not made.
+fn left(plan: &Plan) -> Vec<PlannedRun> {
+    let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
+    left.map(|planned| planned.row(id_of(&planned.slot.path))).collect()
 }
 
 fn rules(request: &LaunchRequest) -> plan::Rules {

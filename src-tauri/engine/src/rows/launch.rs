@@ -149,12 +149,10 @@ pub struct LaunchPlan {
     pub owed: Vec<PlannedRun>,
     /// How many there are.
     pub owed_total: u64,
-    /// What would not, and why; the first thousand, what is complete last.
+    /// What would not, and why; the first thousand.
     pub skipped: Vec<PlannedRun>,
     /// How many there are.
     pub skipped_total: u64,
-    /// How many of them are not complete.
-    pub left_out_total: u64,
     /// What it will probably take.
     pub estimate: Estimate,
     /// A sentence when the budget binds nothing of some of it, because no price is known.

@@ -47,7 +47,7 @@ pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), agai
         ));
     }
     if view.model.is_some() || *calls > 0 || *tokens > 0 || *cost > 0.0 {
-        let more = if view.unpriced { " and what has no known price" } else { "" };
+        let more = if view.unpriced { " and what has no known cost" } else { "" };
         lines.push(format!(
             "{calls} {} bought, {tokens} {}, {}{more}",
             replies(*calls),

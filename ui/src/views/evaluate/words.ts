@@ -57,7 +57,7 @@ export function byEvaluator(metrics: readonly EvaluateMetric[]): { evaluator: st
 /** What was paid, or that nobody knows. */
 export function paid(view: Pick<EvaluationView, "calls" | "tokens" | "cost" | "unpriced" | "max_cost">): string {
   if (view.calls === 0) return "no request was paid for";
-  const cost = view.unpriced && view.cost === 0 ? "cost unknown" : `${money(view.cost)}${view.max_cost === null ? "" : ` of ${money(view.max_cost)}`}${view.unpriced ? ", some without a known price" : ""}`;
+  const cost = view.unpriced && view.cost === 0 ? "cost unknown" : `${money(view.cost)}${view.max_cost === null ? "" : ` of ${money(view.max_cost)}`}${view.unpriced ? ", some without a known cost" : ""}`;
   return `${counted(view.calls, "reply", "replies")} · ${short(view.tokens)} tokens · ${cost}`;
 }
 

@@ -41,7 +41,7 @@ impl Payer for Account {
     }
 
     fn loses(&self, usage: Usage, cost: Option<f64>, guess: Option<f64>) {
-        self.purse.lose(cost, guess);
+        self.purse.lose(cost, || guess);
         self.teller.tell(None, What::Simulated { usage, cost });
     }
 

@@ -163,8 +163,8 @@ impl Question<'_> {
             let usage = provider::usage_of(self.provider, &reply).unwrap_or_default();
             let cost = provider::price::cost(&usage, self.price.as_ref());
             if line >= before {
-                let guess = provider::price::guess(self.request.body.len(), reply.body.len(), self.price.as_ref());
-                self.crew.purse.lose(cost, guess);
+                let guess = || provider::guessed(usage, self.request.body.len(), &reply);
+                self.crew.purse.lose(cost, || provider::price::cost(&guess(), self.price.as_ref()));
                 self.crew.teller.tell(Some(self.path), What::Lost { turn: self.turn, usage, cost });
             }
             lost.push(Lost { usage, cost });

@@ -301,14 +301,13 @@ impl Talk<'_> {
         }
     }
 
-    /// What came of a call, where a run that was cut off did not get to write it. What failed is tried again, as it may be mended by
-    /// now and nobody paid for it, unless the model was told of it.
+    /// What came of a call, where a run that was cut off did not get to write it.
     pub(super) fn ran_before(&self, turn: u32, call: &Call) -> Option<(Outcome, u64)> {
         self.desk.journal.find_outcome(turn, call, ask::from_line(self.script.facts().journal))
     }
 
-    /// True when the model was told just this of the open calls, failures and all, and answered: that was paid for, so they are not
-    /// tried again.
+    /// True when the model was told just this of the open calls, failures and all, and answered: that was paid for. Else what failed is
+    /// tried again, as it may be mended by now.
     fn was_told(&self, open: &[OpenCall], before: &[Option<(Outcome, u64)>]) -> bool {
         if !may_be_told(before) {
             return false;

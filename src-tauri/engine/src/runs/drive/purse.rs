@@ -1,5 +1,5 @@
 //! What a launch spends, against the most that it may. A bound that binds nothing is none: where a model has a price and does not say what
-//! a reply took, nothing more is bought.
+//! a reply took, nothing more is bought. For a reply that broke off, which seldom says it, a guess is put aside.
 use crate::runs::spec::Price;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,7 +13,7 @@ pub struct Purse {
 #[derive(Debug, Default)]
 struct Spent {
     dollars: f64,
-    /// Of these, put aside for replies that broke off and did not say what they took.
+    /// Put aside for replies that broke off and did not say all they took.
     guessed: f64,
     /// The model that did not say what it took, though there is a price for it.
     silent: Option<String>,
@@ -36,11 +36,11 @@ impl Purse {
     }
 
     /// Pays for an attempt that brought no reply. Where it does not say what it took, `guess` is put aside for it.
-    pub(super) fn lose(&self, cost: Option<f64>, guess: Option<f64>) {
+    pub(super) fn lose(&self, cost: Option<f64>, guess: impl FnOnce() -> Option<f64>) {
+        let guess = if cost.is_none() { guess() } else { None };
         let mut spent = self.lock();
-        let guessed = if cost.is_none() { guess.unwrap_or(0.0) } else { 0.0 };
-        spent.guessed += guessed;
-        spent.dollars += cost.unwrap_or(guessed);
+        spent.dollars += cost.unwrap_or(0.0);
+        spent.guessed += guess.unwrap_or(0.0);
     }
 
     /// Why nothing more may be bought, as a sentence.
@@ -51,13 +51,15 @@ impl Purse {
                 "A reply of `{model}` did not say how many tokens it took, so nobody knows what is left of the budget of ${most}. Have the server report its usage, or leave the budget out."
             ));
         }
-        let guessed = spent.guessed;
+        let Spent { dollars, guessed, .. } = *spent;
         let aside = if guessed > 0.0 {
-            format!(", ${guessed:.4} of it put aside for replies that broke off and did not say what they took")
+            format!(
+                ": ${dollars:.6} for replies, and about ${guessed:.6} put aside for replies that broke off and did not say all they took"
+            )
         } else {
             String::new()
         };
-        (spent.dollars >= most).then(|| format!("The budget of ${most} is spent{aside}."))
+        (dollars + guessed >= most).then(|| format!("The budget of ${most} is spent{aside}."))
     }
 
     fn lock(&self) -> MutexGuard<'_, Spent> {

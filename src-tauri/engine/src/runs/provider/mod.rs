@@ -220,6 +220,21 @@ pub fn usage_of(provider: Provider, reply: &HttpReply) -> Option<Usage> {
     said.filter(|usage| *usage != Usage::default())
 }
 
+/// The same with a guess where it does not say: a token for every three bytes that were sent, and that the model said. What it thought
+/// without a word is not in it.
+pub fn guessed(said: Usage, sent: usize, reply: &HttpReply) -> Usage {
+    const BYTES: usize = 3;
+    let tokens = |bytes: usize| u64::try_from(bytes.div_ceil(BYTES)).ok();
+    let came = || {
+        if !wire::is_stream(reply) {
+            return reply.body.len();
+        }
+        let events = sse::events(&reply.body);
+        events.iter().filter_map(|event| json::read(&event.data).ok()).map(|event| wire::said(&event)).sum()
+    };
+    Usage { input: said.input.or_else(|| tokens(sent)), output: said.output.or_else(|| tokens(came())), ..said }
+}
+
 /// True when a success that is no reply shows that no model was at work: a page for people, or an error in place of everything.
 pub fn is_free(reply: &HttpReply) -> bool {
     let first = if wire::is_stream(reply) {

@@ -18,13 +18,6 @@ pub fn cost(usage: &Usage, price: Option<&Price>) -> Option<f64> {
     Some(parts.iter().map(|(tokens, dollars)| tokens_as_number(*tokens) * dollars / MILLION).sum())
 }
 
-/// Dollars that are put aside for a reply that broke off and does not say what it took, by the bytes that were sent and came: a token is
-/// seldom less than one. None when the price is not known.
-pub fn guess(sent: usize, came: usize, price: Option<&Price>) -> Option<f64> {
-    let [input, output] = [sent, came].map(|bytes| u64::try_from(bytes).ok());
-    cost(&Usage { input, output, ..Usage::default() }, price)
-}
-
 #[expect(clippy::cast_precision_loss, reason = "tokens of a reply are far below 2^53")]
 fn tokens_as_number(tokens: u64) -> f64 {
     tokens as f64

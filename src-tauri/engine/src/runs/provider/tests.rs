@@ -340,7 +340,7 @@ proptest! {
 
 #[test]
 fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() {
-    use super::{is_free, usage_of};
+    use super::{guessed, is_free, usage_of};
     use crate::runs::spec::Provider::{Anthropic, OpenAi};
     let start = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"usage\":{\"input_tokens\":7,\"output_tokens\":1}}}\n\n";
     let delta =
@@ -363,6 +363,22 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
         let used = usage_of(provider, &reply).map(|usage| (usage.input, usage.output));
         assert_eq!(used, expected, "{provider:?} {body}");
         assert!(!is_free(&reply), "{body}");
+    }
+    // A guess fills in what is not said, by what was said and sent, not by how a stream packs it.
+    let text = "x".repeat(299);
+    let deltas =
+        format!(r#"data: {{"type":"content_block_delta","delta":{{"type":"text_delta","text":"{text}"}}}}"#) + "\n\n";
+    let openai = format!(r#"data: {{"id":"{text}","choices":[{{"delta":{{"content":"{text}"}}}}]}}"#) + "\n\n";
+    let guesses = [
+        (Anthropic, format!("{start}{deltas}{deltas}"), (Some(7), Some(200))),
+        (OpenAi, format!("{openai}{openai}data: {{\"cho"), (Some(1000), Some(200))),
+        (OpenAi, text, (Some(1000), Some(100))),
+        (OpenAi, chunk.to_owned(), (Some(7), Some(9))),
+    ];
+    for (provider, body, expected) in guesses {
+        let reply = reply(200, &body);
+        let guess = guessed(usage_of(provider, &reply).unwrap_or_default(), 3_000, &reply);
+        assert_eq!((guess.input, guess.output), expected, "{provider:?} {body}");
     }
     for free in ["<html>", r#"{"error":{"message":"no"}}"#, "event: error\ndata: {\"type\":\"error\",\"error\":{}}\n\n"]
     {

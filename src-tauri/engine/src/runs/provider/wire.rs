@@ -39,6 +39,30 @@ pub(super) fn words<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::text).filter(|text| !text.trim().is_empty())
 }
 
+/// How many bytes of text an event of a stream adds: what lies in a `delta`.
+pub(super) fn said(event: &Value) -> usize {
+    fn texts(value: &Value) -> usize {
+        match value {
+            Value::Text(text) => text.len(),
+            Value::List(items) => items.iter().map(texts).sum(),
+            Value::Map(entries) => {
+                let said = entries.iter().filter(|(key, _)| !matches!(key.text(), Some("type" | "role")));
+                said.map(|(_, value)| texts(value)).sum()
+            }
+            _ => 0,
+        }
+    }
+    match event {
+        Value::List(items) => items.iter().map(said).sum(),
+        Value::Map(entries) => {
+            let each =
+                |(key, value): &(Value, Value)| if key.text() == Some("delta") { texts(value) } else { said(value) };
+            entries.iter().map(each).sum()
+        }
+        _ => 0,
+    }
+}
+
 /// A setting that is `true` or `false`.
 pub(super) fn switched(model: &Model, name: &str) -> bool {
     matches!(model.setting(name), Some(Value::Bool(true)))

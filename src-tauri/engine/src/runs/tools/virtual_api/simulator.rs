@@ -1,6 +1,6 @@
 //! A model that stands in for APIs: what it is told, how often it is asked, and what its words mean. Owns the prompts.
 use super::{Call, Order, Style, VirtualSettings, Wires};
-use crate::runs::http::persist::{Failed, Sending};
+use crate::runs::http::persist::{Attempt, Failed, Sending};
 use crate::runs::http::retry::Rules;
 use crate::runs::provider::{self, Ask, HttpReply, HttpRequest, Stop, Usage};
 use crate::runs::setup::Setup;
@@ -8,6 +8,7 @@ use crate::runs::spec::{Model, Provider};
 use crate::runs::talk::Turn;
 use crate::runs::tools::Unusable;
 use std::fmt::Write as _;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::python_json::Py;
@@ -149,8 +150,15 @@ impl Simulator {
             stop,
         };
         // What is bought is kept in the cache, before anybody hears of it.
-        let kept = |_| async { Ok(()) };
         let sent = request.body.len();
+        let kept = |attempt: Arc<Attempt>| {
+            // What broke off is judged by nobody.
+            if let (Some(status), Some(_)) = (attempt.status, &attempt.error) {
+                let Attempt { headers, body, .. } = &*attempt;
+                self.lost(sent, &HttpReply { status, headers: headers.clone(), body: body.clone() });
+            }
+            async { Ok(()) }
+        };
         let decode =
             |reply: &HttpReply| provider::decode(self.model.provider, reply).inspect_err(|_| self.lost(sent, reply));
         let reply = sending.persist(decode, kept, |_| {}).await;
@@ -178,7 +186,7 @@ impl Simulator {
             let usage = provider::usage_of(self.model.provider, reply).unwrap_or_default();
             if let Some(payer) = &self.wires.payer {
                 let price = self.model.price.as_ref();
-                let guess = provider::price::guess(sent, reply.body.len(), price);
+                let guess = provider::price::cost(&provider::guessed(usage, sent, reply), price);
                 payer.loses(usage, provider::price::cost(&usage, price), guess);
             }
         }
