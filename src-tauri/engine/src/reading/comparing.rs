@@ -224,10 +224,10 @@ fn answers(
     match (first, answer) {
         (None, None) => (DiffKind::Absent, None),
         (Some(_), None) => (DiffKind::Missing, Some("no answer".to_owned())),
-        (None, Some(_)) => (DiffKind::Extra, Some("the first run has no answer".to_owned())),
+        (None, Some(_)) => (DiffKind::Extra, Some("the baseline has no answer".to_owned())),
         (Some(first), Some(answer)) if is_first || first == answer => (DiffKind::Same, None),
         (Some(first), Some(answer)) => {
-            let diff = diff::diff(first, answer, options);
+            let diff = diff::diff(first, answer, &Options { between: true, ..options.clone() });
             let kind = if diff.is_equal() { DiffKind::Alike } else { DiffKind::Changed };
             (kind, Some(diff.summary()))
         }

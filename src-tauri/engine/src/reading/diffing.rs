@@ -86,7 +86,7 @@ fn compare(
     if let Some(left) = left {
         notes.extend(lenient(left, "The answer on the left"));
         let other = left.run.answer.as_ref().map(|answer| &answer.value).ok_or(Unread::NoAnswer)?;
-        return Ok(Compared::of(other, answer, &options, notes));
+        return Ok(Compared::of(other, answer, &Options { between: true, ..options }, notes));
     }
     let asked = task::of(flow, row).ok_or(Unread::NoTask)?;
     let Some(expected) = asked.value(PartId::Expected) else {

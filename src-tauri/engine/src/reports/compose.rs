@@ -4,12 +4,16 @@ use super::notes;
 use super::page::{
     Amount, Cell, ClassLine, Estimate, FlakyLine, Group, Head, Page, Pair, Repeats, RunLine, StoredSum, TaskLine,
 };
+use super::words::named;
 use crate::results::query::ScoredRun;
 use crate::results::stored::{Stored, number};
 use crate::rows::{FailureClass, StoredResult, StoredSaid};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
-use touchstone_scoring::stats::{Amounts, Interval};
+use touchstone_scoring::stats::{Amounts, Interval, Known};
+
+/// What stands for the task of runs that name none.
+const NO_TASK: &str = "without a task";
 
 /// What a report is about, as whoever asks for it knows it.
 pub(crate) struct About {
@@ -48,7 +52,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
     Page {
         head: head(about, runs, &all),
         groups: standing.groups.iter().map(group).collect(),
-        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing)).collect(),
+        pairs: pairings.iter().filter_map(|pairing| pair(pairing, &standing, &names)).collect(),
         tasks: tasks(&standing, &names),
         queries: Vec::new(),
         stored: stored_sums(&standing, (&all, runs), stored),
@@ -102,8 +106,8 @@ fn estimate(value: f64, interval: Option<Interval>) -> Estimate {
 
 fn amount(amounts: &Amounts) -> Option<Amount> {
     let known = amounts.of_known?;
-    let (sum, mean, median, ninetieth) = (known.sum, known.mean, known.median, known.ninetieth);
-    Some(Amount { known: amounts.known, sum, mean, median, ninetieth })
+    let Known { sum, mean, median, ninetieth, most, .. } = known;
+    Some(Amount { known: amounts.known, sum, mean, median, ninetieth, most })
 }
 
 fn group(group: &standing::Group<'_>) -> Group {
@@ -134,7 +138,7 @@ fn group(group: &standing::Group<'_>) -> Group {
     }
 }
 
-fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair> {
+fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<Pair> {
     let (group, baseline) = (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
     let count = pairing.score.map(|effect| effect.count);
     Some(Pair {
@@ -148,9 +152,10 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair
         p_score: pairing.score.and_then(|effect| effect.p).map(|it| it.p),
         p_pass: pairing.passes.as_ref().and_then(|passes| passes.p),
         detectable: pairing.score.and_then(|effect| effect.detectable).filter(|least| *least <= 1.0),
-        unpaired: pairing.unpaired.iter().map(|row| row.key.label()).collect(),
+        outcome: standing::outcome(pairing).to_owned(),
+        unpaired: pairing.unpaired.iter().map(|row| row_name(row.key, names)).collect(),
         doubtful: !pairing.doubts.is_empty(),
-        sentences: standing::sentences(pairing, &group.column, &baseline.column),
+        sentences: standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names)),
     })
 }
 
@@ -158,6 +163,11 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>) -> Option<Pair
 fn variation(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<String> {
     let name = names.get(&key).copied().or(key.name);
     name.map(str::to_owned).or_else(|| key.variation.map(|number| format!("variation {number}")))
+}
+
+/// What a row is called, as in the table of tasks.
+fn row_name(key: RowKey<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> String {
+    named(key.task.unwrap_or(NO_TASK), variation(key, names).as_deref())
 }
 
 fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<TaskLine> {
@@ -179,7 +189,7 @@ fn tasks(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Tas
         }
     }
     let line = |(key, cells): (RowKey<'_>, Vec<Cell>)| TaskLine {
-        task: key.task.unwrap_or("without a task").to_owned(),
+        task: key.task.unwrap_or(NO_TASK).to_owned(),
         variation: variation(key, names),
         cells,
     };
@@ -204,7 +214,7 @@ fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fla
     rows.filter(|(_, row)| row.flaky)
         .map(|(group, row)| FlakyLine {
             group: group.column.label(),
-            task: row.key.task.unwrap_or("without a task").to_owned(),
+            task: row.key.task.unwrap_or(NO_TASK).to_owned(),
             variation: variation(row.key, names),
             passed: row.passed,
             decided: row.decided,

@@ -56,12 +56,12 @@ fn groups(out: &mut String, page: &Page) {
     // As in HTML: without repeats there is nothing to say.
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let of_repeats = |cells: [String; 2]| if repeats { cells.to_vec() } else { Vec::new() };
-    let before =
-        ["System", "Model", "Runs", "Scored", "Errors", "Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned);
-    let after = ["Tokens", "Cost", "Time, median"].map(str::to_owned);
+    let before = ["System", "Model", "Runs", "Scored", "Errors", "Other", "Score (95 %)", "Passed", "Rate (95 %)"]
+        .map(str::to_owned);
+    let after = ["Tokens a run", "Cost a run", "Cost in all", "Time, median", "Longest"].map(str::to_owned);
     row(out, before.into_iter().chain(of_repeats(words::repeats_heads(groups))).chain(after));
     let right = |count: usize| std::iter::repeat_n("--:", count);
-    row(out, ["---", "---"].into_iter().chain(right(if repeats { 11 } else { 9 })));
+    row(out, ["---", "---"].into_iter().chain(right(if repeats { 14 } else { 12 })));
     for group in groups {
         let before = [
             plain(group.system.as_deref()),
@@ -69,14 +69,17 @@ fn groups(out: &mut String, page: &Page) {
             group.runs.to_string(),
             group.scored.to_string(),
             group.errors.to_string(),
+            words::others(group).to_string(),
             words::estimate(group.score),
             words::share(group.passed, group.decided),
             words::estimate(group.rate),
         ];
         let after = [
-            words::sum(group.tokens, group.runs, words::tokens),
-            words::sum(group.cost, group.runs, words::money),
+            words::mean(group.tokens, group.runs, words::tokens),
+            words::mean(group.cost, group.runs, words::money),
+            group.cost.map_or_else(|| NONE.to_owned(), |cost| words::money(cost.sum)),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
+            group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most)),
         ];
         let of_k = |share: fn(Repeats) -> f64| {
             let said = |it: Repeats| {
@@ -120,7 +123,7 @@ fn pairs(out: &mut String, page: &Page) {
         );
     }
     for pair in &page.pairs {
-        let _ = writeln!(out, "\n### {}\n", escaped(&pair.name));
+        let _ = writeln!(out, "\n### {}: {}\n", escaped(&pair.name), pair.outcome);
         for sentence in &pair.sentences {
             let _ = writeln!(out, "- {}", escaped(sentence));
         }
@@ -135,7 +138,7 @@ fn tasks(out: &mut String, page: &Page) {
     row(out, std::iter::once("Task".to_owned()).chain(page.groups.iter().map(|group| escaped(&group.name))));
     row(out, std::iter::once("---").chain(page.groups.iter().map(|_| "--:")));
     for task in &page.tasks {
-        let name = task.variation.as_ref().map_or_else(|| task.task.clone(), |v| format!("{} · {v}", task.task));
+        let name = words::named(&task.task, task.variation.as_deref());
         let cells = task.cells.iter().map(|cell| {
             let sign = Tone::of(cell).map_or_else(String::new, |tone| format!("{} ", tone.sign()));
             let mut text = format!("{sign}{}", words::score(cell.score));

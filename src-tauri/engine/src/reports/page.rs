@@ -128,6 +128,8 @@ pub(crate) struct Amount {
     pub(crate) median: f64,
     /// Nine of ten are below it.
     pub(crate) ninetieth: f64,
+    /// None is above it.
+    pub(crate) most: f64,
 }
 
 /// A group against the baseline, over the variations that both have.
@@ -147,6 +149,8 @@ pub(crate) struct Pair {
     pub(crate) p_pass: Option<f64>,
     /// The smallest difference of scores that this many pairs would have shown four times in five.
     pub(crate) detectable: Option<f64>,
+    /// What came of it, in a few words.
+    pub(crate) outcome: String,
     /// Variations for which only one side has a score, and why.
     pub(crate) unpaired: Vec<String>,
     /// True when something besides the systems differs.

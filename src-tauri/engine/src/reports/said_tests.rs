@@ -22,7 +22,7 @@ fn a_report_says_of_whom_it_is_and_what_became_of_all_runs() {
     for format in [ReportFormat::Markdown, ReportFormat::Html] {
         let text = write(&page, format, None).unwrap();
         assert!(text.contains("1\u{202f}234 runs of 1 task, with 1 system and 2 models."), "{text}");
-        let stand = "1\u{202f}200 of 1\u{202f}234; 1 ended in an error and is counted apart; 30 have not ended; 3 have no score";
+        let stand = "1\u{202f}200 of 1\u{202f}234; 1 ended in an error and is counted apart; 30 have not ended; 3 ended without a score or cannot be read";
         assert!(text.contains(stand), "{text}");
     }
 }
@@ -45,5 +45,5 @@ fn a_cell_says_without_colour_how_good_it_is() {
         assert_eq!(Tone::of(&cell), tone, "{cell:?}");
     }
     let html = write(&page("plain", Vec::new()), ReportFormat::Html, None).unwrap();
-    assert!(html.contains("<span class=\"part\">◐ 0.50</span>") && html.contains("✓ right, ◐ part right, ✕ wrong"));
+    assert!(html.contains("<span class=\"part\">◐ 0.50</span>") && html.contains("◐ partly right;"));
 }

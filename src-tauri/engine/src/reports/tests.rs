@@ -34,8 +34,15 @@ fn group(system: &str, model: &str, score: f64) -> Group {
         decided: 9,
         rate: Some(estimate(0.78)),
         repeats: Some(Repeats { k: 3, any: 0.9, all: 0.6, rows: 11, of: 18 }),
-        tokens: Some(Amount { known: 10, sum: 123_456.0, mean: 12_345.6, median: 12_000.0, ninetieth: 20_000.0 }),
-        cost: Some(Amount { known: 8, sum: 0.5, mean: 0.05 + score, median: 0.05, ninetieth: 0.1 }),
+        tokens: Some(Amount {
+            known: 10,
+            sum: 123_456.0,
+            mean: 12_345.6,
+            median: 12_000.0,
+            ninetieth: 20_000.0,
+            most: 20_500.0,
+        }),
+        cost: Some(Amount { known: 8, sum: 0.5, mean: 0.05 + score, median: 0.05, ninetieth: 0.1, most: 0.11 }),
         seconds: None,
     }
 }
@@ -104,6 +111,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             p_score: Some(0.04),
             p_pass: None,
             detectable: Some(0.3),
+            outcome: "worse".to_owned(),
             unpaired: vec![word.to_owned()],
             sentences: vec![word.to_owned()],
             doubtful: true,
@@ -210,7 +218,7 @@ fn markdown() -> (String, String) {
 
 #[test]
 fn markdown_begins_with_what_it_comes_to() {
-    insta::assert_snapshot!(markdown().0, @r#"
+    insta::assert_snapshot!(markdown().0, @r"
     # plain
 
     10 runs of 2 tasks, with 2 systems and 2 models. Scored: 9 of 10; 1 ended in an error and is counted apart. Folder plain, 2025-01-20 12:00 UTC.
@@ -223,10 +231,10 @@ fn markdown_begins_with_what_it_comes_to() {
 
     ## Summary
 
-    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens | Cost | Time, median |
-    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 123 456 | $0.5000 (of 8/10) | – |
+    | System | Model | Runs | Scored | Errors | Other | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
+    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | 10 | 9 | 1 | 0 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | $0.5000 | – | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | $0.5000 | – | – |
 
     ## Comparison with plain
 
@@ -234,18 +242,18 @@ fn markdown_begins_with_what_it_comes_to() {
     | --- | --: | --: | --: | --: | --: | --: |
     | plain | 9 | 1 / 5 / 3 | −0.20 (−0.30 to −0.10) | 0.040 | – | 0.30 |
 
-    ### plain
+    ### plain: worse
 
     - plain
-    "#);
+    ");
 }
 
 #[test]
 fn markdown_reads_as_tables() {
-    insta::assert_snapshot!(markdown().1, @r#"
+    insta::assert_snapshot!(markdown().1, @r"
     ## Tasks
 
-    ✓ right, ◐ part right, ✕ wrong; the mean score, and how many runs passed where there are several.
+    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50. Beside it the mean score, and how many runs passed where there are several.
 
     | Task | plain/claude | tool\_calling/plain |
     | --- | --: | --: |
@@ -285,7 +293,7 @@ fn markdown_reads_as_tables() {
     Intervals are of 95 %.
 
     Made by Touchstone 0.1.0.
-    "#);
+    ");
 }
 
 #[test]

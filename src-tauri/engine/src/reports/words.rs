@@ -7,17 +7,26 @@ use std::collections::BTreeSet;
 /// What stands where nothing is known.
 pub(super) const NONE: &str = "–";
 
-/// A score: `0.87`.
+/// A score: `0.87`. Halves are rounded up, as on screen, and nothing is 1 or 0 that is not.
 pub(super) fn score(value: Option<f64>) -> String {
-    value.map_or_else(|| NONE.to_owned(), |value| format!("{value:.2}"))
+    let Some(value) = value else { return NONE.to_owned() };
+    // Halves of a hundredth that a number can hold are eighths.
+    let half = if (value * 8.0).fract() == 0.0 { 1e-9 } else { 0.0 };
+    match format!("{:.2}", value + half).as_str() {
+        "1.00" if value < 1.0 => ">0.99".to_owned(),
+        "0.00" if value > 0.0 => "<0.01".to_owned(),
+        text => text.to_owned(),
+    }
 }
 
 /// A score with its interval: `0.87 (0.71–0.96)`.
 pub(super) fn estimate(estimate: Option<Estimate>) -> String {
     match estimate {
         None => NONE.to_owned(),
-        Some(Estimate { value, low: Some(low), high: Some(high) }) => format!("{value:.2} ({low:.2}–{high:.2})"),
-        Some(Estimate { value, .. }) => format!("{value:.2}"),
+        Some(Estimate { value, low: Some(low), high: Some(high) }) => {
+            format!("{} ({low:.2}–{high:.2})", score(Some(value)))
+        }
+        Some(Estimate { value, .. }) => score(Some(value)),
     }
 }
 
@@ -93,6 +102,11 @@ fn shared_tries(groups: &[Group]) -> Option<u64> {
     all.first().copied().filter(|_| all.len() == 1)
 }
 
+/// A task with the variation that is meant.
+pub(super) fn named(task: &str, variation: Option<&str>) -> String {
+    variation.map_or_else(|| task.to_owned(), |variation| format!("{task} · {variation}"))
+}
+
 /// What a report is of: `48 runs of 12 tasks, with 2 systems and 3 models`.
 pub(super) fn who(page: &Page) -> String {
     let different = |of: fn(&Group) -> Option<&str>| page.groups.iter().filter_map(of).collect::<BTreeSet<_>>().len();
@@ -112,7 +126,7 @@ pub(super) fn standing(head: &Head) -> String {
     let others = [
         (errors, are(errors, "ended in an error and is counted apart", "ended in an error and are counted apart")),
         (not_ended, are(not_ended, "has not ended", "have not ended")),
-        (unscored, are(unscored, "has no score", "have no score")),
+        (unscored, are(unscored, "ended without a score or cannot be read", "ended without a score or cannot be read")),
     ];
     let told = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
     format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
@@ -155,8 +169,8 @@ impl Tone {
 }
 
 /// What the signs mean.
-pub(super) const SIGNS: &str =
-    "✓ right, ◐ part right, ✕ wrong; the mean score, and how many runs passed where there are several.";
+pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50. Beside it the mean \
+     score, and how many runs passed where there are several.";
 
 const RIGHT_FROM: f64 = 0.95;
 const WRONG_BELOW: f64 = 0.5;
@@ -200,13 +214,18 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// The sum of an amount; told apart when not every run says it.
-pub(super) fn sum(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
+/// An amount of a run on average; told apart when not every run says it.
+pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> String) -> String {
     match amount {
         None => NONE.to_owned(),
-        Some(amount) if amount.known < runs => format!("{} (of {})", write(amount.sum), share(amount.known, runs)),
-        Some(amount) => write(amount.sum),
+        Some(amount) if amount.known < runs => format!("{} (of {})", write(amount.mean), share(amount.known, runs)),
+        Some(amount) => write(amount.mean),
     }
+}
+
+/// How many runs have no score and did not fail: they have not ended, or ended without one.
+pub(super) const fn others(group: &Group) -> u64 {
+    group.not_ended + group.unscored
 }
 
 /// What went wrong, in words.
@@ -333,7 +352,9 @@ mod tests {
         assert_eq!([money(0.01234), money(2.5), money(1234.5)], ["$0.0123", "$2.50", "$1234"]);
         assert_eq!([seconds(3.21), seconds(125.4), seconds(7_300.0)], ["3.2 s", "2 min 05 s", "2 h 01 min"]);
         assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
-        let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0 };
-        assert_eq!(sum(Some(amount), 3, money), "$5.00 (of 2/3)");
+        let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
+        assert_eq!(mean(Some(amount), 3, money), "$2.50 (of 2/3)");
+        let scores = [0.625, 0.125, 0.615, 0.5, 1.0, 0.0, 0.9951, 0.0049, 0.999_999_9].map(|it| score(Some(it)));
+        assert_eq!(scores, ["0.63", "0.13", "0.61", "0.50", "1.00", "0.00", ">0.99", "<0.01", ">0.99"]);
     }
 }

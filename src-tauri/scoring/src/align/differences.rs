@@ -114,7 +114,7 @@ fn compare(left: &Part, right: &Part, owns: [Own<'_>; 2]) -> Difference {
     let (summary, coarse) = match (&left.value, &right.value) {
         (Value::Text(_), Value::Text(_)) => (None, false),
         (a, b) => {
-            let diff = diff::diff(a, b, &Options { budget: WORK, ..Options::default() });
+            let diff = diff::diff(a, b, &Options { budget: WORK, between: true, ..Options::default() });
             (Some(diff.summary()), diff.coarse)
         }
     };
@@ -231,7 +231,7 @@ mod tests {
         sql Alike [-SELECT-]{+select+} a[- FROM-]{+  from+} t{+;+}
         error Extra {+late+}
         limit Missing [-10-]
-        result Changed (1 of 2 rows right, 1 field differs: n 5 → 7, 1 moved: #1 (1 → 2)) [
+        result Changed (1 of 2 rows the same, 1 field differs: n 5 → 7, 1 moved: #1 (1 → 2)) [
           {
             "id": [-1-]{+2+},
             "n": [-5-]{+6+}

@@ -20,7 +20,7 @@ pub(super) fn compare<'a>(expected: &'a Value, actual: &'a Value, options: &Opti
     let root = comparing.node(expected, actual);
     let counts = counts::of(&root, options);
     let key_not_there = if comparing.key == Key::NotThere { options.key.clone() } else { None };
-    Diff { root, counts, coarse: comparing.budget.coarse, key_not_there }
+    Diff { root, counts, coarse: comparing.budget.coarse, key_not_there, between: options.between }
 }
 
 struct Comparing<'o> {
@@ -181,5 +181,5 @@ fn too_deep<'a>(expected: &'a Value, actual: &'a Value, options: &Options) -> Di
     };
     let root = Node::Leaf(Box::new(leaf));
     let counts = counts::of(&root, options);
-    Diff { root, counts, coarse: true, key_not_there: None }
+    Diff { root, counts, coarse: true, key_not_there: None, between: options.between }
 }

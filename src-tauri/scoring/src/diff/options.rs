@@ -20,6 +20,8 @@ pub struct Options {
     pub extra_fields: ExtraFields,
     /// What the same day means that is written otherwise.
     pub dates: Dates,
+    /// True when the first value is nothing that was expected, only another one: nothing is right or wrong then.
+    pub between: bool,
     /// Steps of work after which the rest is compared coarsely. A step takes some nanoseconds.
     pub budget: u64,
 }
@@ -35,6 +37,7 @@ impl Default for Options {
             ignore: Vec::new(),
             extra_fields: ExtraFields::default(),
             dates: Dates::default(),
+            between: false,
             budget: 60_000_000,
         }
     }

@@ -15,19 +15,50 @@ const WORK: u64 = 20_000_000;
 /// A name of a field is not longer than this.
 const PATH: usize = 40;
 /// How many examples are given, and how long each value may be, from the most to the least.
-const DETAIL: [Detail; 6] = [
-    Detail { examples: 3, width: 40 },
-    Detail { examples: 3, width: 24 },
-    Detail { examples: 2, width: 16 },
-    Detail { examples: 1, width: 24 },
-    Detail { examples: 1, width: 12 },
-    Detail { examples: 0, width: 8 },
-];
+const DETAIL: [(usize, usize); 6] = [(3, 40), (3, 24), (2, 16), (1, 24), (1, 12), (0, 8)];
 
 #[derive(Clone, Copy)]
 struct Detail {
     examples: usize,
     width: usize,
+    voice: &'static Voice,
+}
+
+/// What the two sides are to each other.
+struct Voice {
+    right: &'static str,
+    changed: &'static str,
+    missing: &'static str,
+    extra: &'static str,
+}
+
+const EXPECTED: Voice = Voice { right: "right", changed: "wrong", missing: "missing", extra: "extra" };
+const BETWEEN: Voice = Voice { right: "the same", changed: "differs", missing: "gone", extra: "new" };
+
+impl Voice {
+    fn of(between: bool) -> &'static Self {
+        if between { &BETWEEN } else { &EXPECTED }
+    }
+
+    fn is_between(&self) -> bool {
+        self.right == BETWEEN.right
+    }
+
+    fn word(&self, what: What) -> &'static str {
+        match what {
+            What::Changed => self.changed,
+            What::Missing => self.missing,
+            What::Extra => self.extra,
+        }
+    }
+}
+
+/// What a difference is.
+#[derive(Clone, Copy)]
+enum What {
+    Changed,
+    Missing,
+    Extra,
 }
 
 impl Diff<'_> {
@@ -42,9 +73,10 @@ impl Diff<'_> {
         });
         let coarse = coarse.to_owned() + &key;
         let room = LONGEST - coarse.chars().count();
-        let line = |detail: &Detail| write(&told, *detail) + &also;
-        let fits = DETAIL.iter().map(line).find(|line| line.chars().count() <= room);
-        fits.unwrap_or_else(|| cut(&line(&DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
+        let voice = Voice::of(self.between);
+        let line = |(examples, width)| write(&told, Detail { examples, width, voice }) + &also;
+        let fits = DETAIL.into_iter().map(line).find(|line| line.chars().count() <= room);
+        fits.unwrap_or_else(|| cut(&line(DETAIL[DETAIL.len() - 1]), room - 1)) + &coarse
     }
 
     /// True when something of it was compared coarsely: the alignment, or the words of the text that it is.
@@ -73,13 +105,13 @@ fn is_coarse(told: &Told<'_>) -> bool {
 }
 
 /// What differs in a part of a value, in a few words.
-pub(super) fn of_part(node: &Node<'_>) -> String {
-    write(&Told::of(node), Detail { examples: 1, width: 24 })
+pub(super) fn of_part(node: &Node<'_>, between: bool) -> String {
+    write(&Told::of(node), Detail { examples: 1, width: 24, voice: Voice::of(between) })
 }
 
 fn write(told: &Told<'_>, detail: Detail) -> String {
     match told {
-        Told::Right { count, noun } => all_right(*count, noun),
+        Told::Right { count, noun } => all_right(*count, noun, detail.voice),
         Told::Equal(value) => format!("equal: {}", brief(value, detail.width.max(12))),
         Told::Leaf { leaf, words } => of_leaf(leaf, words.map(|(words, _)| words), detail),
         Told::Fields(fields) => of_fields(fields, detail),
@@ -87,8 +119,9 @@ fn write(told: &Told<'_>, detail: Detail) -> String {
     }
 }
 
-fn all_right(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 of 1 {noun} right") } else { format!("all {} right", counted(count, noun)) }
+fn all_right(count: usize, noun: &str, voice: &Voice) -> String {
+    let right = voice.right;
+    if count == 1 { format!("1 of 1 {noun} {right}") } else { format!("all {} {right}", counted(count, noun)) }
 }
 
 /// `words` is how many words a text lost and gained.
@@ -103,11 +136,17 @@ fn of_leaf(leaf: &Leaf<'_>, words: Option<(usize, usize)>, detail: Detail) -> St
                 Value::List(_) | Value::Map(_) | Value::Null => shown.to_owned(),
                 value => format!("{} {shown}", kind_name(value)),
             };
-            format!("{} was expected, and {} came", kind(&leaf.expected, &expected), kind(&leaf.actual, &actual))
+            let (expected, actual) = (kind(&leaf.expected, &expected), kind(&leaf.actual, &actual));
+            if detail.voice.is_between() {
+                format!("{expected} there, {actual} here")
+            } else {
+                format!("{expected} was expected, and {actual} came")
+            }
         }
         (Value::Text(a), Value::Text(b)) if a.chars().count().max(b.chars().count()) > width => match words {
             Some((removed, added)) if leaf.remark.is_none() => {
-                format!("the text differs: {} missing, {} extra", counted(removed, "word"), counted(added, "word"))
+                let Voice { missing, extra, .. } = detail.voice;
+                format!("the text differs: {} {missing}, {} {extra}", counted(removed, "word"), counted(added, "word"))
             }
             _ => format!("the text differs{note}"),
         },
@@ -141,8 +180,9 @@ fn words(leaf: &Leaf<'_>) -> ((usize, usize), bool) {
 }
 
 fn of_fields(fields: &Fields<'_>, detail: Detail) -> String {
-    let mut parts = vec![format!("{} of {} right", fields.right, counted(fields.expected, "field"))];
-    for (names, word) in [(&fields.missing, "missing"), (&fields.extra, "extra")] {
+    let Voice { right, missing, extra, .. } = detail.voice;
+    let mut parts = vec![format!("{} of {} {right}", fields.right, counted(fields.expected, "field"))];
+    for (names, word) in [(&fields.missing, missing), (&fields.extra, extra)] {
         if !names.is_empty() {
             let shown: Vec<String> = names.iter().take(detail.examples).map(|name| cut(name, PATH)).collect();
             parts.push(format!("{} {word}{}", names.len(), few(" (", &shown, names.len(), ")")));
@@ -162,21 +202,28 @@ fn of_fields(fields: &Fields<'_>, detail: Detail) -> String {
 fn of_rows(rows: &Rows<'_>, detail: Detail) -> String {
     let Rows { noun, expected, right, equal, .. } = *rows;
     let (missing, extra, moved) = (rows.missing.count, rows.extra.count, rows.moved.count);
-    let head = if expected == 0 {
+    let voice = detail.voice;
+    let head = if expected == 0 && voice.is_between() {
+        return format!("{} here, none there", counted(extra, noun));
+    } else if expected == 0 {
         return format!("no {noun}s were expected, and {extra} came");
     } else if missing == expected && extra == 0 {
-        let none = format!("none of {expected} {noun}s is there");
-        return if expected == 1 { format!("the only {noun} is missing") } else { none };
+        let none = if voice.is_between() {
+            format!("all {expected} {noun}s are {}", voice.missing)
+        } else {
+            format!("none of {expected} {noun}s is there")
+        };
+        return if expected == 1 { format!("the only {noun} is {}", voice.missing) } else { none };
     } else if right == expected && extra == 0 {
-        return all_right(expected, noun);
+        return all_right(expected, noun, voice);
     } else if equal == expected && (moved > 0 || !rows.reordered.is_empty()) {
         if expected == 1 { format!("the {noun} is there") } else { format!("all {expected} {noun}s are there") }
     } else {
-        format!("{right} of {} right", counted(expected, noun))
+        format!("{right} of {} {}", counted(expected, noun), voice.right)
     };
     let name = |row: &Name<'_>| row.write(detail.width);
     let mut parts = vec![head];
-    for (some, word) in [(&rows.missing, "missing"), (&rows.extra, "extra")] {
+    for (some, word) in [(&rows.missing, voice.missing), (&rows.extra, voice.extra)] {
         if some.count > 0 {
             let names: Vec<String> = some.first.iter().take(detail.examples).map(name).collect();
             parts.push(format!("{} {word}{}", some.count, few(" (", &names, some.count, ")")));
@@ -220,18 +267,21 @@ fn inside(groups: &Groups<'_>, noun: &str, detail: Detail) -> Option<String> {
                 format!("1 {what} differs: {}", of_changed(items.unwrap_or(&only.path), leaf, detail))
             }
             (Some(_), _) => "1 field differs".to_owned(),
-            (None, Some(list)) => format!("1 item of {} {}", list_name(list), only.word),
-            (None, None) => format!("1 field {}: {}", only.word, cut(&only.path, PATH)),
+            (None, Some(list)) => format!("1 item of {} {}", list_name(list), detail.voice.word(only.what)),
+            (None, None) => format!("1 field {}: {}", detail.voice.word(only.what), cut(&only.path, PATH)),
         }),
         many => {
             let told = |group: &Group<'_>| match (group.first.first(), group.items_of()) {
                 (Some(leaf), items) if group.count == 1 => of_changed(items.unwrap_or(&group.path), leaf, detail),
                 (_, Some(list)) => {
-                    let items = format!("{} of {} {}", counted(group.count, "item"), list_name(list), group.word);
+                    let word = detail.voice.word(group.what);
+                    let items = format!("{} of {} {word}", counted(group.count, "item"), list_name(list));
                     if group.count == 1 { items } else { format!("{items} in {}", counted(group.rows, noun)) }
                 }
-                _ if group.count == 1 => format!("{} {}", cut(&group.path, PATH), group.word),
-                _ => format!("{} {} in {}", cut(&group.path, PATH), group.word, counted(group.rows, noun)),
+                _ => {
+                    let told = format!("{} {}", cut(&group.path, PATH), detail.voice.word(group.what));
+                    if group.count == 1 { told } else { format!("{told} in {}", counted(group.rows, noun)) }
+                }
             };
             let told: Vec<String> = many.iter().take(detail.examples).map(told).collect();
             let items = many.iter().filter(|group| group.items_of().is_some()).count();
@@ -280,11 +330,11 @@ fn few(open: &str, shown: &[String], all: usize, close: &str) -> String {
     format!("{open}{}{more}{close}", shown.join(", "))
 }
 
-/// The word for what a difference is, among many.
-fn word(kind: &DifferenceKind<'_>) -> &'static str {
+/// What a difference is, among many.
+fn what(kind: &DifferenceKind<'_>) -> What {
     match kind {
-        DifferenceKind::Changed(_) => "wrong",
-        DifferenceKind::Missing(_) => "missing",
-        DifferenceKind::Extra(_) => "extra",
+        DifferenceKind::Changed(_) => What::Changed,
+        DifferenceKind::Missing(_) => What::Missing,
+        DifferenceKind::Extra(_) => What::Extra,
     }
 }

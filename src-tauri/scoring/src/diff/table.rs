@@ -18,6 +18,7 @@ pub struct Table<'a> {
     /// Its columns: expected ones in their order, extra ones after them.
     pub columns: Vec<Column<'a>>,
     rows: Rows<'a>,
+    between: bool,
     at: HashMap<Cow<'a, str>, usize>,
 }
 
@@ -80,7 +81,7 @@ impl<'a> Table<'a> {
             }
             node => (None, rows(node)?),
         };
-        let mut table = Table { of, columns: Vec::new(), rows, at: HashMap::new() };
+        let mut table = Table { of, columns: Vec::new(), rows, between: diff.between, at: HashMap::new() };
         table.find_columns();
         Some(table)
     }
@@ -144,10 +145,10 @@ impl<'a> Table<'a> {
             Sides::Both(Node::Same(value)) => self.fill_one(cells, value, Kind::Same),
             Sides::Both(Node::Map(fields)) => {
                 for field in fields {
-                    self.put(cells, &super::words(&field.key), cell(&field.sides, field.counts));
+                    self.put(cells, &super::words(&field.key), cell(&field.sides, field.counts, self.between));
                 }
             }
-            Sides::Both(_) => self.put(cells, ITSELF, cell(&row.sides, true)),
+            Sides::Both(_) => self.put(cells, ITSELF, cell(&row.sides, true, self.between)),
         }
     }
 
@@ -286,7 +287,7 @@ fn one(value: &Value, kind: Kind) -> TableCell<'_> {
     TableCell { kind, left, right, note: None }
 }
 
-fn cell<'a>(sides: &'a Sides<'a>, counts: bool) -> TableCell<'a> {
+fn cell<'a>(sides: &'a Sides<'a>, counts: bool, between: bool) -> TableCell<'a> {
     let mut cell = match sides {
         Sides::Missing(value) => one(value, Kind::Missing),
         Sides::Extra(value) => one(value, Kind::Extra),
@@ -301,7 +302,7 @@ fn cell<'a>(sides: &'a Sides<'a>, counts: bool) -> TableCell<'a> {
             kind: node.kind(),
             left: Some(Cow::Owned(node.side(Side::Expected))),
             right: Some(Cow::Owned(node.side(Side::Actual))),
-            note: Some(super::summary::of_part(node)),
+            note: Some(super::summary::of_part(node, between)),
         },
     };
     if !counts {

@@ -14,6 +14,8 @@ pub struct Diff<'a> {
     pub coarse: bool,
     /// The key that was asked for, when rows had to find each other without it because they lack it.
     pub key_not_there: Option<Vec<String>>,
+    /// The first value is nothing that was expected, only another one.
+    pub between: bool,
 }
 
 /// Two values that belong together.

@@ -20,11 +20,11 @@ pub struct Group<'a> {
     pub rows: Vec<Row<'a>>,
     /// What one try more or less would change; empty when nothing was run twice or nobody decides what passes.
     pub tries: Vec<AtK>,
-    /// Tokens of all runs that ended.
+    /// Tokens of all runs that ended or wait.
     pub tokens: Amounts,
-    /// Dollars of all runs that ended.
+    /// Dollars of all runs that ended or wait.
     pub cost: Amounts,
-    /// Seconds of all runs that ended.
+    /// Seconds of all runs that ended; one that waits has not.
     pub seconds: Amounts,
 }
 
@@ -74,17 +74,18 @@ impl<'a> Group<'a> {
             all.filter(|run| !matches!(run.end, End::Running | End::Damaged))
         };
         // What is no amount, or less than nothing, is not known.
-        let amounts = |of: fn(&Counted<'a>) -> Option<f64>| {
-            Amounts::of(ended().map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0))).unwrap_or_default()
+        let amounts = |counts: &dyn Fn(&Counted<'a>) -> bool, of: fn(&Counted<'a>) -> Option<f64>| {
+            let runs = ended().filter(|run| counts(run));
+            Amounts::of(runs.map(|run| of(run).filter(|it| it.is_finite() && *it >= 0.0))).unwrap_or_default()
         };
         Self {
             column,
             cell: Cell::of(runs, &places, Resampling::default()),
             tries: tries(&rows),
             rows,
-            tokens: amounts(|run| run.tokens.map(crate::stats::float)),
-            cost: amounts(|run| run.cost),
-            seconds: amounts(|run| run.seconds),
+            tokens: amounts(&|_| true, |run| run.tokens.map(crate::stats::float)),
+            cost: amounts(&|_| true, |run| run.cost),
+            seconds: amounts(&|run| run.end != End::Waiting, |run| run.seconds),
             runs: places,
         }
     }

@@ -10,6 +10,9 @@ use std::collections::BTreeSet;
 /// With fewer that stand for themselves, all of them differing one way is still more probable by chance than 5 %.
 pub(super) const FEWEST_UNITS: u64 = 6;
 
+/// With fewer, what a test of scores could have shown hangs on which tasks tie more than on how much they differ, so it is not said.
+pub(super) const FEWEST_TOLD: u64 = 12;
+
 /// One group against the baseline. Differences are always its value minus that of the baseline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing<'a> {
@@ -69,7 +72,7 @@ pub struct Effect {
     pub count: WinTieLoss,
     /// What is shown, at 5 %.
     pub shown: Tendency,
-    /// The smallest difference that would probably have been shown; none when there are too few units to show any.
+    /// The smallest difference that would probably have been shown; none when there are too few units to tell.
     pub detectable: Option<f64>,
 }
 
@@ -223,9 +226,11 @@ fn effect<'a>(
     let clusters = Clusters::gather(units.zip(differences.iter().copied()))?;
     let tasks: BTreeSet<_> = pairs.iter().map(|(key, ..)| key.task).collect();
     let p = (clusters.clusters() > 1).then(|| sign_flips(&clusters, Resampling::default()));
-    let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_UNITS);
+    let error = clusters.standard_error().filter(|_| clusters.clusters() >= FEWEST_TOLD);
     let (level, power) = (Level::default(), Power::default());
     let difference = clusters.mean();
+    let shown = shown(p.map(|it| it.p), difference, better, level);
+    let detectable = error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power));
     Some(Effect {
         value: side(|pair| pair.1)?,
         baseline: side(|pair| pair.2)?,
@@ -236,9 +241,14 @@ fn effect<'a>(
         tasks: count(tasks.len()),
         units: clusters.clusters(),
         count: WinTieLoss::of(&differences, better)?,
-        shown: shown(p.map(|it| it.p), difference, better, level),
-        detectable: error.and_then(|error| detectable_mean_difference(error, clusters.clusters(), power)),
+        shown,
+        detectable: believable(detectable, difference, shown),
     })
+}
+
+/// What was observed and not shown is no difference that would have been shown.
+fn believable(detectable: Option<f64>, difference: f64, shown: Tendency) -> Option<f64> {
+    detectable.filter(|least| shown != Tendency::Unclear || difference.abs() < *least)
 }
 
 fn shown(p: Option<f64>, difference: f64, better: Better, level: Level) -> Tendency {
@@ -266,6 +276,8 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
     }
     let difference = table.difference()?;
     let p = (units.len() > 1).then_some(mcnemar);
+    let shown = shown(p, difference, Better::Higher, Level::default());
+    let detectable = detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default());
     Some(PairedPassing {
         table,
         difference,
@@ -273,8 +285,8 @@ fn passing(both: &[Both<'_, '_>], tasks: Tasks) -> Option<PairedPassing> {
         p,
         mcnemar,
         by_task,
-        shown: shown(p, difference, Better::Higher, Level::default()),
-        detectable: detectable_rate_difference(count(decided.len()), table.discordant_share()?, Power::default()),
+        shown,
+        detectable: believable(detectable, difference, shown),
     })
 }
 

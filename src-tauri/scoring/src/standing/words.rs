@@ -1,6 +1,6 @@
 //! **Pure.** A comparison in sentences: what differs, how sure that is, and what could not be seen.
-use super::pairs::FEWEST_UNITS;
-use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, Unpaired, Why};
+use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
+use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, Why};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
 
@@ -8,9 +8,12 @@ use crate::stats::{Tendency, float};
 const NAMED: usize = 3;
 
 /// How the numbers are made, as sentences for whoever reads them.
-pub const METHOD: [&str; 10] = [
+pub const METHOD: [&str; 12] = [
     "Each run counts the same in a mean. Runs that ended in a system error, wait, cannot be read or have no score are counted apart and are \
      in no mean and no rate.",
+    "A run passes when its score reaches what its scorer takes for enough: 1, everything right, unless the suite sets a `threshold` or the \
+     scorer has one of its own.",
+    "Tokens and cost are of all runs that say them, also of those that ended in an error; time is of the runs that ended.",
     "Intervals are of 95 %. Those of rates, and of means of scores that are all 0 or 1, are Wilson's; runs of one task are alike and count \
      as fewer, down to the number of tasks. Those of other means come from drawing whole tasks 10,000 times with a fixed seed (expanded \
      percentiles); with fewer than six tasks they are Student's, from how much the tasks differ. There is none for a single run, or when no \
@@ -28,11 +31,17 @@ pub const METHOD: [&str; 10] = [
     "A difference counts as shown when its p is 0.05 or less. Where many are looked at, one in twenty is shown by chance alone.",
     "Tests and intervals are made in different ways, and near the limit they can disagree: an interval may leave out 0 where the test shows \
      no difference, most of all with few tasks. What is called shown goes by the test.",
-    "What could have been shown is the smallest difference that probably would have been: the one that the test shows in four of five cases.",
+    "What could have been shown is the smallest difference that probably would have been: the one that the test shows in four of five cases. \
+     For scores it is told from twelve tasks on: with fewer it hangs on how many of them tie.",
 ];
 
-/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares.
-pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_>) -> Vec<String> {
+/// A comparison, sentence by sentence. `group` and `baseline` are the two it compares; `name` says what a row is called.
+pub fn sentences(
+    pairing: &Pairing<'_>,
+    group: &Column<'_>,
+    baseline: &Column<'_>,
+    name: &dyn Fn(RowKey<'_>) -> String,
+) -> Vec<String> {
     let (group, baseline) = (group.label(), baseline.label());
     let mut said = Vec::new();
     match &pairing.score {
@@ -49,9 +58,22 @@ pub fn sentences(pairing: &Pairing<'_>, group: &Column<'_>, baseline: &Column<'_
         ("time", &pairing.seconds, Unit::Seconds),
     ];
     said.extend(took.into_iter().filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))));
-    said.extend(unpaired(&pairing.unpaired, &group, &baseline));
-    said.extend(pairing.doubts.iter().map(doubt));
+    said.extend(unpaired(&pairing.unpaired, (&group, &baseline), name));
+    said.extend(pairing.doubts.iter().map(|one| doubt(one, name)));
     said
+}
+
+/// What came of a comparison, in a few words.
+pub fn outcome(pairing: &Pairing<'_>) -> &'static str {
+    match &pairing.score {
+        None => "nothing in common",
+        Some(effect) if effect.p.is_none() => "not tested",
+        Some(effect) => match effect.shown {
+            Tendency::Better => "better",
+            Tendency::Worse => "worse",
+            Tendency::Unclear => "no difference shown",
+        },
+    }
 }
 
 /// A probability as papers write it.
@@ -77,6 +99,16 @@ impl Unit {
         }
     }
 
+    /// What is said of better, and of worse.
+    fn verdicts(self) -> [&'static str; 2] {
+        match self {
+            Self::Score => SCORES,
+            Self::Tokens => ["It takes fewer.", "It takes more."],
+            Self::Dollars => ["It is cheaper.", "It is dearer."],
+            Self::Seconds => ["It is faster.", "It is slower."],
+        }
+    }
+
     /// With its sign before everything else.
     fn signed(self, value: f64) -> String {
         let size = self.write(value.abs());
@@ -94,7 +126,7 @@ fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
         counted(effect.tasks, "task"),
         apart(effect.difference, unit),
         within(effect.interval, unit),
-        tested(effect),
+        tested(effect, SCORES),
     )];
     if is_one_task(effect) {
         said.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
@@ -110,18 +142,18 @@ fn is_one_task(effect: &Effect) -> bool {
 
 fn passes(passing: &PairedPassing) -> Vec<String> {
     let table = passing.table;
-    let (of, first, second) = (table.n(), table.both + table.only_first, table.both + table.only_second);
+    let of = table.n();
     let apart = format!("{} points{}", points(passing.difference), within_points(passing.interval));
     let Some(effect) = &passing.by_task else {
         let rate = |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
         return vec![format!(
             "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline{}",
-            rate(first),
-            rate(second),
+            rate(table.both + table.only_first),
+            rate(table.both + table.only_second),
             table.only_first,
             table.only_second,
             match passing.p {
-                Some(p) => format!("; McNemar's exact {}. {}", probability(p), verdict(passing.shown)),
+                Some(p) => format!("; McNemar's exact {}. {}", probability(p), verdict(passing.shown, SCORES)),
                 None => UNTESTED.to_owned(),
             },
         )];
@@ -137,16 +169,14 @@ fn passes(passing: &PairedPassing) -> Vec<String> {
                 Some(p) => format!(
                     "; by {unit}, as not all runs are independent, {}. {}",
                     probability(p.p),
-                    verdict(effect.shown)
+                    verdict(effect.shown, SCORES)
                 ),
                 None => UNTESTED.to_owned(),
             },
         ),
         format!(
-            "Of {} it passes {first} by more than half of its runs, the baseline {second}; {} only it passes so, {} only the baseline.",
-            counted(of, "pair"),
-            table.only_first,
-            table.only_second,
+            "Pair by pair both pass {}, only it {}, only the baseline {} and neither {}.",
+            table.both, table.only_first, table.only_second, table.neither,
         ),
     ]
 }
@@ -166,11 +196,15 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
     let rates =
         passes.and_then(|it| known(it.detectable, it.shown)).map(|it| format!("{} points of passes", points(it)));
     let both: Vec<String> = scores.into_iter().chain(rates).collect();
-    Some(if both.is_empty() {
-        "Nothing says how large a difference so many pairs would have shown.".to_owned()
-    } else {
-        format!("So many pairs would probably have shown a difference of {} or more.", both.join(", or of "))
-    })
+    if !both.is_empty() {
+        return Some(format!(
+            "So many pairs would probably have shown a difference of {} or more.",
+            both.join(", or of ")
+        ));
+    }
+    let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
+    (score.units < FEWEST_TOLD)
+        .then(|| format!("{few} show a difference only where all of them, or nearly all, go the same way."))
 }
 
 fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
@@ -183,11 +217,15 @@ fn amount(what: &str, effect: &Effect, unit: Unit) -> String {
         counted(effect.pairs, "pair"),
         apart(effect.difference, unit),
         within(effect.interval, unit),
-        tested(effect),
+        tested(effect, unit.verdicts()),
     )
 }
 
-fn unpaired(rows: &[Unpaired<'_>], group: &str, baseline: &str) -> Option<String> {
+fn unpaired(
+    rows: &[Unpaired<'_>],
+    (group, baseline): (&str, &str),
+    name: &dyn Fn(RowKey<'_>) -> String,
+) -> Option<String> {
     if rows.is_empty() {
         return None;
     }
@@ -201,15 +239,15 @@ fn unpaired(rows: &[Unpaired<'_>], group: &str, baseline: &str) -> Option<String
     let named: Vec<String> = rows
         .iter()
         .take(NAMED)
-        .map(|row| format!("{} ({} {})", row.key.label(), side(row.in_baseline), why(row.why)))
+        .map(|row| format!("{} ({} {})", name(row.key), side(row.in_baseline), why(row.why)))
         .collect();
     let more = if rows.len() > NAMED { format!(" and {} more", rows.len() - NAMED) } else { String::new() };
     let are = if rows.len() == 1 { "is" } else { "are" };
     Some(format!("{} {are} not compared: {}{more}.", counted(crate::stats::count(rows.len()), "row"), named.join(", ")))
 }
 
-fn doubt(doubt: &Doubt<'_>) -> String {
-    let named: Vec<String> = doubt.rows.iter().take(NAMED).map(super::RowKey::label).collect();
+fn doubt(doubt: &Doubt<'_>, name: &dyn Fn(RowKey<'_>) -> String) -> String {
+    let named: Vec<String> = doubt.rows.iter().take(NAMED).map(|key| name(*key)).collect();
     let more = if doubt.rows.len() > NAMED { " and others" } else { "" };
     let pairs = counted(crate::stats::count(doubt.rows.len()), "pair");
     let what = match doubt.kind {
@@ -224,16 +262,19 @@ fn doubt(doubt: &Doubt<'_>) -> String {
 const UNTESTED: &str = ", not tested.";
 
 /// What the test says, as the end of a sentence.
-fn tested(effect: &Effect) -> String {
+fn tested(effect: &Effect, verdicts: [&'static str; 2]) -> String {
     let Some(p) = effect.p else { return UNTESTED.to_owned() };
     let how = if p.exact { "" } else { " by drawing" };
-    format!(", {}{how}. {}", probability(p.p), verdict(effect.shown))
+    format!(", {}{how}. {}", probability(p.p), verdict(effect.shown, verdicts))
 }
 
-fn verdict(shown: Tendency) -> &'static str {
+/// What is said of scores that are better, and worse.
+const SCORES: [&str; 2] = ["It is better.", "It is worse."];
+
+fn verdict(shown: Tendency, [better, worse]: [&'static str; 2]) -> &'static str {
     match shown {
-        Tendency::Better => "It is better.",
-        Tendency::Worse => "It is worse.",
+        Tendency::Better => better,
+        Tendency::Worse => worse,
         Tendency::Unclear => "No difference is shown.",
     }
 }

@@ -114,6 +114,39 @@ fn one_line_says_what_matters_of_ten_rows() {
 }
 
 #[test]
+fn another_answer_is_not_what_was_expected_so_nothing_is_called_right_or_wrong() {
+    let between = |one: &str, other: &str| {
+        let options = Options { between: true, ..Options::default() };
+        diff(&read(one), &read(other), &options).summary() + "\n"
+    };
+    let (one, mut other) = (ten("84.1"), ten("81.9"));
+    other.remove(3);
+    other.push("{ticket_id: 200, priority_score: 1}".to_owned());
+    let all: Vec<String> = one.iter().map(|row| row.replace("priority_score: ", "priority_score: 1")).collect();
+    insta::assert_snapshot!([
+        between(&list(&one), &list(&other)),
+        between(&list(&one), &list(&all)),
+        between(&list(&one), &list(&one)),
+        between(&list(&one), "[]"),
+        between("[]", "[{a: 1}, {a: 2}]"),
+        between("[{a: 1}]", "[]"),
+        between("{a: 1, b: 2, c: {d: 1}}", "{a: 1, b: 3, e: 4}"),
+        between("[1, 2]", "{a: 1}"),
+        between("{rows: [{id: 1, tags: [x]}]}", "{rows: [{id: 1, tags: [x, y]}]}"),
+    ].concat(), @r"
+    8 of 10 rows the same, 1 gone (#143), 1 new (#200), 1 field differs: priority_score 84.1 → 81.9
+    0 of 10 rows the same, 10 fields differ: priority_score differs in 10 rows
+    all 10 rows the same
+    all 10 rows are gone
+    2 rows here, none there
+    the only row is gone
+    1 of 3 fields the same, 1 gone (c), 1 new (e), 1 differs: b 2 → 3
+    a list of 2 there, an object of 1 field here
+    0 of 1 field the same, rows: 0 of 1 row the same, 1 item of tags new
+    ");
+}
+
+#[test]
 fn one_line_says_what_matters_of_rows_and_items() {
     insta::assert_snapshot!(told(&[
         ("[{ticket_id: 1}, {ticket_id: 2}, {ticket_id: 3}]", "[{ticket_id: 3}, {ticket_id: 1}, {ticket_id: 2}]"),

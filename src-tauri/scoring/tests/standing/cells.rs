@@ -153,13 +153,14 @@ fn what_runs_took_is_counted_with_what_is_not_known() {
         "a #0 s error tokens=50",
         "a #1 s 0- cost=-1",
         "b #0 s running tokens=7 cost=9",
+        "b #1 s waiting tokens=10 seconds=9",
     ]);
     let standing = Standing::of(&runs, None);
     let group = &standing.groups[0];
-    assert_eq!((group.tokens.known, group.tokens.unknown), (2, 1));
-    assert!((group.tokens.of_known.unwrap().sum - 150.0).abs() < 1e-12, "errors were paid for, too");
-    assert_eq!((group.cost.known, group.cost.unknown), (1, 2));
-    assert_eq!((group.seconds.known, group.seconds.of_known), (0, None));
+    assert_eq!((group.tokens.known, group.tokens.unknown), (3, 1));
+    assert!((group.tokens.of_known.unwrap().sum - 160.0).abs() < 1e-12, "errors were paid for, too");
+    assert_eq!((group.cost.known, group.cost.unknown), (1, 3));
+    assert_eq!((group.seconds.known, group.seconds.unknown), (0, 3));
 }
 
 #[test]

@@ -82,6 +82,26 @@ fn one_unit_has_no_test() {
     }
 }
 
+/// Of so many tasks, in each of which `t` is better or worse by a little more than in the one before.
+fn mixed(tasks: u32) -> Vec<String> {
+    let line = |at: u32| {
+        let (one, other) = if at.is_multiple_of(3) { (70, 40 - at) } else { (40, 60 + at) };
+        [format!("t{at} #0 s 0.{one}"), format!("t{at} #0 t 0.{other}")]
+    };
+    (0..tasks).flat_map(line).collect()
+}
+
+#[test]
+fn what_scores_could_have_shown_is_told_from_twelve_tasks_on_and_never_below_what_was_seen_and_not_shown() {
+    for tasks in 2..30 {
+        let lines = mixed(tasks);
+        let score = against(&runs(&lines.iter().map(String::as_str).collect::<Vec<_>>())).score.unwrap();
+        assert_eq!(score.detectable.is_some(), tasks >= 12, "{tasks}: {score:?}");
+        let least = score.detectable.unwrap_or(f64::INFINITY);
+        assert!(score.shown != Tendency::Unclear || score.difference.abs() < least, "{tasks}: {score:?}");
+    }
+}
+
 #[test]
 fn what_is_known_of_one_of_several_tasks_counts_as_one() {
     let mut lines: Vec<String> = (0..8)

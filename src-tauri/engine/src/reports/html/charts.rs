@@ -1,6 +1,6 @@
 //! **Pure.** Charts of a report as SVG, with a text for those who do not see them. Colours are classes of the style sheet.
 use crate::reports::page::{Cell, Estimate, Group, TaskLine};
-use crate::reports::words;
+use crate::reports::words::{self, Tone};
 use crate::visible::one_line;
 use maud::{Markup, html};
 
@@ -49,7 +49,8 @@ pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
         return None;
     }
     let (left, width, height) = (50.0, 560.0, 240.0);
-    let x = |cost: f64| left + width * cost / (most * 1.05);
+    let (step, end) = steps(most);
+    let x = |cost: f64| left + width * cost / end;
     let y = |score: f64| 12.0 + height * (1.0 - score.clamp(0.0, 1.0));
     Some(html! {
         svg viewBox=(format!("0 0 {} {}", left + width + 220.0, height + 50.0)) width=(left + width + 220.0) role="img" aria-label="Mean cost of a run against mean score" {
@@ -58,19 +59,37 @@ pub(super) fn costs(groups: &[Group]) -> Option<Markup> {
                 text.soft x=(left - 8.0) y=(y(tick) + 4.0) text-anchor="end" { (tick) }
             }
             line.axis x1=(left) x2=(left + width) y1=(y(0.0)) y2=(y(0.0)) {}
-            @for share in [0.0, 0.5, 1.0] {
-                text.soft x=(round(x(most * share))) y=(height + 30.0) text-anchor="middle" { (words::money(most * share)) }
+            @for tick in (0..).map(|at| step * f64::from(at)).take_while(|tick| *tick <= end * 1.000_001) {
+                text.soft x=(round(x(tick))) y=(height + 30.0) text-anchor="middle" { (plainly(tick, step)) }
             }
             text.soft x=(left + width / 2.0) y=(height + 46.0) text-anchor="middle" { "dollars a run" }
             @for ((group, cost, score), label) in known.iter().zip(apart(&known.iter().map(|(_, _, score)| y(*score)).collect::<Vec<_>>())) {
                 g {
                     title { (one_line(&group.name)) ": " (words::score(Some(*score))) " at " (words::money(*cost)) }
                     circle.dot cx=(round(x(*cost))) cy=(round(y(*score))) r="4.5" {}
-                    text x=(round(x(*cost) + 9.0)) y=(round(label + 4.0)) { (short(&group.name)) }
+                    text.halo x=(round(x(*cost) + 9.0)) y=(round(label + 4.0)) { (short(&group.name)) }
                 }
             }
         }
     })
+}
+
+/// Round steps of an axis of dollars, and its end.
+fn steps(most: f64) -> (f64, f64) {
+    let rough = most / 4.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|it| it * power).find(|step| *step >= rough).unwrap_or(rough);
+    (step, step * (most / step).ceil())
+}
+
+/// Dollars of an axis, with as many places as its steps need.
+fn plainly(dollars: f64, step: f64) -> String {
+    let mut places = 0;
+    while places < 9 && (step * 10_f64.powi(places)).fract() > 1e-6 && (step * 10_f64.powi(places)).fract() < 1.0 - 1e-6
+    {
+        places += 1;
+    }
+    format!("${dollars:.0$}", usize::try_from(places).unwrap_or(0))
 }
 
 /// Heights at which labels do not stand on each other, near those that are wanted.
@@ -155,10 +174,10 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
                 text x=(NAMES - 12.0) y=(y + 14.0) text-anchor="end" { (short(&name(task))) }
                 @for (at, cell) in task.cells.iter().enumerate() {
                     rect class=(shade(cell)) x=(round(NAMES + wide * float(at) + 1.0)) y=(y + 1.0) width=(round(wide - 2.0)) height=(line - 2.0) rx="2" {
-                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (words::score(cell.score)) }
+                        title { (one_line(&name(task))) ", " (groups.get(at).map_or_else(String::new, |group| one_line(&group.name).into_owned())) ": " (told(cell)) }
                     }
-                    @if wide >= 34.0 {
-                        text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (words::score(cell.score)) }
+                    @if wide >= 52.0 || (wide >= 34.0 && cell.score.is_some()) {
+                        text x=(round(NAMES + wide * (float(at) + 0.5))) y=(y + 14.0) text-anchor="middle" { (told(cell)) }
                     }
                 }
             }
@@ -168,20 +187,27 @@ fn drawn(groups: &[Group], tasks: &[TaskLine]) -> Markup {
 
 /// The name of a task with its variation.
 pub(super) fn name(task: &TaskLine) -> String {
-    match &task.variation {
-        Some(variation) => format!("{} · {variation}", task.task),
-        None => task.task.clone(),
+    words::named(&task.task, task.variation.as_deref())
+}
+
+/// As in the table: right, partly right, and two shades of wrong.
+fn shade(cell: &Cell) -> &'static str {
+    match (Tone::of(cell), cell.score) {
+        (Some(Tone::Right), _) => "h3",
+        (Some(Tone::Part), _) => "h2",
+        (Some(Tone::Wrong), Some(score)) if score >= 0.2 => "h1",
+        (Some(Tone::Wrong), _) => "h0",
+        (None, _) => "hole",
     }
 }
 
-fn shade(cell: &Cell) -> &'static str {
+/// What stands in a cell: its score, or why there is none.
+fn told(cell: &Cell) -> String {
     match cell.score {
-        None => "hole",
-        Some(score) if score < 0.2 => "h0",
-        Some(score) if score < 0.5 => "h1",
-        Some(score) if score < 0.8 => "h2",
-        Some(score) if score < 0.999 => "h3",
-        Some(_) => "h4",
+        Some(_) => words::score(cell.score),
+        None if cell.errors > 0 => "error".to_owned(),
+        None if cell.runs > 0 => "no score".to_owned(),
+        None => String::new(),
     }
 }
 
@@ -213,6 +239,22 @@ mod tests {
     fn labels_never_stand_on_each_other_and_move_only_as_far_as_they_must() {
         assert_eq!(apart(&[10.0, 50.0, 12.0]), [10.0, 50.0, 23.0]);
         assert_eq!(apart(&[]), [0.0; 0]);
+    }
+
+    #[test]
+    fn an_axis_of_dollars_has_round_steps_with_the_places_they_need() {
+        let ticks = |most: f64| {
+            let (step, end) = steps(most);
+            (0..=6)
+                .map(|at| step * f64::from(at))
+                .take_while(|tick| *tick <= end * 1.000_001)
+                .map(|tick| plainly(tick, step))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(ticks(0.5123), ["$0.0", "$0.2", "$0.4", "$0.6"]);
+        assert_eq!(ticks(0.0007), ["$0.0000", "$0.0002", "$0.0004", "$0.0006", "$0.0008"]);
+        assert_eq!(ticks(8.0), ["$0", "$2", "$4", "$6", "$8"]);
+        assert_eq!(ticks(1234.0), ["$0", "$500", "$1000", "$1500"]);
     }
 
     #[test]

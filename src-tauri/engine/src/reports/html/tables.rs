@@ -1,7 +1,7 @@
 //! **Pure.** The tables of a report in HTML.
 use super::charts;
 use crate::reports::notes;
-use crate::reports::page::{Cell, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
+use crate::reports::page::{Cell, Estimate, Group, Page, Pair, Repeats, RunLine, Table, TaskLine};
 use crate::reports::words::{self, NONE, Tone};
 use crate::visible::one_line;
 use maud::{Markup, html};
@@ -12,6 +12,7 @@ const IN_SIGHT: usize = 40;
 pub(super) fn groups(groups: &[Group]) -> Markup {
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let [any, all] = words::repeats_heads(groups);
+    let others = groups.iter().any(|group| words::others(group) > 0);
     let chance = |value: Option<(f64, Repeats)>| {
         html! {
             @if let Some((value, repeats)) = value {
@@ -20,51 +21,63 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
         }
     };
     html! {
-        div.scroll tabindex="0" { table {
-            caption { "One line for each system with each model. Errors are counted apart and are no wrong answers." }
+        (framed("One line for each system with each model. Errors are counted apart and are no wrong answers.", &html! {
             thead { tr {
                 th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
-                th.n scope="col" { "Score (95 %)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95 %)" }
+                @if others { th.n scope="col" title="Not ended, or ended without a score" { "Other" } }
+                th.n scope="col" { "Score (95\u{a0}%)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95\u{a0}%)" }
                 @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
-                th.n scope="col" { "Tokens" } th.n scope="col" { "Cost" } th.n scope="col" { "Time, median" } th.n scope="col" { "Nine of ten within" }
+                th.n scope="col" { "Tokens a run" } th.n scope="col" { "Cost a run" } th.n scope="col" { "Time, median" } th.n scope="col" { "Longest" }
             } }
             tbody { @for group in groups { tr {
                 th scope="row" { (plain(group.system.as_deref())) } td.model { (plain(group.model.as_deref())) }
                 td.n { (words::count(group.runs)) } td.n { (words::count(group.scored)) }
                 td.n { @if group.errors > 0 { span.err { (words::count(group.errors)) } } @else { "0" } }
-                td.n { (words::estimate(group.score)) } td.n { (words::share(group.passed, group.decided)) } td.n { (words::estimate(group.rate)) }
+                @if others { td.n { (words::count(words::others(group))) } }
+                td.n { (ranged(group.score)) } td.n { (words::share(group.passed, group.decided)) } td.n { (ranged(group.rate)) }
                 @if repeats {
                     td.n { (chance(group.repeats.map(|it| (it.any, it)))) } td.n { (chance(group.repeats.map(|it| (it.all, it)))) }
                 }
-                td.n { (words::sum(group.tokens, group.runs, words::tokens)) } td.n { (words::sum(group.cost, group.runs, words::money)) }
-                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.ninetieth))) }
+                td.n { (words::mean(group.tokens, group.runs, words::tokens)) }
+                td.n { (words::mean(group.cost, group.runs, words::money)) @if let Some(cost) = group.cost { span.below { (words::money(cost.sum)) " in all" } } }
+                td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most))) }
             } } }
-        } }
+        }))
     }
+}
+
+/// A value with its interval below it.
+fn ranged(estimate: Option<Estimate>) -> Markup {
+    let value = words::score(estimate.map(|it| it.value));
+    let range = estimate.and_then(|it| Some((it.low?, it.high?)));
+    html! { (value) @if let Some((low, high)) = range { span.below { (format!("{low:.2}–{high:.2}")) } } }
+}
+
+/// A table with what is said of it above, which stays in sight when the table is pushed sideways.
+fn framed(caption: &str, table: &Markup) -> Markup {
+    html! { p.caption { (caption) } div.scroll tabindex="0" { table aria-label=(caption) { (table) } } }
 }
 
 /// Words in rows and columns; the first of each row is its name.
 pub(super) fn of_words(table: &Table) -> Markup {
     html! {
-        div.scroll tabindex="0" { table {
-            caption { (one_line(&table.caption)) }
+        (framed(&one_line(&table.caption), &html! {
             thead { tr { @for (at, name) in table.head.iter().enumerate() { th.n[at > 0] scope="col" { (one_line(name)) } } } }
             tbody { @for row in &table.rows { tr {
                 @for (at, word) in row.iter().enumerate() {
                     @if at == 0 { th scope="row" { (one_line(word)) } } @else { td.n { (one_line(word)) } }
                 }
             } } }
-        } }
+        }))
     }
 }
 
 pub(super) fn pairs(pairs: &[Pair]) -> Markup {
     html! {
-        @if pairs.iter().any(|pair| pair.pairs > 0) { div.scroll tabindex="0" { table {
-            caption { "Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline." }
+        @if pairs.iter().any(|pair| pair.pairs > 0) { (framed("Paired by task and variation; repeats of one side are averaged first. A positive difference is better than the baseline.", &html! {
             thead { tr {
                 th scope="col" { "System with model" } th.n scope="col" { "Pairs" } th.n scope="col" { "Better" } th.n scope="col" { "Equal" } th.n scope="col" { "Worse" }
-                th.n scope="col" { "Difference (95 %)" } th.n scope="col" { "p of scores" } th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
+                th.n scope="col" { "Difference (95\u{a0}%)" } th.n scope="col" { "p of scores" } th.n scope="col" { "p of passes" } th.n scope="col" { "Could have shown" }
             } }
             tbody { @for pair in pairs { tr {
                 th scope="row" { (one_line(&pair.name)) } td.n { (words::count(pair.pairs)) }
@@ -72,12 +85,15 @@ pub(super) fn pairs(pairs: &[Pair]) -> Markup {
                 td.n { (words::difference(pair.difference)) } td.n { (words::p_value(pair.p_score)) } td.n { (words::p_value(pair.p_pass)) }
                 td.n { (words::score(pair.detectable)) }
             } } }
-        } } }
+        })) }
         @for pair in pairs {
-            h3 { (one_line(&pair.name)) @if pair.doubtful { " " span.part { "compare with care" } } }
-            @for sentence in &pair.sentences { p { (one_line(sentence)) } }
-            @if !pair.unpaired.is_empty() { details {
-                summary { (words::count(pair.unpaired.len() as u64)) " without a counterpart" }
+            h3 { (one_line(&pair.name)) ": " (pair.outcome) @if pair.doubtful { " " span.part { "compare with care" } } }
+            @if let Some((first, more)) = pair.sentences.split_first() {
+                p { (one_line(first)) }
+                @if !more.is_empty() { details { summary { "More of it" } @for sentence in more { p { (one_line(sentence)) } } } }
+            }
+            @if pair.unpaired.len() > 3 { details {
+                summary { "All " (words::count(pair.unpaired.len() as u64)) " rows without a counterpart" }
                 ul { @for one in &pair.unpaired { li { (one_line(one)) } } }
             } }
         }
@@ -88,14 +104,13 @@ pub(super) fn tasks(groups: &[Group], tasks: &[TaskLine]) -> Markup {
     html! {
         details open[tasks.len() <= IN_SIGHT] {
             summary { (words::counted(tasks.len() as u64, "row of scores", "rows of scores")) }
-            div.scroll tabindex="0" { table {
-                caption { (words::SIGNS) }
+            (framed(words::SIGNS, &html! {
                 thead { tr { th scope="col" { "Task" } @for group in groups { th.n scope="col" { (breakable(&group.name)) } } } }
                 tbody { @for task in tasks { tr {
                     th scope="row" { (one_line(&charts::name(task))) }
                     @for cell in &task.cells { td.n { (cell_text(cell)) } }
                 } } }
-            } }
+        }))
         }
     }
 }
@@ -120,13 +135,12 @@ pub(super) fn failures(page: &Page) -> Markup {
     html! {
         @if page.classes.is_empty() && page.failed.is_empty() { p { @if page.head.scored == 0 { "Nothing was scored." } @else { "Nothing: every run that was scored passed." } } }
         @if !page.classes.is_empty() {
-            div.scroll tabindex="0" { table {
-                caption { "How often what happened. A run is counted once, under the first that applies." }
+            (framed("How often what happened. A run is counted once, under the first that applies.", &html! {
                 thead { tr { th scope="col" { "What" } @for group in &page.groups { th.n scope="col" { (breakable(&group.name)) } } } }
                 tbody { @for line in &page.classes { tr {
                     th scope="row" { (words::class(line.class)) } @for n in &line.counts { td.n { (words::count(*n)) } }
                 } } }
-            } }
+        }))
         }
         @if !page.flaky.is_empty() {
             h3 { "Repeats that disagree" }
@@ -151,7 +165,7 @@ fn failed(runs: &[RunLine]) -> Markup {
             thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
             tbody { @for run in runs { tr {
                 td.path { (one_line(&run.path)) } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
-                td { (plain(run.reason.as_deref())) @if let Some(said) = words::review(run) { " " span.muted { "A person says: " (said) "." } } }
+                td { (plain(run.reason.as_deref())) @if let Some(said) = words::review(run) { span.below { "A person says: " (said) } } }
             } } }
         } }
     }

@@ -32,6 +32,7 @@ fn run(text: &str) -> ScoredRun {
         _ if score.is_some() => Some(ScoreStanding::Scored),
         "unasked" => Some(ScoreStanding::Waiting),
         "unexpected" => Some(ScoreStanding::NoExpected),
+        "failed" => Some(ScoreStanding::Failed),
         _ => None,
     };
     ScoredRun {
@@ -398,7 +399,7 @@ proptest! {
     #[test]
     fn every_run_is_counted_once(
         runs in prop::collection::vec(
-            "[ab?]/[012x] [st?] [mn?] [123]: (1|0|0\\.5|1\\+|0-|error|waiting|writing|damaged|unasked)", 0..60),
+            "[ab?]/[012x] [st?] [mn?] [123]: (1|0|0\\.5|1\\+|0-|error|waiting|writing|damaged|unasked|unexpected|failed)", 0..60),
         folded in any::<bool>(),
         expected in 1_u32..4,
     ) {
@@ -412,6 +413,10 @@ proptest! {
         let loose: u64 = overview.rows.iter().filter(|row| row.kind == OverviewKind::Loose).map(|row| row.runs).sum();
         prop_assert_eq!(u64::from(of(OverviewKind::Task, all)) + loose, runs.len() as u64);
         let Overview { scored, errors, waiting, running, damaged, no_expected, unasked, unscored, .. } = overview;
+        let ended = |word: &str| texts.iter().filter(|text| text.ends_with(&format!(": {word}"))).count() as u64;
+        prop_assert_eq!((errors, waiting, running), (ended("error"), ended("waiting"), ended("writing")));
+        prop_assert_eq!((damaged, unasked, no_expected), (ended("damaged"), ended("unasked"), ended("unexpected")));
+        prop_assert_eq!(unscored, ended("failed"));
         prop_assert_eq!(scored + errors + waiting + running + damaged + no_expected + unasked + unscored, runs.len() as u64);
         let columns: u32 = overview.columns.iter().map(|column| column.cell.runs).sum();
         prop_assert_eq!(columns, of(OverviewKind::Task, all));

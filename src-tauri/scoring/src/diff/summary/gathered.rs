@@ -1,5 +1,5 @@
 //! **Pure.** What there is to say of a comparison, gathered once: counts, and the first few examples of each kind.
-use super::{DifferenceKind, word, words};
+use super::{DifferenceKind, What, what, words};
 use crate::diff::differences::{ITEMS, each_of_list};
 use crate::diff::{Field, Leaf, List, Node, Row, Sides};
 use std::collections::HashMap;
@@ -77,7 +77,7 @@ pub(super) struct Groups<'a> {
 /// The same kind of difference in the same field of many rows.
 pub(super) struct Group<'a> {
     pub(super) path: String,
-    pub(super) word: &'static str,
+    pub(super) what: What,
     pub(super) count: usize,
     /// In how many rows.
     pub(super) rows: usize,
@@ -281,7 +281,7 @@ impl<'a> Groups<'a> {
             let at = *place.get_or_insert_with(|| {
                 told.groups.push(Group {
                     path: path.to_owned(),
-                    word: word(&kind),
+                    what: what(&kind),
                     count: 0,
                     rows: 0,
                     row: None,
