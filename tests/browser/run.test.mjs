@@ -27,6 +27,23 @@ for (const filter of ["system:tool_calling state:answered", "system:promptql sta
       await accessible(page);
     }));
 
+test("the buttons of a run stand in sight in a narrow window, and its name is not cut for them", () =>
+  onPage(browser, {}, async (page) => {
+    await rows(page).first().waitFor();
+    await page.getByTestId("filter").fill("task:churn-risk reviewed:yes passed:no");
+    await page.waitForFunction(() => location.hash.includes("reviewed"));
+    await openFirst(page);
+    await page.getByTestId("score-chip").waitFor();
+    for (const width of [1000, 800, 620, 420]) {
+      await page.setViewportSize({ width, height: 700 });
+      for (const name of ["Transcript", "Answer", "raw", "details"]) {
+        const { x, width: wide } = await page.locator(`main button:text-is("${name}")`).first().boundingBox();
+        assert.ok(x >= 0 && x + wide <= width, `${name} at ${width}`);
+      }
+      assert.equal(await page.locator("main h1").evaluate((title) => title.scrollWidth > title.clientWidth), false, `the title at ${width}`);
+    }
+  }));
+
 const HOSTILE = `conversation:
   - user_message: "<script>window.pwned = 1</script>"
   - assistant_message: |
