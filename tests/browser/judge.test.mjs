@@ -37,7 +37,7 @@ test(`a run is judged in two rounds, and why is one press away`, async () => {
       await accessible(page);
       await dialog.getByRole("button", { name: "Judge 1 run" }).click();
       await dialog.getByTestId("judging-state").getByText("Done").waitFor();
-      assert.match(await flat(dialog), /sopr: mean 1 ± 0\.00 of 1 run/);
+      assert.match(await flat(dialog), /sopr: mean 1\.00 ± 0\.00 of 1 run/);
       await accessible(page);
       await dialog.getByRole("button", { name: "Close" }).click();
       const said = page.getByTestId("judgements");

@@ -54,7 +54,7 @@ for (const width of [1400, 800])
         }
         const chip = page.getByTestId("score-chip");
         await chip.waitFor();
-        assert.match(await flat(chip), /^0\.\d\d wrong answer/);
+        assert.match(await flat(chip), /^Partly right 0\.\d\d/);
         if (width > 1100) {
           assert.match(await flat(chip), /2 of 5 rows right|rows right/);
           await page.getByTestId("why").getByText("#102").waitFor();
@@ -89,7 +89,7 @@ const STATES = [
   ["that ended in a system error", name("rank", "failed"), /System error/, /No answer: the run ended in a system error.*529.*counted apart from wrong answers/],
   ["of a variation that expects nothing", name("open"), /Nothing expected/, /Nothing was expected.*Add expected_output to tasks\/open\.yaml/],
   ["of a task that nobody knows", "results/unknown-tool_calling-o1-variation0.yaml", null, /Nothing to compare with.*no suite in this folder/],
-  ["that is right", name("rank", "claude"), /1 Right/, /all 5 rows right/],
+  ["that is right", name("rank", "claude"), /Right 1\.00/, /all 5 rows right/],
 ];
 for (const [which, path, chip, sentence] of STATES)
   test(`a run ${which} says so where its answer would be compared`, () =>
@@ -123,7 +123,7 @@ test("a verdict, a score and a note are given by keyboard alone, and lie in a fi
     await page.keyboard.press("Escape");
     // The list knows, too, and the automatic score is what it was.
     await page.getByText("said partly right").waitFor();
-    assert.match(await flat(page.getByTestId("score-chip")), /wrong answer/);
+    assert.match(await flat(page.getByTestId("score-chip")), /^Partly right 0\.\d\d/);
     await page.keyboard.press("3");
     await page.getByText("said wrong").waitFor();
     // Changed by hand: the page follows.
@@ -226,9 +226,9 @@ test("of the real runs of the benchmark every wrong one says why on its page", {
     await rows(page).first().locator("a").first().click();
     for (let at = 0; at < count; at++) {
       await page.getByTestId("scores").waitFor();
-      const why = await flat(page.getByTestId("scores"));
-      assert.match(why, /wrong answer|no answer|missing tool call|tool error|gave up/);
-      if (why.includes("wrong answer")) assert.ok((await page.getByTestId("why").locator("li").count()) > 0, why);
+      const why = await flat(page.getByTestId("score-chip"));
+      assert.match(why, /^(?:Partly right|Wrong|No answer|Missing tool call|Tool error|Gave up)/);
+      if (/^(?:Partly right|Wrong)/.test(why)) assert.ok((await page.getByTestId("why").locator("li").count()) > 0, why);
       if (at === 0) await accessible(page);
       const before = page.url();
       if (at < count - 1) {

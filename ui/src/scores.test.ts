@@ -4,14 +4,16 @@ import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, STORED, verdictOf, V
 
 describe("a score", () => {
   it.each([
-    [1, "1"],
-    [0, "0"],
+    [1, "1.00"],
+    [0, "0.00"],
     [0.3, "0.30"],
+    [0.625, "0.63"],
+    [0.125, "0.13"],
     [0.996, ">0.99"],
     [0.9999, ">0.99"],
     [0.001, "<0.01"],
     [0.994, "0.99"],
-  ])("of %d is written %s: only 1 is 1, and only 0 is 0", (score, text) => expect(scoreText(score)).toBe(text));
+  ])("of %d is written %s: two places, half up, and only 1 is 1.00 and only 0 is 0.00", (score, text) => expect(scoreText(score)).toBe(text));
 
   it("is right when it passes, whatever it is, and else part or all wrong by how much is right", () => {
     const tone = (score: number, passed: boolean | null) => grade(score, passed).tone;
@@ -20,8 +22,10 @@ describe("a score", () => {
 
   it("is said with what went wrong, and never where there is none", () => {
     const of = (change: Parameters<typeof runRow>[1]) => verdictOf(runRow(0, change));
-    expect(of({ scoring: "scored", score: 0.3, passed: false, class: "wrong_answer", score_reason: "3 of 10 rows right" })).toMatchObject({ tone: "wrong", score: "0.30", word: "wrong answer", why: "3 of 10 rows right" });
-    expect(of({ scoring: "scored", score: 1, passed: true, class: null })).toMatchObject({ tone: "right", word: "Right" });
+    expect(of({ scoring: "scored", score: 0.3, passed: false, class: "wrong_answer", score_reason: "3 of 10 rows right" })).toMatchObject({ tone: "wrong", score: "0.30", word: "Wrong", why: "3 of 10 rows right" });
+    expect(of({ scoring: "scored", score: 0.9, passed: false, class: "wrong_answer" })).toMatchObject({ tone: "part", score: "0.90", word: "Partly right" });
+    expect(of({ scoring: "scored", score: 0, passed: false, class: "no_answer" })).toMatchObject({ tone: "wrong", score: "0.00", word: "No answer" });
+    expect(of({ scoring: "scored", score: 1, passed: true, class: null })).toMatchObject({ tone: "right", score: "1.00", word: "Right" });
     expect(of({ scoring: "error", score: null, class: "system_error" })).toMatchObject({ tone: "err", score: "", word: "System error" });
     expect(of({ scoring: "no_expected", score: null })).toMatchObject({ tone: "muted", score: "" });
     expect(of({ scoring: null, score: null })).toBeNull();

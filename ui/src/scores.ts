@@ -20,15 +20,17 @@ export const VERDICTS: Record<Verdict, Look> = {
   wrong: { word: "Wrong", icon: "cross", tone: "wrong" },
 };
 
-export const CLASSES: Record<FailureClass, string> = {
-  wrong_answer: "wrong answer",
-  no_answer: "no answer",
-  missing_tool_call: "missing tool call",
-  tool_error: "tool error",
-  gave_up: "gave up",
-  system_error: "system error",
-  timeout: "timeout",
+export const CLASSES: Record<Exclude<FailureClass, "wrong_answer">, string> = {
+  no_answer: "No answer",
+  missing_tool_call: "Missing tool call",
+  tool_error: "Tool error",
+  gave_up: "Gave up",
+  system_error: "System error",
+  timeout: "Timeout",
 };
+
+/** What went wrong, else how right it is: of an answer that is only wrong, how wrong says more. */
+export const wordOf = ({ word, tone }: Look, found: FailureClass | null): string => (found === null || found === "wrong_answer" || tone === "right" ? word : CLASSES[found]);
 
 /** What stands where there is no score. */
 export const STANDINGS: Record<Exclude<ScoreStanding, "scored">, Look> = {
@@ -61,12 +63,11 @@ export const STORED: Readonly<Record<StoredResult, Look>> = {
 /** Its word and its number as they are written; nothing where it has neither. */
 export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">): string => [word, score].filter((text) => text !== null).join(" · ");
 
-/** Two places, but nothing is 1 or 0 that is not. */
+/** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
 export function scoreText(score: number): string {
   const text = score.toFixed(2);
-  if (text === "1.00") return score >= 1 ? "1" : ">0.99";
-  if (text === "0.00") return score <= 0 ? "0" : "<0.01";
-  return text;
+  if (text === "1.00" && score < 1) return ">0.99";
+  return text === "0.00" && score > 0 ? "<0.01" : text;
 }
 
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
@@ -80,7 +81,7 @@ export function verdictOf(row: Scored): (Look & { score: string; why: string }) 
   const said = (look: Look, score: string) => ({ ...look, score, why: isSaid(row.score_reason, look.word) ? "" : (row.score_reason ?? "") });
   if (row.scoring !== "scored" || row.score === null) return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
   const look = grade(row.score, row.passed);
-  return said({ ...look, word: row.class === null || look.tone === "right" ? look.word : CLASSES[row.class] }, scoreText(row.score));
+  return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
 }
 
 const ABOUT: Record<string, string> = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { OverviewCell } from "../../generated/OverviewCell";
 import { cell, column, row } from "../../overview.test-env";
-import { columnName, keyOf, marksOf, passedOf, pickOf, rowName, runOf, score, sentence, toneOf } from "./cells";
+import { columnName, keyOf, marksOf, passedOf, pickOf, rowName, runOf, sentence, toneOf } from "./cells";
 
 const NONE = { scored: 0, passed: null, score: null, low: null, high: null } as const;
 
@@ -27,7 +27,6 @@ describe("what a cell says", () => {
     [{ ...NONE, runs: 6, errors: 1, damaged: 1, running: 1, waiting: 2, unscored: 1, missing: 4, reviewed: 1 }, "6 runs: 1 error, 1 damaged, 1 running, 2 waiting, 1 not scored, 4 missing, 1 reviewed"],
     [null, "No run, and none is expected"],
   ])("is one sentence", (change, said) => expect(sentence(change === null ? null : cell(change), false)).toBe(said));
-  it("rounds nothing to 1 or 0 that is not", () => expect([1, 0.999, 0.996, 0.87, 0.004, 0].map(score)).toEqual(["1.00", ">0.99", ">0.99", "0.87", "<0.01", "0.00"]));
   it("tells in how many variations of a task repeats disagree", () => expect(sentence(cell({ flaky: 2 }), true)).toContain("flaky in 2 variations"));
   it("never counts what is not there", () => {
     expect(marksOf(cell())).toEqual([]);

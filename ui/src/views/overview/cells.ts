@@ -7,13 +7,13 @@ import type { OverviewRow } from "../../generated/OverviewRow";
 import type { IconName } from "../../parts/Icon.svelte";
 import { visibleLine } from "../../parts/visible/visible";
 import { runRoute, type RunRoute } from "../../route";
-import { RIGHT_FROM, scoreText, WRONG_BELOW } from "../../scores";
+import { RIGHT_FROM, scoreText, VERDICTS, WRONG_BELOW } from "../../scores";
 
 export type Tone = "right" | "part" | "wrong";
 export const TONES: Record<Tone, { word: string; sign: string }> = {
-  right: { word: "right", sign: "✓" },
-  part: { word: "part right", sign: "◐" },
-  wrong: { word: "wrong", sign: "✕" },
+  right: { word: VERDICTS.right.word, sign: "✓" },
+  part: { word: VERDICTS.partly.word, sign: "◐" },
+  wrong: { word: VERDICTS.wrong.word, sign: "✕" },
 };
 
 /** How good it is, in one word; null without a score. Right when every run passed. */
@@ -45,8 +45,6 @@ export function marksOf(cell: OverviewCell): Mark[] {
   return all.filter((mark) => mark.count > 0);
 }
 
-/** Two places, so that scores stand under each other; yet nothing is 1 or 0 that is not. */
-export const score = (value: number): string => (value >= 1 || value <= 0 ? value.toFixed(2) : scoreText(value));
 /** `2/3`: how many passed of those that were scored. */
 export const passedOf = (cell: OverviewCell): string => (cell.passed === null ? (cell.scored > 1 ? `n ${count(cell.scored)}` : "") : `${count(cell.passed)}/${count(cell.scored)}`);
 
@@ -57,7 +55,7 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
   if (cell.score !== null) {
     const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${cell.low.toFixed(2)}–${cell.high.toFixed(2)})`;
-    scores.push(`${cell.scored === 1 ? "score" : "mean"} ${score(cell.score)}${interval}`);
+    scores.push(`${cell.scored === 1 ? "score" : "mean"} ${scoreText(cell.score)}${interval}`);
   }
   if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");
   const others = marksOf(cell).map((mark) => mark.text);

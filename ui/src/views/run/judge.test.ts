@@ -94,7 +94,7 @@ it("asks for a model, says what it takes before anything is sent, then how it go
   expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j1", now: false } });
   backend.judgings = [{ ...GOING, state: "done", done: 1, rates: { runs: 1, without_answer: 0, mean: 1, spread: 0, mean_of_answered: 1, pairs: null, own: null, passed: { passed: 1, runs: 1, interval: [0.2, 1] } } }];
   backend.tell({ kind: "judgings" });
-  await until(() => expect(flat(id("judge-rates"))).toBe("sopr: mean 1 ± 0.00 of 1 run; 1 of 1 pass [20 to 100 %]"));
+  await until(() => expect(flat(id("judge-rates"))).toBe("sopr: mean 1.00 ± 0.00 of 1 run; 1 of 1 pass [20 to 100 %]"));
   expect(button("Stop", id("judge"))).toBeUndefined();
 });
 

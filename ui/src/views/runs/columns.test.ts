@@ -13,9 +13,9 @@ describe("the column of scores", () => {
 
   it("shows the number, says the scorer and the reason, and asks for runs like this one", () => {
     const right = { scoring: "scored", scorer: "fields", score: 1, passed: true, class: null, score_reason: "all 10 rows right" } as const;
-    expect(told(right)).toEqual(["1", "fields: Right · all 10 rows right", { key: "passed", value: "yes" }]);
+    expect(told(right)).toEqual(["1.00", "fields: Right · all 10 rows right", { key: "passed", value: "yes" }]);
     const wrong = { ...right, score: 0.3, passed: false, class: "wrong_answer", score_reason: "3 of 10 rows right" } as const;
-    expect(told(wrong)).toEqual(["0.30", "fields: wrong answer · 3 of 10 rows right", { key: "passed", value: "no" }]);
+    expect(told(wrong)).toEqual(["0.30", "fields: Wrong · 3 of 10 rows right", { key: "passed", value: "no" }]);
   });
 
   it("shows a dash where there is no score, never 0, and says why", () => {
