@@ -68,7 +68,7 @@ for (const width of [1280, 800])
       await page.getByText("Not compared:").waitFor();
       await accessible(page);
       const widths = await page.getByTestId("compared-run").evaluateAll((heads) => heads.map((head) => head.offsetWidth));
-      assert.ok(widths.every((one) => one >= 320), `columns keep their least width: ${widths}`);
+      assert.ok(widths.every((one) => one >= 300), `columns keep their least width: ${widths}`);
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth), false);
     }));
 

@@ -1,7 +1,7 @@
 import { flushSync, mount, tick, unmount } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import App from "../../App.svelte";
-import { beside, comparedRun } from "../../compared.test-env";
+import { beside, comparedRun, line } from "../../compared.test-env";
 import { Fixture, runRow } from "../../fixture";
 import type { StoredResult } from "../../generated/StoredResult";
 import { layOut, step, table, text } from "../../step/canned.test-env";
@@ -134,12 +134,32 @@ describe("runs beside each other", () => {
 
   it("show their answers beside each other, and beside what was expected", async () => {
     const fixture = await open(backend());
-    await until(() => expect(id("answers")[0]?.textContent).toContain("8 of 10 rows right"));
+    await until(() => expect(id("answers")[0]?.textContent).toContain("they differ"));
     expect(fixture.calls.some(({ name }) => name === "diff_answer")).toBe(false);
     await press("a");
     await until(() => expect(fixture.calls.filter(({ name }) => name === "diff_answer").map(({ args }) => args)).toContainEqual({ request: expect.objectContaining({ id: "r1", against: "r0" }) }));
+    const verdict = () => all("[data-testid='answers'] .summary svg").length;
+    await until(() => expect(id("answers")[0]?.textContent).toContain("≠"));
+    expect(verdict()).toBe(0);
     all("[aria-label='Compared with'] button").find((one) => one.textContent === "expected")?.click();
     await until(() => expect(fixture.calls.map(({ args }) => args)).toContainEqual({ request: expect.objectContaining({ id: "r1", against: null }) }));
+    await until(() => expect(verdict()).toBe(1));
+  });
+
+  it("say from which run a step differs where the baseline has none", async () => {
+    const fixture = backend();
+    fixture.replies.compare_runs = () => beside([runRow(0), runRow(1), runRow(2)], { rows: [line("alone", [null, 3, 3])] });
+    await open(fixture, "#/compare?run=r0&run=r1&run=r2");
+    const name = (at: number) => id("compared-run")[at]?.querySelector("h2")?.textContent.trim() ?? "";
+    await until(() => expect(rowAt(0)?.textContent).toContain(`differs from ${name(1)}`));
+  });
+
+  it("say so where the baseline has no answer", async () => {
+    const fixture = backend();
+    fixture.replies.compare_runs = () => beside([], { runs: [comparedRun(runRow(0)), comparedRun(runRow(1), { answer: "extra", answer_summary: "the first run has no answer" })] });
+    await open(fixture);
+    await until(() => expect(id("compared-run")[1]?.textContent).toContain("+ the baseline has no answer"));
+    expect(said()).not.toContain("the first run");
   });
 
   it("are compared again when one of the files changed meanwhile", async () => {

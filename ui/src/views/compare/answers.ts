@@ -1,5 +1,6 @@
 // Pure. Which two answers are beside each other, and what of all of them is said in a line.
 import type { ComparedRun } from "../../generated/ComparedRun";
+import type { DiffKind } from "../../generated/DiffKind";
 
 /** Positions of runs; nothing on the left is what was expected. */
 export interface Pair {
@@ -15,15 +16,16 @@ export function firstPair(runs: readonly ComparedRun[], base: number): Pair {
 
 const readable = (run: ComparedRun): boolean => run.trouble === null;
 
-/** How the answers relate to that of the first run, in one line. */
-export function answersLine(runs: readonly ComparedRun[], names: readonly string[], base: number): string {
-  const others = runs.map((run, at) => ({ run, name: names[at] ?? "" })).filter(({ run }, at) => at !== base && readable(run));
-  const all = (kinds: readonly string[]) => others.length > 0 && others.every(({ run }) => kinds.includes(run.answer));
+/** How the answers relate to that of the baseline, in a few words; what differs stands with each run. */
+export function answersLine(runs: readonly ComparedRun[], base: number): string {
+  const others = runs.filter((run, at) => at !== base && readable(run));
+  const some = (...kinds: DiffKind[]) => others.filter(({ answer }) => kinds.includes(answer)).length;
+  const all = (...kinds: DiffKind[]) => some(...kinds) === others.length;
   if (others.length === 0) return "nothing to compare them with";
-  if (all(["same"])) return runs.length === 2 ? "both are the same" : "all are the same";
-  if (all(["same", "alike"])) return "the same, written otherwise";
-  if (all(["absent"])) return "none of these runs answered";
-  const words = { same: "the same", alike: "the same, written otherwise", changed: "differs", missing: "no answer", extra: "the only one with an answer", absent: "no answer" };
-  const said = others.map(({ run, name }) => `${name}: ${run.answer_summary ?? words[run.answer]}`);
-  return `against ${names[base] ?? "the first"} – ${said.join(" · ")}`;
+  if (all("same")) return others.length === 1 ? "both are the same" : "all are the same";
+  if (all("same", "alike")) return "the same, written otherwise";
+  if (all("absent")) return "none of these runs answered";
+  if (some("extra") > 0) return "the baseline has no answer";
+  if (all("missing")) return "only the baseline has an answer";
+  return others.length === 1 ? "they differ" : `${some("changed", "missing")} of ${others.length} differ from that of the baseline`;
 }

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { comparedRun } from "../../compared.test-env";
 import { runRow } from "../../fixture";
+import type { DiffKind } from "../../generated/DiffKind";
 import type { TextChange } from "../../generated/TextChange";
 import { step, text, value } from "../../step/canned.test-env";
 import { answersLine, firstPair } from "./answers";
-import { excerpt, linesOf, tellingPart, withoutSpaces } from "./brief";
+import { excerpt, linesOf, tellingPart, withoutSpaces, wordOf } from "./brief";
 import { namesOf, swapped, toFront, without } from "./names";
 
 const same = (text: string): TextChange => ({ text, change: "same" });
@@ -40,6 +41,11 @@ describe("a step in short", () => {
   it("shows a few lines and says that there are more", () => expect(linesOf(text("p", "sql", "a\nb\nc", "sql"), 2)).toEqual({ text: "a\nb", language: "sql", cut: true }));
 });
 
+describe("what became of a part", () => {
+  it("names the run it is compared with where that is not the baseline", () =>
+    expect([wordOf("changed", null), wordOf("changed", "b"), wordOf("missing", "b"), wordOf("extra", null)]).toEqual(["differs", "differs from b", "missing, unlike b", "extra"]));
+});
+
 describe("what runs are called", () => {
   const rows = [runRow(0, { system: "a", model: "m", repeat: 1 }), runRow(0, { system: "b", model: "m", repeat: 1 })];
   it("is what tells them apart; what they share is said once", () => expect(namesOf(rows)).toEqual({ each: ["a", "b"], shared: ["prioritize_tickets", "last 20", "m"] }));
@@ -57,8 +63,17 @@ describe("what runs are called", () => {
 
 describe("the answers in a line", () => {
   const [a, b] = [comparedRun(runRow(0)), comparedRun(runRow(1), { answer: "changed", answer_summary: "2 of 10 rows differ" })];
-  it("say how each differs from the first", () => expect(answersLine([a, b], ["a", "b"], 0)).toBe("against a – b: 2 of 10 rows differ"));
-  it("say when they are the same", () => expect(answersLine([a, comparedRun(runRow(1))], ["a", "b"], 0)).toBe("both are the same"));
-  it("say nothing of a run that could not be read", () => expect(answersLine([a, comparedRun(runRow(6), { trouble: "damaged", answer: "absent" })], ["a", "b"], 0)).toBe("nothing to compare them with"));
+  const of = (...answers: DiffKind[]) => answersLine([a, ...answers.map((answer, at) => comparedRun(runRow(at + 1), { answer }))], 0);
+  it.each<[string, DiffKind[]]>([
+    ["both are the same", ["same"]],
+    ["all are the same", ["same", "same"]],
+    ["the same, written otherwise", ["same", "alike"]],
+    ["none of these runs answered", ["absent", "absent"]],
+    ["the baseline has no answer", ["extra", "absent"]],
+    ["only the baseline has an answer", ["missing"]],
+    ["they differ", ["changed"]],
+    ["2 of 3 differ from that of the baseline", ["changed", "alike", "missing"]],
+  ])("say %j in a few words", (said, answers) => expect(of(...answers)).toBe(said));
+  it("say nothing of a run that could not be read", () => expect(answersLine([a, comparedRun(runRow(6), { trouble: "damaged", answer: "absent" })], 0)).toBe("nothing to compare them with"));
   it("are opened at the first that differs, else beside what was expected", () => expect([firstPair([a, b], 0), firstPair([a, a], 0)]).toEqual([{ left: 0, right: 1 }, { left: null, right: 0 }]));
 });

@@ -1,10 +1,12 @@
 // Pure. What a step says in the little room beside another: its name, its first lines, what came back; and the first differences.
 import { seconds } from "../../format";
+import type { DiffKind } from "../../generated/DiffKind";
 import type { Language } from "../../generated/Language";
 import type { Part } from "../../generated/Part";
 import type { PartDiff } from "../../generated/PartDiff";
 import type { Step } from "../../generated/Step";
 import type { TextChange } from "../../generated/TextChange";
+import { SIGNS } from "../../parts/diff/diff";
 import type { IconName } from "../../parts/Icon.svelte";
 import { head } from "../../parts/text/lines";
 import { visibleLine } from "../../parts/visible/visible";
@@ -53,6 +55,12 @@ export function withoutSpaces(pieces: readonly TextChange[]): TextChange[] {
     if (!changed(piece) || words(piece) || words(pieces[at - 1]) || words(pieces[at + 1])) return [piece];
     return piece.change === "extra" ? [{ text: piece.text, change: "same" }] : [];
   });
+}
+
+/** What became of a part; beside another run than the baseline it is said which. */
+export function wordOf(kind: DiffKind, other: string | null): string {
+  const { word } = SIGNS[kind];
+  return other === null ? word : kind === "changed" ? `${word} from ${other}` : `${word}, unlike ${other}`;
 }
 
 /** Parts that differ, told from those that do not. */

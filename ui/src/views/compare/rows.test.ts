@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { beside, comparedRun, line } from "../../compared.test-env";
 import { runRow } from "../../fixture";
-import { baseline, equal, foldText, items, leftOf, marksOf, nextDifference, placeOf, stretchAt } from "./rows";
+import { baseline, equal, foldText, items, leftOf, lookOf, marksOf, nextDifference, placeOf, stretchAt } from "./rows";
 
 const TWO = beside([runRow(0), runRow(1)]);
 const listed = (open: (from: number) => boolean) => items(TWO.rows, open).map((item) => (item.kind === "row" ? `${item.row}` : `${item.from}–${item.to - 1}`)).join(" ");
@@ -43,6 +43,12 @@ describe("what is compared with what", () => {
   const damaged = { ...TWO, runs: [comparedRun(runRow(6), { trouble: "line 3: a key is missing" }), ...TWO.runs] };
   it("is the first run that can be read", () => expect([baseline(TWO), baseline(damaged)]).toEqual([0, 1]));
   it("is in each row the first run that has a step there", () => expect([leftOf(line("alone", [null, 3, 4]), 0), leftOf(line("same", [1, 3, 4]), 0)]).toEqual([1, 0]));
+  it.each<[string, string, (number | null)[], number]>([
+    ["−", "only the baseline has this step", [4, null, null], 0],
+    ["−", "not every run has this step", [4, null, 4], 0],
+    ["+", "the baseline does not have this step", [null, 4, null], 0],
+    ["−", "only the baseline has this step", [null, 4, null], 1],
+  ])("has a %s where %s", (sign, word, steps, base) => expect(lookOf(line("alone", steps), base)).toMatchObject({ sign, word }));
   it("is said where they part: for all at once, or by name", () => {
     expect(marksOf(TWO, ["a", "b"]).get(6)?.text).toBe("Here they part");
     const [a, b, c] = [comparedRun(runRow(0)), comparedRun(runRow(1), { parts_at: 3 }), comparedRun(runRow(2), { parts_at: 6 })];

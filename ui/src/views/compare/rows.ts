@@ -10,19 +10,26 @@ export type Item = { kind: "row"; row: number } | { kind: "fold"; from: number; 
 interface Look {
   sign: string;
   word: string;
-  tone: "same" | "alike" | "other" | "alone";
+  tone: "same" | "alike" | "other" | "gone" | "new";
 }
 
 /** Shape and word, so that colour says nothing alone. */
-export const RELATIONS: Record<Relation, Look> = {
+const RELATIONS: Record<Exclude<Relation, "alone">, Look> = {
   same: { sign: "=", word: "the same", tone: "same" },
   reworded: { sign: "≈", word: "the same in other words", tone: "same" },
   same_result: { sign: "≈", word: "asked in another way, the same came back", tone: "alike" },
   other_result: { sign: "≠", word: "the same was asked, something else came back", tone: "other" },
   similar: { sign: "≠", word: "the same kind of step, done otherwise", tone: "other" },
   different: { sign: "≠", word: "something else was done", tone: "other" },
-  alone: { sign: "+", word: "only some runs have this step", tone: "alone" },
 };
+
+/** How the steps of a row relate, seen from the baseline: what is missing beside it, or comes in addition. */
+export function lookOf(row: CompareRow, base: number): Look {
+  if (row.relation !== "alone") return RELATIONS[row.relation];
+  if (row.steps[base] == null) return { sign: "+", word: "the baseline does not have this step", tone: "new" };
+  const only = row.steps.every((step, at) => step === null || at === base);
+  return { sign: "−", word: only ? "only the baseline has this step" : "not every run has this step", tone: "gone" };
+}
 
 /** Nothing that a reader looking for differences has to see. */
 export const equal = (row: CompareRow): boolean => !row.diverges && (row.relation === "same" || row.relation === "reworded");
