@@ -302,6 +302,16 @@ describe("the filter and the scorer", () => {
   });
 });
 
+describe("runs that have no score", () => {
+  it("are linked to the list only where it knows of them: by the first scorer of each task", async () => {
+    await open(answers((request) => ({ ...matrix(1)(request), unscored: 2 })));
+    const link = () => all("[data-testid=overview-sums] a").find((one) => one.textContent === "2 not scored");
+    await until(() => link()?.getAttribute("href")?.includes("scoring%3Afailed") === true);
+    location.hash = "#/overview?scorer=fields";
+    await until(() => link() === undefined && text().includes("2 not scored"));
+  });
+});
+
 describe("where there is no matrix", () => {
   const empty = (change: Partial<Overview>) => answers((request) => ({ ...matrix(0, [])(request), runs: 0, scored: 0, errors: 0, missing: 0, ...change }));
   it("it says why, and what to do next", async () => {
@@ -324,7 +334,7 @@ describe("where there is no matrix", () => {
     await until(() => text().includes("The names of 7 files do not say of which task they are"));
   });
   it("or no scores, it says what is missing for one", async () => {
-    const fixture = answers((request) => ({ ...matrix(1, COLUMNS, () => cell({ scored: 0, passed: null, score: null, low: null, high: null, unscored: 3 }))(request), scored: 0, no_expected: 12 }));
+    const fixture = answers((request) => ({ ...matrix(1, COLUMNS, () => cell({ scored: 0, passed: null, score: null, low: null, high: null, unscored: 3 }))(request), scored: 0, errors: 0, waiting: 0, running: 0, no_expected: 12 }));
     await open(fixture);
     await until(() => text().includes("No run has a score: there is no expected output in the suites, so there is nothing to score against."));
     expect(document.getElementById("cell-1-0")?.textContent).toContain("3 not scored");

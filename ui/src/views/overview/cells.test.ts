@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import type { Overview } from "../../generated/Overview";
 import type { OverviewCell } from "../../generated/OverviewCell";
-import { cell, column, row } from "../../overview.test-env";
-import { columnName, keyOf, marksOf, passedOf, pickOf, rowName, runOf, sentence, toneOf } from "./cells";
+import { cell, column, matrix, row } from "../../overview.test-env";
+import { columnName, keyOf, marksOf, passedOf, pickOf, rowName, runOf, sentence, toneOf, whyUnscored } from "./cells";
 
 const NONE = { scored: 0, passed: null, score: null, low: null, high: null } as const;
 
@@ -22,6 +23,7 @@ describe("what a cell says", () => {
   it.each<[Partial<OverviewCell> | null, string]>([
     [{ flaky: 1, errors: 1, runs: 4 }, "4 runs: 2 of 3 right, mean 0.87 (95 % interval 0.71–0.96), flaky; 1 error"],
     [{ runs: 1, scored: 1, passed: 1, score: 1, low: null, high: null }, "1 run: 1 of 1 right, score 1.00"],
+    [{ passed: 3, score: 1, low: 0.438, high: 1 }, "3 runs: 3 of 3 right, mean 1.00 (95 % interval 0.44–1.00)"],
     [{ passed: null }, "3 runs: mean 0.87 (95 % interval 0.71–0.96)"],
     [{ ...NONE, runs: 0, missing: 3, run: null }, "No run: 3 missing"],
     [{ ...NONE, runs: 6, errors: 1, damaged: 1, running: 1, waiting: 2, unscored: 1, missing: 4, reviewed: 1 }, "6 runs: 1 error, 1 damaged, 1 running, 2 waiting, 1 not scored, 4 missing, 1 reviewed"],
@@ -34,6 +36,21 @@ describe("what a cell says", () => {
     expect([passedOf(cell({ passed: null })), passedOf(cell({ passed: null, scored: 1 }))]).toEqual(["n 3", ""]);
   });
   it("puts errors before everything else", () => expect(marksOf(cell({ missing: 1, waiting: 1, errors: 2 })).map((mark) => mark.text)).toEqual(["2 errors", "1 waiting", "1 missing"]));
+});
+
+describe("where no run has a score", () => {
+  const nothing = { scored: 0, errors: 0, waiting: 0, running: 0, damaged: 0, no_expected: 0, unasked: 0, unscored: 0 };
+  const head = (change: Partial<Overview>): Overview => ({ ...matrix(1)({ filter: "", scorer: null, folded: false, except: [], find: null, span: { offset: 0, limit: 9 } }), ...nothing, ...change });
+  it.each<[Partial<Overview>, string]>([
+    [{ waiting: 2, running: 1 }, "none has ended yet."],
+    [{ errors: 3 }, "all ended in errors."],
+    [{ damaged: 3 }, "none can be read."],
+    [{ unscored: 3 }, "their scorer failed."],
+    [{ unasked: 3 }, "their scorer has to be asked for."],
+    [{ no_expected: 3 }, "there is no expected output in the suites, so there is nothing to score against."],
+    [{ errors: 2, waiting: 1, running: 3, damaged: 1 }, "4 not ended yet, 2 ended in errors, 1 cannot be read."],
+  ])("says of %j: %s", (change, said) => expect(whyUnscored(head(change), 4)).toBe(said));
+  it("says first that there are no tasks", () => expect(whyUnscored(head({ errors: 1 }), 0)).toContain("no tasks beside the results"));
 });
 
 describe("names", () => {

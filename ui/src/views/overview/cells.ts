@@ -1,6 +1,7 @@
 // What a cell says: as a tone, as marks, as a sentence. Pure.
 import { both } from "../../filter";
 import { count, counted } from "../../format";
+import type { Overview } from "../../generated/Overview";
 import type { OverviewCell } from "../../generated/OverviewCell";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
 import type { OverviewRow } from "../../generated/OverviewRow";
@@ -63,6 +64,22 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   const head = cell.runs === 0 ? "No run" : counted(cell.runs, "run");
   if (scores.length === 0) return others.length === 0 ? head : `${head}: ${others.join(", ")}`;
   return [`${head}: ${scores.join(", ")}`, ...(others.length === 0 ? [] : [others.join(", ")])].join("; ");
+}
+
+/** Why no run has a score, as the end of a sentence: what is true of all of them, else how many of each kind there are. */
+export function whyUnscored(head: Overview, tasks: number): string {
+  if (tasks === 0) return "there are no tasks beside the results, so nothing says what was expected.";
+  const kinds: [number, string, string][] = [
+    [head.waiting + head.running, "none has ended yet", "not ended yet"],
+    [head.errors, "all ended in errors", "ended in errors"],
+    [head.damaged, "none can be read", "cannot be read"],
+    [head.no_expected, "there is no expected output in the suites, so there is nothing to score against", "with nothing to compare with"],
+    [head.unasked, "their scorer has to be asked for", "with a scorer that has to be asked for"],
+    [head.unscored, "their scorer failed", "whose scorer failed"],
+  ];
+  const some = kinds.filter(([number]) => number > 0);
+  const [first] = some;
+  return `${some.length === 1 && first ? first[1] : some.map(([number, , words]) => `${count(number)} ${words}`).join(", ")}.`;
 }
 
 interface Named {
