@@ -65,7 +65,7 @@ for (const width of [1400, 800])
         await chip.click();
         await answer(page).locator("[data-row]").first().waitFor();
         assert.match(page.url(), /view=answer/);
-        assert.deepEqual(await answer(page).getByRole("columnheader").allInnerTexts().then((all) => all.slice(1)), ["place", "ticket_id", "priority_score", "subject"]);
+        assert.deepEqual(await answer(page).getByRole("columnheader").allInnerTexts().then((all) => all.slice(1)), ["place: expected → answer", "ticket_id", "priority_score", "subject"]);
         await accessible(page);
         await page.keyboard.press("d");
         await page.waitForFunction(() => document.querySelector("[data-testid=answer-diff] .current") !== null);

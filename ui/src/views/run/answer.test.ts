@@ -69,6 +69,8 @@ describe("a wrong run", () => {
     expect(said("scores")).toMatch(/Not scored yet python v1 –/);
     await until(() => expect(all("[data-testid='why'] li")).toHaveLength(4));
     expect(all("[data-testid='why'] li").map(flat)).toEqual(["≠differs 101 priority_score expected 84.1→answer 81.9", "−missing 103 missing", "↕moved 106 place 7 → 9", "+extra 108 extra"]);
+    expect(said("why")).toContain("place: expected → answer");
+    expect(said("why")).toContain("Show the whole answer");
   });
 
   it("shows the whole comparison in place of the transcript, by one press, and keeps that in the address", async () => {
@@ -77,7 +79,7 @@ describe("a wrong run", () => {
     await until(() => expect(all("[data-testid='answer-diff'] [role='row'][data-row]")).toHaveLength(10));
     expect(location.hash).toBe("#/run/r0?view=answer");
     expect(flat(one("[data-testid='answer-diff'] h2"))).toBe("5 of 10 rows right, 1 missing (103)");
-    expect(all("[data-testid='answer-diff'] [role='columnheader']").map(flat)).toEqual(["how it compares", "place", "ticket_id", "priority_score", "urgency"]);
+    expect(all("[data-testid='answer-diff'] [role='columnheader']").map(flat)).toEqual(["how it compares", "place: expected → answer", "ticket_id", "priority_score", "urgency"]);
     const rows = all("[data-testid='answer-diff'] [data-row]").map(flat);
     expect(rows[1]).toBe("≠differs 2 101 expected: 84.1→answer: 81.9 low");
     expect(rows[3]).toBe("−missing 4 → 103 87.5 low");
