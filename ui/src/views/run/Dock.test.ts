@@ -88,6 +88,15 @@ describe("a message to a run", () => {
   });
 });
 
+describe("a damaged run where nothing may be launched", () => {
+  it("says beside what keeps it from being continued why it cannot be run again", async () => {
+    const backend = run({ state: "damaged" });
+    backend.options = { ...OPTIONS, why_not: { message: "This server may not launch.", fix: "Start it with --allow-run." } };
+    await open(backend);
+    await until(() => text().includes("Mend it in an editor. It cannot be run again. This server may not launch. Start it with --allow-run."));
+  });
+});
+
 describe("a run that owes something", () => {
   it("is continued by one button, and one that does not has none", async () => {
     const backend = await open(run({ state: "waiting" }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { RunRow } from "../../generated/RunRow";
 import { OPTIONS } from "../../launch.test-env";
-import { continuable, forkPart, forkWords, whyNotContinued, whyNothing, whyNotLaunched } from "./again";
+import { continuable, forkPart, forkWords, unsaid, whyNotContinued, whyNotLaunched } from "./again";
 import { SMALL, view } from "../../step/canned.test-env";
 
 const run = (row: Partial<RunRow> = {}, layout = "Tool-calling transcript") => view(SMALL, { system: "tool_calling", ...row }, { layout });
@@ -30,12 +30,24 @@ describe("a run", () => {
     expect(whyNotLaunched(run(), no)).toBe(no.why_not);
     expect(whyNotLaunched(run({ member: "588" }), OPTIONS)?.message).toContain("never written to");
   });
-  it("is not advised to be run again where nobody may", () => {
-    const promptql = run({ system: "promptql" });
-    const said = (options: typeof OPTIONS) => whyNothing(whyNotContinued(promptql, options), whyNotLaunched(promptql, options));
-    expect(said(OPTIONS)).toEqual({ message: "A PromptQL run cannot be continued: each question is asked anew.", fix: "Run it again from the start." });
-    expect(said(no)).toEqual({ message: "A PromptQL run cannot be continued: each question is asked anew. Not allowed.", fix: "Start it with --allow-run." });
-    expect(whyNothing(whyNotContinued(run(), no), whyNotLaunched(run(), no))).toBe(no.why_not);
+  const ANEW = "A PromptQL run cannot be continued: each question is asked anew.";
+  const UNREAD = "The file cannot be read, so it cannot be continued.";
+  const SHOWN = "A benchmark folder was written by another program and is only shown.";
+  const START = "Start it with --allow-run.";
+  it.each<[string, Partial<RunRow>, string, typeof OPTIONS, [string, string | null], string | null]>([
+    ["of PromptQL, where it may be", { system: "promptql" }, "PromptQL transcript", OPTIONS, [ANEW, "Run it again from the start."], null],
+    ["of PromptQL, where nobody may", { system: "promptql" }, "PromptQL transcript", no, [`${ANEW} Not allowed.`, START], null],
+    ["of PromptQL, whose name does not say what it is", { system: "promptql", task: null }, "PromptQL transcript", OPTIONS, [`${ANEW} The name of the file does not say which task, system and model this is.`, "Name it as task-system-model-variation0-run1.yaml."], null],
+    ["that is damaged, where it may be", { state: "damaged" }, "Tool-calling transcript", OPTIONS, [UNREAD, "Mend it in an editor, or run it again from the start."], null],
+    ["that is damaged, where nobody may", { state: "damaged" }, "Tool-calling transcript", no, [UNREAD, "Mend it in an editor."], "Not allowed."],
+    ["that is being written, where nobody may", { state: "writing" }, "Tool-calling transcript", no, ["The file is being written.", "It can be continued when it is whole."], "Not allowed."],
+    ["of another program, where it may be", {}, "Benchmark folder", OPTIONS, [SHOWN, null], null],
+    ["of another program, where nobody may", {}, "Benchmark folder", no, [SHOWN, null], "Not allowed."],
+    ["of tool calling, where nobody may", {}, "Tool-calling transcript", no, ["Not allowed.", START], null],
+  ])("%s is advised to be run again only where it can be, and why it cannot is said once", (_, row, layout, options, [message, fix], besides) => {
+    const [continued, again] = [whyNotContinued(run(row, layout), options), whyNotLaunched(run(row, layout), options)];
+    expect(continued).toEqual({ message, fix });
+    expect(unsaid(continued, again)?.message ?? null).toBe(besides);
   });
   it("owes something by itself when it waits or ended in an error", () => {
     expect((["answered", "no_answer", "waiting", "error"] as const).map((state) => continuable(run({ state })))).toEqual([false, false, true, true]);

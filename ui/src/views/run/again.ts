@@ -18,22 +18,23 @@ export function whyNotLaunched(view: RunView, options: LaunchOptions | undefined
   return options === undefined ? undefined : options.why_not;
 }
 
-/** Why the conversation cannot go on from what is in the file; null when it can. */
+/** Why the conversation cannot go on from what is in the file; null when it can. To run it again is advised only where that can be done. */
 export function whyNotContinued(view: RunView, options: LaunchOptions | undefined): Trouble | null | undefined {
   const { row, layout } = view;
-  if (row.member !== null) return whyNotLaunched(view, options);
-  if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", "Mend it in an editor, or run it again from the start.");
+  const again = whyNotLaunched(view, options);
+  if (row.member !== null) return again;
+  if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.");
   if (row.state === "writing") return because("The file is being written.", "It can be continued when it is whole.");
-  if (row.system === "promptql" || layout.startsWith("PromptQL")) return because("A PromptQL run cannot be continued: each question is asked anew.", "Run it again from the start.");
+  if (row.system === "promptql" || layout.startsWith("PromptQL")) {
+    const anew = "A PromptQL run cannot be continued: each question is asked anew.";
+    return again ? because(`${anew} ${again.message}`, again.fix) : because(anew, "Run it again from the start.");
+  }
   if (layout !== CONTINUED && row.state !== "other") return because(`A ${layout.toLowerCase()} was written by another program and is only shown.`);
-  return whyNotLaunched(view, options);
+  return again;
 }
 
-/** Why nothing can be said to a run. What is advised instead is said only where it can be done. */
-export function whyNothing(continued: Trouble | null | undefined, again: Trouble | null | undefined): Trouble | null | undefined {
-  if (!continued || !again || continued.message === again.message) return continued;
-  return because(`${continued.message} ${again.message}`, again.fix);
-}
+/** Why it cannot be run again, where that is not said already. */
+export const unsaid = (continued: Trouble | null | undefined, again: Trouble | null | undefined): Trouble | null => (again && continued?.message.includes(again.message) !== true ? again : null);
 
 /** Whether the run itself owes something, without a message. */
 export const continuable = (view: RunView): boolean => view.row.state === "waiting" || view.row.state === "error";
