@@ -58,6 +58,18 @@ it("judging at work is in the footer of every place, and one press shows how it 
   await until(() => expect(backend.calls.at(-1)).toEqual({ name: "stop_judging", args: { id: "j2", now: false } }));
 });
 
+it("Escape closes a dialog at once, so that the next key is meant for what is behind it", async () => {
+  const backend = new Fixture();
+  backend.judgings = [judging("j2")];
+  await open(backend, "#/runs");
+  await until(() => expect(id("judging-now")).not.toBeNull());
+  id("judging-now")?.click();
+  await until(() => expect(id("judgings")?.querySelector("h1")).not.toBeNull());
+  id("judgings")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+  flushSync();
+  expect(id("judgings")).toBeNull();
+});
+
 it("what could not be judged is there to read after it is over", async () => {
   const backend = new Fixture();
   backend.judgings = [judging("j2", { state: "done", done: 9 }), OVER];

@@ -206,7 +206,7 @@ describe("a launch", () => {
     await open(fixture, "#/launch/l1");
     await until(() => all("[data-testid=launch-run]").length === 3);
     expect(all("[data-testid=launch-run]").map((row) => row.textContent.replace(/\s+/g, " ").trim().split(" ")[0])).toEqual(["Running", "Error", "Waiting"]);
-    for (const words of ["asking claude", "The provider answered 429.", "$0.420 of $5.00", "without 2 replies whose price is not known", "2 running, 3 of 3"]) expect(text()).toContain(words);
+    for (const words of ["asking claude", "The provider answered 429.", "$0.420 of $5.00", "without 2 replies whose cost is not known", "2 running, 3 of 3"]) expect(text()).toContain(words);
     const before = asked(fixture, "launch").length;
     fixture.launches = [launched("l1", { runs: RUNS.slice(0, 1), total: 1, state: "done", waiting: 0, running: 0, done: 1, failed: 0 })];
     for (let at = 0; at < 50; at++) fixture.tell({ kind: "launches" });
