@@ -64,9 +64,10 @@ it("Escape closes a dialog at once, so that the next key is meant for what is be
   await open(backend, "#/runs");
   await until(() => expect(id("judging-now")).not.toBeNull());
   id("judging-now")?.click();
-  await until(() => expect(id("judgings")?.querySelector("h1")).not.toBeNull());
-  id("judgings")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
+  await until(() => expect(id("judgings")?.querySelector("h1")).toBeTruthy());
+  const own = id("judgings")?.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true, cancelable: true }));
   flushSync();
+  expect(own).toBe(false);
   expect(id("judgings")).toBeNull();
 });
 
