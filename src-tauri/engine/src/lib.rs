@@ -21,3 +21,5 @@ pub mod results;
 pub mod rows;
 pub mod runs;
 pub mod visible;
+
+pub use touchstone_scoring::written;

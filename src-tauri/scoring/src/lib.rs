@@ -12,5 +12,6 @@ pub mod stats;
 
 pub mod text;
 pub mod trust;
+pub mod written;
 
 pub use calls::missing_calls;

@@ -197,7 +197,7 @@ impl Page<'_> {
             columns.row(vec![
                 (at + 1).to_string(),
                 list::word(row.state).to_owned(),
-                row.score.map(|score| format!("{score:.2}")).unwrap_or_default(),
+                list::score(row.score),
                 row.turns.to_string(),
                 row.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
                 row.cost.map(|dollars| format!("${dollars:.3}")).unwrap_or_default(),
@@ -233,7 +233,7 @@ impl Page<'_> {
 
     /// How the answer of a run stands to what was expected, and what the scorer of its suite makes of it.
     fn against(&self, at: usize, summary: &str, equal: bool, run: &ComparedRun) -> String {
-        let score = run.row.score.map(|score| format!(" It scores {score:.2}.")).unwrap_or_default();
+        let score = run.row.score.map(|score| format!(" It scores {}.", list::score(Some(score)))).unwrap_or_default();
         if equal {
             return format!("The answer of {} is what was expected.{score}", at + 1);
         }
@@ -248,10 +248,10 @@ impl Page<'_> {
             DiffKind::Same => format!("The answer of {at} is that of {first}."),
             DiffKind::Alike => format!("The answer of {at} means the same as that of {first}: {summary}."),
             DiffKind::Changed => {
-                self.paint.red(&format!("The answer of {at} is another than that of {first}: {summary}."))
+                self.paint.yellow(&format!("The answer of {at} is another than that of {first}: {summary}."))
             }
-            DiffKind::Missing => self.paint.red(&format!("Only {first} has an answer, {at} has none.")),
-            DiffKind::Extra => self.paint.red(&format!("Only {at} has an answer, {first} has none.")),
+            DiffKind::Missing => self.paint.yellow(&format!("Only {first} has an answer, {at} has none.")),
+            DiffKind::Extra => self.paint.yellow(&format!("Only {at} has an answer, {first} has none.")),
             DiffKind::Absent => format!("Neither {at} nor {first} has an answer."),
         }
     }

@@ -9,6 +9,7 @@ use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
 use touchstone_engine::rows::{Column, RunRow, RunState, Sort};
+use touchstone_engine::written;
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 80;
@@ -113,7 +114,7 @@ fn cells(row: &RunRow) -> Vec<String> {
 
 /// A score; nothing when there is none.
 pub(super) fn score(score: Option<f64>) -> String {
-    score.map(|score| format!("{score:.2}")).unwrap_or_default()
+    score.map(written::score).unwrap_or_default()
 }
 
 /// Yes, no, or nothing when nobody knows.

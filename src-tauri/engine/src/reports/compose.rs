@@ -141,6 +141,7 @@ fn group(group: &standing::Group<'_>) -> Group {
 fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Option<Pair> {
     let (group, baseline) = (standing.groups.get(pairing.group)?, standing.groups.get(pairing.baseline)?);
     let count = pairing.score.map(|effect| effect.count);
+    let told = standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names));
     Some(Pair {
         name: group.column.label(),
         baseline: baseline.column.label(),
@@ -155,7 +156,8 @@ fn pair(pairing: &standing::Pairing<'_>, standing: &Standing<'_>, names: &BTreeM
         outcome: standing::outcome(pairing).to_owned(),
         unpaired: pairing.unpaired.iter().map(|row| row_name(row.key, names)).collect(),
         doubtful: !pairing.doubts.is_empty(),
-        sentences: standing::sentences(pairing, &group.column, &baseline.column, &|row| row_name(row, names)),
+        sentences: told.main,
+        more: told.more,
     })
 }
 

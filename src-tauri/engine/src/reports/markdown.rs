@@ -56,12 +56,15 @@ fn groups(out: &mut String, page: &Page) {
     // As in HTML: without repeats there is nothing to say.
     let repeats = groups.iter().any(|group| group.repeats.is_some());
     let of_repeats = |cells: [String; 2]| if repeats { cells.to_vec() } else { Vec::new() };
-    let before = ["System", "Model", "Runs", "Scored", "Errors", "Other", "Score (95 %)", "Passed", "Rate (95 %)"]
-        .map(str::to_owned);
+    let others = groups.iter().any(|group| words::others(group) > 0);
+    let _ = writeln!(out, "{}\n", words::summary_caption(groups));
+    let before = ["System", "Model", "Runs", "Scored", "Errors"].map(str::to_owned).into_iter();
+    let before = before.chain(others.then(|| "Other".to_owned()));
+    let before = before.chain(["Score (95 %)", "Passed", "Rate (95 %)"].map(str::to_owned));
     let after = ["Tokens a run", "Cost a run", "Cost in all", "Time, median", "Longest"].map(str::to_owned);
-    row(out, before.into_iter().chain(of_repeats(words::repeats_heads(groups))).chain(after));
+    row(out, before.chain(of_repeats(words::repeats_heads(groups))).chain(after));
     let right = |count: usize| std::iter::repeat_n("--:", count);
-    row(out, ["---", "---"].into_iter().chain(right(if repeats { 14 } else { 12 })));
+    row(out, ["---", "---"].into_iter().chain(right(11 + 2 * usize::from(repeats) + usize::from(others))));
     for group in groups {
         let before = [
             plain(group.system.as_deref()),
@@ -69,15 +72,14 @@ fn groups(out: &mut String, page: &Page) {
             group.runs.to_string(),
             group.scored.to_string(),
             group.errors.to_string(),
-            words::others(group).to_string(),
-            words::estimate(group.score),
-            words::share(group.passed, group.decided),
-            words::estimate(group.rate),
         ];
+        let scores =
+            [words::estimate(group.score), words::share(group.passed, group.decided), words::estimate(group.rate)];
+        let before = before.into_iter().chain(others.then(|| words::others(group).to_string())).chain(scores);
         let after = [
             words::mean(group.tokens, group.runs, words::tokens),
             words::mean(group.cost, group.runs, words::money),
-            group.cost.map_or_else(|| NONE.to_owned(), |cost| words::money(cost.sum)),
+            group.cost.map_or_else(|| NONE.to_owned(), |cost| words::total(cost, group.runs, words::money)),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median)),
             group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most)),
         ];
@@ -88,7 +90,7 @@ fn groups(out: &mut String, page: &Page) {
             };
             group.repeats.map_or_else(|| NONE.to_owned(), said)
         };
-        row(out, before.into_iter().chain(of_repeats([of_k(|it| it.any), of_k(|it| it.all)])).chain(after));
+        row(out, before.chain(of_repeats([of_k(|it| it.any), of_k(|it| it.all)])).chain(after));
     }
 }
 
@@ -124,7 +126,7 @@ fn pairs(out: &mut String, page: &Page) {
     }
     for pair in &page.pairs {
         let _ = writeln!(out, "\n### {}: {}\n", escaped(&pair.name), pair.outcome);
-        for sentence in &pair.sentences {
+        for sentence in pair.sentences.iter().chain(&pair.more) {
             let _ = writeln!(out, "- {}", escaped(sentence));
         }
     }

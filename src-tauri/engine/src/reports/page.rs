@@ -149,6 +149,8 @@ pub(crate) struct Pair {
     pub(crate) p_pass: Option<f64>,
     /// The smallest difference of scores that this many pairs would have shown four times in five.
     pub(crate) detectable: Option<f64>,
+    /// What was won pair by pair, and what it took.
+    pub(crate) more: Vec<String>,
     /// What came of it, in a few words.
     pub(crate) outcome: String,
     /// Variations for which only one side has a score, and why.

@@ -112,6 +112,7 @@ pub(super) fn page(word: &str, runs: Vec<RunLine>) -> Page {
             p_pass: None,
             detectable: Some(0.3),
             outcome: "worse".to_owned(),
+            more: vec![word.to_owned()],
             unpaired: vec![word.to_owned()],
             sentences: vec![word.to_owned()],
             doubtful: true,
@@ -231,10 +232,12 @@ fn markdown_begins_with_what_it_comes_to() {
 
     ## Summary
 
-    | System | Model | Runs | Scored | Errors | Other | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
-    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
-    | plain | claude | 10 | 9 | 1 | 0 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | $0.5000 | – | – |
-    | tool\_calling | plain | 10 | 9 | 1 | 0 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | $0.5000 | – | – |
+    One line for each system with each model. Errors are counted apart and are no wrong answers.
+
+    | System | Model | Runs | Scored | Errors | Score (95 %) | Passed | Rate (95 %) | One of 3 passes | All 3 pass | Tokens a run | Cost a run | Cost in all | Time, median | Longest |
+    | --- | --- | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: | --: |
+    | plain | claude | 10 | 9 | 1 | 0.90 (0.80–1.00) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.9500 (of 8/10) | at least $0.5000 | – | – |
+    | tool\_calling | plain | 10 | 9 | 1 | 0.60 (0.50–0.70) | 7/9 | 0.78 (0.68–0.88) | 0.90 (over 11 of 18 rows) | 0.60 (over 11 of 18 rows) | 12 346 | $0.6500 (of 8/10) | at least $0.5000 | – | – |
 
     ## Comparison with plain
 
@@ -245,6 +248,7 @@ fn markdown_begins_with_what_it_comes_to() {
     ### plain: worse
 
     - plain
+    - plain
     ");
 }
 
@@ -253,7 +257,7 @@ fn markdown_reads_as_tables() {
     insta::assert_snapshot!(markdown().1, @r"
     ## Tasks
 
-    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50. Beside it the mean score, and how many runs passed where there are several.
+    ✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.
 
     | Task | plain/claude | tool\_calling/plain |
     | --- | --: | --: |

@@ -3,20 +3,14 @@ use super::page::{Amount, Cell, Estimate, Group, Head, Page, Repeats, RunLine, S
 use crate::rows::{FailureClass, RunState, StoredSaid, Verdict};
 use crate::visible::one_line;
 use std::collections::BTreeSet;
+use touchstone_scoring::written;
 
 /// What stands where nothing is known.
 pub(super) const NONE: &str = "–";
 
-/// A score: `0.87`. Halves are rounded up, as on screen, and nothing is 1 or 0 that is not.
+/// A score: `0.87`.
 pub(super) fn score(value: Option<f64>) -> String {
-    let Some(value) = value else { return NONE.to_owned() };
-    // Halves of a hundredth that a number can hold are eighths.
-    let half = if (value * 8.0).fract() == 0.0 { 1e-9 } else { 0.0 };
-    match format!("{:.2}", value + half).as_str() {
-        "1.00" if value < 1.0 => ">0.99".to_owned(),
-        "0.00" if value > 0.0 => "<0.01".to_owned(),
-        text => text.to_owned(),
-    }
+    value.map_or_else(|| NONE.to_owned(), written::score)
 }
 
 /// A score with its interval: `0.87 (0.71–0.96)`.
@@ -24,10 +18,15 @@ pub(super) fn estimate(estimate: Option<Estimate>) -> String {
     match estimate {
         None => NONE.to_owned(),
         Some(Estimate { value, low: Some(low), high: Some(high) }) => {
-            format!("{} ({low:.2}–{high:.2})", score(Some(value)))
+            format!("{} ({})", written::score(value), range(low, high))
         }
-        Some(Estimate { value, .. }) => score(Some(value)),
+        Some(Estimate { value, .. }) => written::score(value),
     }
+}
+
+/// Where it probably lies: `0.71–0.96`.
+pub(super) fn range(low: f64, high: f64) -> String {
+    format!("{}–{}", written::places(low), written::places(high))
 }
 
 /// A difference with its interval: `+0.12 (−0.03 to +0.25)`.
@@ -126,7 +125,7 @@ pub(super) fn standing(head: &Head) -> String {
     let others = [
         (errors, are(errors, "ended in an error and is counted apart", "ended in an error and are counted apart")),
         (not_ended, are(not_ended, "has not ended", "have not ended")),
-        (unscored, are(unscored, "ended without a score or cannot be read", "ended without a score or cannot be read")),
+        (unscored, "ended without a score or cannot be read".to_owned()),
     ];
     let told = others.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("; {} {what}", count(*n)));
     format!("{} of {}{}", count(scored), count(runs), told.collect::<String>())
@@ -169,8 +168,8 @@ impl Tone {
 }
 
 /// What the signs mean.
-pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50. Beside it the mean \
-     score, and how many runs passed where there are several.";
+pub(super) const SIGNS: &str = "✓ right: every run passed; ◐ partly right; ✕ wrong: none passed, and the mean is below 0.50; where nothing decides what \
+     passes, ✓ from 0.95 on. Beside it the mean score, and how many runs passed where there are several.";
 
 const RIGHT_FROM: f64 = 0.95;
 const WRONG_BELOW: f64 = 0.5;
@@ -223,7 +222,23 @@ pub(super) fn mean(amount: Option<Amount>, runs: u64, write: impl Fn(f64) -> Str
     }
 }
 
-/// How many runs have no score and did not fail: they have not ended, or ended without one.
+/// An amount of all runs together; what is not known of some is only more.
+pub(super) fn total(amount: Amount, runs: u64, write: impl Fn(f64) -> String) -> String {
+    let sum = write(amount.sum);
+    if amount.known < runs { format!("at least {sum}") } else { sum }
+}
+
+/// What stands above the sums.
+pub(super) fn summary_caption(groups: &[Group]) -> String {
+    let other = if groups.iter().any(|group| others(group) > 0) {
+        " Other: runs that have not ended, ended without a score, or cannot be read."
+    } else {
+        ""
+    };
+    format!("One line for each system with each model. Errors are counted apart and are no wrong answers.{other}")
+}
+
+/// How many runs have no score and did not fail: they have not ended, ended without one, or cannot be read.
 pub(super) const fn others(group: &Group) -> u64 {
     group.not_ended + group.unscored
 }
@@ -354,7 +369,6 @@ mod tests {
         assert_eq!([p_value(Some(0.0004)), p_value(Some(0.049))], ["< 0.001", "0.049"]);
         let amount = Amount { known: 2, sum: 5.0, mean: 2.5, median: 2.5, ninetieth: 3.0, most: 3.0 };
         assert_eq!(mean(Some(amount), 3, money), "$2.50 (of 2/3)");
-        let scores = [0.625, 0.125, 0.615, 0.5, 1.0, 0.0, 0.9951, 0.0049, 0.999_999_9].map(|it| score(Some(it)));
-        assert_eq!(scores, ["0.63", "0.13", "0.61", "0.50", "1.00", "0.00", ">0.99", "<0.01", ">0.99"]);
+        assert_eq!([total(amount, 3, money), total(amount, 2, money)], ["at least $5.00", "$5.00"]);
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use cell::{estimate, passes};
 pub use group::{AtK, Group, Row};
 pub use pairs::{Doubt, DoubtKind, Effect, Pair, PairedPassing, Pairing, Unpaired, Why};
 pub use stored::{Said, Told, told};
-pub use words::{METHOD, outcome, probability, sentences};
+pub use words::{METHOD, Sentences, outcome, probability, sentences};
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -318,3 +318,23 @@ fn differs(runs: &[Counted<'_>], pair: &Both<'_, '_>, kind: DoubtKind) -> bool {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_that_was_seen_and_not_shown_is_none_that_would_have_been_shown() {
+        for (difference, shown, kept) in [
+            (0.3, Tendency::Unclear, false),
+            (-0.3, Tendency::Unclear, false),
+            (0.25, Tendency::Unclear, false),
+            (0.2, Tendency::Unclear, true),
+            (0.3, Tendency::Better, true),
+            (-0.3, Tendency::Worse, true),
+        ] {
+            assert_eq!(believable(Some(0.25), difference, shown).is_some(), kept, "{difference} {shown:?}");
+        }
+        assert_eq!(believable(None, 0.1, Tendency::Better), None);
+    }
+}

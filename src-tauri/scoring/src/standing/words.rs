@@ -35,32 +35,50 @@ pub const METHOD: [&str; 12] = [
      For scores it is told from twelve tasks on: with fewer it hangs on how many of them tie.",
 ];
 
+/// A comparison in sentences.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sentences {
+    /// What came of it, and what it is worth.
+    pub main: Vec<String>,
+    /// What was won pair by pair, and what it took.
+    pub more: Vec<String>,
+}
+
+impl Sentences {
+    /// All of it.
+    pub fn all(self) -> Vec<String> {
+        [self.main, self.more].concat()
+    }
+}
+
 /// A comparison, sentence by sentence. `group` and `baseline` are the two it compares; `name` says what a row is called.
 pub fn sentences(
     pairing: &Pairing<'_>,
     group: &Column<'_>,
     baseline: &Column<'_>,
     name: &dyn Fn(RowKey<'_>) -> String,
-) -> Vec<String> {
+) -> Sentences {
     let (group, baseline) = (group.label(), baseline.label());
-    let mut said = Vec::new();
+    let mut told = Sentences::default();
     match &pairing.score {
         Some(effect) => {
-            said.extend(score(effect, &group, &baseline));
-            said.extend(pairing.passes.iter().flat_map(passes));
-            said.extend(unseen(effect, pairing.passes.as_ref()));
+            score(&mut told, effect, (&group, &baseline));
+            if let Some(passing) = &pairing.passes {
+                passes(&mut told, passing);
+            }
+            told.main.extend(unseen(effect, pairing.passes.as_ref()));
         }
-        None => said.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
+        None => told.main.push(format!("{group} and {baseline} have no task in common for which both have a score.")),
     }
+    told.main.extend(unpaired(&pairing.unpaired, (&group, &baseline), name));
+    told.main.extend(pairing.doubts.iter().map(|one| doubt(one, name)));
     let took = [
         ("tokens", &pairing.tokens, Unit::Tokens),
         ("cost", &pairing.cost, Unit::Dollars),
         ("time", &pairing.seconds, Unit::Seconds),
     ];
-    said.extend(took.into_iter().filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))));
-    said.extend(unpaired(&pairing.unpaired, (&group, &baseline), name));
-    said.extend(pairing.doubts.iter().map(|one| doubt(one, name)));
-    said
+    told.more.extend(took.into_iter().filter_map(|(what, effect, unit)| Some(amount(what, effect.as_ref()?, unit))));
+    told
 }
 
 /// What came of a comparison, in a few words.
@@ -116,9 +134,9 @@ impl Unit {
     }
 }
 
-fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
+fn score(told: &mut Sentences, effect: &Effect, (group, baseline): (&str, &str)) {
     let (unit, count) = (Unit::Score, effect.count);
-    let mut said = vec![format!(
+    told.main.push(format!(
         "{group} scores {} on average and {baseline} {}, over {} of {}: {}{}{}",
         unit.write(effect.value),
         unit.write(effect.baseline),
@@ -127,12 +145,11 @@ fn score(effect: &Effect, group: &str, baseline: &str) -> Vec<String> {
         apart(effect.difference, unit),
         within(effect.interval, unit),
         tested(effect, SCORES),
-    )];
+    ));
     if is_one_task(effect) {
-        said.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
+        told.main.push("Its variations take the place of tasks, so nothing is said of other tasks.".to_owned());
     }
-    said.push(format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses));
-    said
+    told.more.push(format!("Pair by pair it won {}, tied {} and lost {}.", count.wins, count.ties, count.losses));
 }
 
 /// Whether variations stand for themselves, because there is no other task.
@@ -140,13 +157,13 @@ fn is_one_task(effect: &Effect) -> bool {
     effect.tasks < 2 && effect.units > 1
 }
 
-fn passes(passing: &PairedPassing) -> Vec<String> {
+fn passes(told: &mut Sentences, passing: &PairedPassing) {
     let table = passing.table;
     let of = table.n();
     let apart = format!("{} points{}", points(passing.difference), within_points(passing.interval));
     let Some(effect) = &passing.by_task else {
         let rate = |passed: u64| format!("{passed} of {of} ({})", percent(float(passed) / float(of)));
-        return vec![format!(
+        told.main.push(format!(
             "It passes {}, the baseline {}: {apart}; {} only it passes, {} only the baseline{}",
             rate(table.both + table.only_first),
             rate(table.both + table.only_second),
@@ -156,29 +173,28 @@ fn passes(passing: &PairedPassing) -> Vec<String> {
                 Some(p) => format!("; McNemar's exact {}. {}", probability(p), verdict(passing.shown, SCORES)),
                 None => UNTESTED.to_owned(),
             },
-        )];
+        ));
+        return;
     };
     let unit = if is_one_task(effect) { "variation" } else { "task" };
-    vec![
-        format!(
-            "On average over {} it passes {} of the runs, the baseline {}: {apart}{}",
-            counted(of, "pair"),
-            percent(effect.value),
-            percent(effect.baseline),
-            match effect.p {
-                Some(p) => format!(
-                    "; by {unit}, as not all runs are independent, {}. {}",
-                    probability(p.p),
-                    verdict(effect.shown, SCORES)
-                ),
-                None => UNTESTED.to_owned(),
-            },
-        ),
-        format!(
-            "Pair by pair both pass {}, only it {}, only the baseline {} and neither {}.",
-            table.both, table.only_first, table.only_second, table.neither,
-        ),
-    ]
+    told.main.push(format!(
+        "On average over {} it passes {} of the runs, the baseline {}: {apart}{}",
+        counted(of, "pair"),
+        percent(effect.value),
+        percent(effect.baseline),
+        match effect.p {
+            Some(p) => format!(
+                "; by {unit}, as not all runs are independent, {}. {}",
+                probability(p.p),
+                verdict(effect.shown, SCORES)
+            ),
+            None => UNTESTED.to_owned(),
+        },
+    ));
+    told.more.push(format!(
+        "Pair by pair both pass {}, only it {}, only the baseline {} and neither {}.",
+        table.both, table.only_first, table.only_second, table.neither,
+    ));
 }
 
 /// What a difference that is not shown is worth: how large it would have had to be.
@@ -202,9 +218,18 @@ fn unseen(score: &Effect, passes: Option<&PairedPassing>) -> Option<String> {
             both.join(", or of ")
         ));
     }
+    if !open(score.shown) {
+        return None;
+    }
     let few = counted(score.units, if is_one_task(score) { "variation" } else { "task" });
-    (score.units < FEWEST_TOLD)
-        .then(|| format!("{few} show a difference only where all of them, or nearly all, go the same way."))
+    Some(match score.units {
+        FEWEST_UNITS => format!("{few} show a difference only where all of them go the same way."),
+        ..FEWEST_TOLD => {
+            format!("How large a difference {few} would have shown hangs on how many of them tie, so it is not told.")
+        }
+        _ if score.difference != 0.0 => "So many pairs can miss a difference as large as this one.".to_owned(),
+        _ => return None,
+    })
 }
 
 fn amount(what: &str, effect: &Effect, unit: Unit) -> String {

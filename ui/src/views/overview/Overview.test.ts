@@ -336,7 +336,7 @@ describe("where there is no matrix", () => {
   it("or no scores, it says what is missing for one", async () => {
     const fixture = answers((request) => ({ ...matrix(1, COLUMNS, () => cell({ scored: 0, passed: null, score: null, low: null, high: null, unscored: 3 }))(request), scored: 0, errors: 0, waiting: 0, running: 0, no_expected: 12 }));
     await open(fixture);
-    await until(() => text().includes("No run has a score: there is no expected output in the suites, so there is nothing to score against."));
+    await until(() => text().includes("No run has a score: there is nothing to score them against: no expected output, or no suite of their task."));
     expect(document.getElementById("cell-1-0")?.textContent).toContain("3 not scored");
   });
 });

@@ -47,10 +47,11 @@ describe("where no run has a score", () => {
     [{ damaged: 3 }, "none can be read."],
     [{ unscored: 3 }, "their scorer failed."],
     [{ unasked: 3 }, "their scorer has to be asked for."],
-    [{ no_expected: 3 }, "there is no expected output in the suites, so there is nothing to score against."],
+    [{ no_expected: 3 }, "there is nothing to score them against: no expected output, or no suite of their task."],
     [{ errors: 2, waiting: 1, running: 3, damaged: 1 }, "4 not ended yet, 2 ended in errors, 1 cannot be read."],
-  ])("says of %j: %s", (change, said) => expect(whyUnscored(head(change), 4)).toBe(said));
-  it("says first that there are no tasks", () => expect(whyUnscored(head({ errors: 1 }), 0)).toContain("no tasks beside the results"));
+  ])("says of %j: %s", (change, said) => expect(whyUnscored(head(change), 4, "")).toBe(said));
+  it("says of a scorer that was chosen what it leaves out", () => expect([whyUnscored(head({ no_expected: 3 }), 4, "judge:x"), whyUnscored(head({ no_expected: 3, errors: 1 }), 4, "judge:x")]).toEqual(["judge:x scores none of them.", "1 ended in errors, 3 that judge:x does not score."]));
+  it("says first that there are no tasks", () => expect(whyUnscored(head({ errors: 1 }), 0, "")).toContain("no tasks beside the results"));
 });
 
 describe("names", () => {

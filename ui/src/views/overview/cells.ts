@@ -66,14 +66,18 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   return [`${head}: ${scores.join(", ")}`, ...(others.length === 0 ? [] : [others.join(", ")])].join("; ");
 }
 
+/** What is said of runs that a scorer has nothing to say of: alone, and among others. */
+const nothing = (scorer: string): [string, string] =>
+  scorer === "" ? ["there is nothing to score them against: no expected output, or no suite of their task", "with nothing to compare with"] : [`${visibleLine(scorer)} scores none of them`, `that ${visibleLine(scorer)} does not score`];
+
 /** Why no run has a score, as the end of a sentence: what is true of all of them, else how many of each kind there are. */
-export function whyUnscored(head: Overview, tasks: number): string {
+export function whyUnscored(head: Overview, tasks: number, scorer: string): string {
   if (tasks === 0) return "there are no tasks beside the results, so nothing says what was expected.";
   const kinds: [number, string, string][] = [
     [head.waiting + head.running, "none has ended yet", "not ended yet"],
     [head.errors, "all ended in errors", "ended in errors"],
     [head.damaged, "none can be read", "cannot be read"],
-    [head.no_expected, "there is no expected output in the suites, so there is nothing to score against", "with nothing to compare with"],
+    [head.no_expected, ...nothing(scorer)],
     [head.unasked, "their scorer has to be asked for", "with a scorer that has to be asked for"],
     [head.unscored, "their scorer failed", "whose scorer failed"],
   ];

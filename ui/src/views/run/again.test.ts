@@ -40,7 +40,7 @@ describe("a run", () => {
     ["of PromptQL, whose name does not say what it is", { system: "promptql", task: null }, "PromptQL transcript", OPTIONS, [`${ANEW} The name of the file does not say which task, system and model this is.`, "Name it as task-system-model-variation0-run1.yaml."], null],
     ["that is damaged, where it may be", { state: "damaged" }, "Tool-calling transcript", OPTIONS, [UNREAD, "Mend it in an editor, or run it again from the start."], null],
     ["that is damaged, where nobody may", { state: "damaged" }, "Tool-calling transcript", no, [UNREAD, "Mend it in an editor."], "Not allowed."],
-    ["that is being written, where nobody may", { state: "writing" }, "Tool-calling transcript", no, ["The file is being written.", "It can be continued when it is whole."], "Not allowed."],
+    ["that is being written, where nobody may", { state: "writing" }, "Tool-calling transcript", no, ["The file is being written.", null], "Not allowed."],
     ["of another program, where it may be", {}, "Benchmark folder", OPTIONS, [SHOWN, null], null],
     ["of another program, where nobody may", {}, "Benchmark folder", no, [SHOWN, null], "Not allowed."],
     ["of tool calling, where nobody may", {}, "Tool-calling transcript", no, ["Not allowed.", START], null],

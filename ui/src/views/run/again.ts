@@ -24,7 +24,7 @@ export function whyNotContinued(view: RunView, options: LaunchOptions | undefine
   const again = whyNotLaunched(view, options);
   if (row.member !== null) return again;
   if (row.state === "damaged") return because("The file cannot be read, so it cannot be continued.", again ? "Mend it in an editor." : "Mend it in an editor, or run it again from the start.");
-  if (row.state === "writing") return because("The file is being written.", "It can be continued when it is whole.");
+  if (row.state === "writing") return because("The file is being written.", again || row.system === "promptql" || layout !== CONTINUED ? null : "It can be continued when it is whole.");
   if (row.system === "promptql" || layout.startsWith("PromptQL")) {
     const anew = "A PromptQL run cannot be continued: each question is asked anew.";
     return again ? because(`${anew} ${again.message}`, again.fix) : because(anew, "Run it again from the start.");

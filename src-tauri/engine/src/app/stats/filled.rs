@@ -156,7 +156,7 @@ fn comparison(standing: &Standing<'_>, pairing: &Pairing<'_>) -> Option<StatsCom
         seconds: pairing.seconds.as_ref().map(effect),
         unpaired: unpaired.collect(),
         doubts: doubts.collect(),
-        sentences: sentences(pairing, &group, &baseline, &|row| row.label()),
+        sentences: sentences(pairing, &group, &baseline, &|row| row.label()).all(),
     })
 }
 

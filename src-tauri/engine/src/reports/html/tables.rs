@@ -21,10 +21,10 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
         }
     };
     html! {
-        (framed("One line for each system with each model. Errors are counted apart and are no wrong answers.", &html! {
+        (framed(&words::summary_caption(groups), &html! {
             thead { tr {
                 th scope="col" { "System" } th scope="col" { "Model" } th.n scope="col" { "Runs" } th.n scope="col" { "Scored" } th.n scope="col" { "Errors" }
-                @if others { th.n scope="col" title="Not ended, or ended without a score" { "Other" } }
+                @if others { th.n scope="col" { "Other" } }
                 th.n scope="col" { "Score (95\u{a0}%)" } th.n scope="col" { "Passed" } th.n scope="col" { "Rate (95\u{a0}%)" }
                 @if repeats { th.n scope="col" { (any) } th.n scope="col" { (all) } }
                 th.n scope="col" { "Tokens a run" } th.n scope="col" { "Cost a run" } th.n scope="col" { "Time, median" } th.n scope="col" { "Longest" }
@@ -39,7 +39,7 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
                     td.n { (chance(group.repeats.map(|it| (it.any, it)))) } td.n { (chance(group.repeats.map(|it| (it.all, it)))) }
                 }
                 td.n { (words::mean(group.tokens, group.runs, words::tokens)) }
-                td.n { (words::mean(group.cost, group.runs, words::money)) @if let Some(cost) = group.cost { span.below { (words::money(cost.sum)) " in all" } } }
+                td.n { (words::mean(group.cost, group.runs, words::money)) @if let Some(cost) = group.cost { span.below { (words::total(cost, group.runs, words::money)) " in all" } } }
                 td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.median))) } td.n { (group.seconds.map_or_else(|| NONE.to_owned(), |s| words::seconds(s.most))) }
             } } }
         }))
@@ -50,7 +50,7 @@ pub(super) fn groups(groups: &[Group]) -> Markup {
 fn ranged(estimate: Option<Estimate>) -> Markup {
     let value = words::score(estimate.map(|it| it.value));
     let range = estimate.and_then(|it| Some((it.low?, it.high?)));
-    html! { (value) @if let Some((low, high)) = range { span.below { (format!("{low:.2}–{high:.2}")) } } }
+    html! { (value) @if let Some((low, high)) = range { span.below { (words::range(low, high)) } } }
 }
 
 /// A table with what is said of it above, which stays in sight when the table is pushed sideways.
@@ -88,10 +88,11 @@ pub(super) fn pairs(pairs: &[Pair]) -> Markup {
         })) }
         @for pair in pairs {
             h3 { (one_line(&pair.name)) ": " (pair.outcome) @if pair.doubtful { " " span.part { "compare with care" } } }
-            @if let Some((first, more)) = pair.sentences.split_first() {
-                p { (one_line(first)) }
-                @if !more.is_empty() { details { summary { "More of it" } @for sentence in more { p { (one_line(sentence)) } } } }
-            }
+            @for sentence in &pair.sentences { p { (one_line(sentence)) } }
+            @if !pair.more.is_empty() { details {
+                summary { "What " (one_line(&pair.name)) " won and took" }
+                @for sentence in &pair.more { p { (one_line(sentence)) } }
+            } }
             @if pair.unpaired.len() > 3 { details {
                 summary { "All " (words::count(pair.unpaired.len() as u64)) " rows without a counterpart" }
                 ul { @for one in &pair.unpaired { li { (one_line(one)) } } }

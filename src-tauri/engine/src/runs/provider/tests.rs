@@ -371,6 +371,7 @@ fn what_was_used_is_read_from_bodies_that_are_no_reply_and_nothing_is_made_up() 
     let openai = format!(r#"data: {{"id":"{text}","choices":[{{"delta":{{"content":"{text}"}}}}]}}"#) + "\n\n";
     let guesses = [
         (Anthropic, format!("{start}{deltas}{deltas}"), (Some(7), Some(200))),
+        (Anthropic, format!("{start}{deltas}{}", deltas.replace("text\":", "signature\":")), (Some(7), Some(100))),
         (OpenAi, format!("{openai}{openai}data: {{\"cho"), (Some(1000), Some(200))),
         (OpenAi, text, (Some(1000), Some(100))),
         (OpenAi, chunk.to_owned(), (Some(7), Some(9))),

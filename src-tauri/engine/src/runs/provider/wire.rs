@@ -39,14 +39,16 @@ pub(super) fn words<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key).and_then(Value::text).filter(|text| !text.trim().is_empty())
 }
 
-/// How many bytes of text an event of a stream adds: what lies in a `delta`.
+/// How many bytes of text an event of a stream adds: what lies in a `delta` and is no sign of the wire.
 pub(super) fn said(event: &Value) -> usize {
     fn texts(value: &Value) -> usize {
         match value {
             Value::Text(text) => text.len(),
             Value::List(items) => items.iter().map(texts).sum(),
             Value::Map(entries) => {
-                let said = entries.iter().filter(|(key, _)| !matches!(key.text(), Some("type" | "role")));
+                let said = entries.iter().filter(|(key, _)| {
+                    !matches!(key.text(), Some("type" | "role" | "id" | "signature" | "stop_reason"))
+                });
                 said.map(|(_, value)| texts(value)).sum()
             }
             _ => 0,
