@@ -277,7 +277,7 @@ pub struct Outline {
     pub tokens: Option<u64>,
     /// Dollars, when the file says.
     pub cost: Option<f64>,
-    /// Wall time in seconds, when the file says.
+    /// Seconds that were spent on it, when the file says; else from its first date to its last.
     pub seconds: Option<f64>,
     /// System and model, when the file says (`run.system`, `run.model`).
     pub system: Option<String>,

@@ -157,6 +157,10 @@ fn usage_of_each_model_and_times_in_other_spellings_are_read() {
     assert_eq!(usage(cached).tokens, Some(26));
     assert_eq!(usage("started: 1740096727, finished: 1740096737.5").seconds, Some(10.5));
     assert_eq!(usage("started: 2025-02-21T00:12Z, finished: 2025-02-21 00:13:00 UTC").seconds, Some(60.0));
+    // What was spent on it is without the pauses that lie between the dates.
+    assert_eq!(usage("started: 1740096727, seconds: 4.5, finished: 1740096737.5").seconds, Some(4.5));
+    assert_eq!(usage("started: 1740096727, seconds: 4.5").seconds, Some(4.5));
+    assert_eq!(usage("started: 1740096727, seconds: soon, finished: 1740096737.5").seconds, Some(10.5));
 }
 
 #[test]

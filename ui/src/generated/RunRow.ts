@@ -83,7 +83,7 @@ tokens: number | null,
  */
 cost: number | null, 
 /**
- * Wall time, when known.
+ * Seconds that were spent on it, pauses left out, when known.
  */
 seconds: number | null, 
 /**

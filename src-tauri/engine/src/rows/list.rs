@@ -129,7 +129,7 @@ pub struct RunRow {
     pub tokens: Option<u64>,
     /// Money in dollars, when known.
     pub cost: Option<f64>,
-    /// Wall time, when known.
+    /// Seconds that were spent on it, pauses left out, when known.
     pub seconds: Option<f64>,
     /// Size of its files in bytes.
     pub size: u64,

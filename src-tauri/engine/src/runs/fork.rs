@@ -20,9 +20,10 @@ pub enum Unforkable {
 }
 
 /// What the original says about itself and the copy must not.
-const OWN: [&str; 12] = [
+const OWN: [&str; 13] = [
     "started",
     "finished",
+    "seconds",
     "turns",
     "usage",
     "cost",

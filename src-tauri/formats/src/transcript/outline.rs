@@ -64,7 +64,7 @@ impl OutlineBuilder {
 
     pub(crate) fn finish(mut self, layout: Layout) -> Outline {
         self.outline.layout = layout;
-        if let (Some(started), Some(finished)) = (self.started, self.finished)
+        if let (None, Some(started), Some(finished)) = (self.outline.seconds, self.started, self.finished)
             && finished >= started
         {
             self.outline.seconds = Some(finished - started);

@@ -134,7 +134,7 @@ pub const KEYS: [KeyRule; 26] = [
     rule(Key::Calls, "calls", COUNT, "calls:>=3", "tool calls"),
     rule(Key::Tokens, "tokens", TOKENS, "tokens:<10k", "tokens in and out"),
     rule(Key::Cost, "cost", COUNT, "cost:>0.5", "dollars"),
-    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "wall time"),
+    rule(Key::Seconds, "seconds", TIME, "seconds:>60", "time spent on it"),
     rule(Key::Size, "size", BYTES, "size:>1mb", "size on disk"),
     rule(Key::Scorer, "scorer", Takes::Text, "scorer:fields", "the scorer that the score is of"),
     rule(Key::Scoring, "scoring", SCORINGS, "scoring:failed", "what came of scoring"),

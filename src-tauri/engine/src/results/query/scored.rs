@@ -43,7 +43,7 @@ pub struct ScoredRun {
     pub tokens: Option<u64>,
     /// Dollars, when known.
     pub cost: Option<f64>,
-    /// Wall time, when known.
+    /// Seconds that were spent on it, when known.
     pub seconds: Option<f64>,
     /// What came of the scorer; none when the task is not known, or has no such scorer.
     pub scoring: Option<ScoreStanding>,

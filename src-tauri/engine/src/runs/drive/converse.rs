@@ -4,6 +4,7 @@ use super::ask::{self, Asked, Bought, Lost, Question};
 use super::desk::Desk;
 use super::doors::Door;
 use super::kit::Kit;
+use super::sitting::Sitting;
 use super::{Crew, Ended, Halt, Job, clean, prompt};
 use crate::clock;
 use crate::runs::event::{Ending, What};
@@ -11,8 +12,8 @@ use crate::runs::fault;
 use crate::runs::journal::Ran;
 use crate::runs::nudge;
 use crate::runs::provider::replay::Recording;
-use crate::runs::provider::{self, Ask, HttpRequest, Reply, Stop, Usage};
-use crate::runs::script::{End, OpenCall, Script};
+use crate::runs::provider::{self, Ask, HttpRequest, Reply, Stop};
+use crate::runs::script::{End, Facts, OpenCall, Script};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Call, Outcome, Turn};
 use crate::runs::tools::{Called, ToolFailure};
@@ -55,6 +56,7 @@ pub(super) struct Talk<'a> {
     /// What answers in place of a provider.
     pub(super) recording: Option<Recording>,
     pub(super) desk: Desk,
+    pub(super) sitting: Sitting,
     pub(super) script: Script,
     /// Arguments of calls as the model wrote them, by the item of the call, where the file has them without a secret.
     pub(super) sent: HashMap<usize, Value>,
@@ -171,7 +173,8 @@ impl Talk<'_> {
             () = tokio::time::sleep(self.desk.due()) => {}
         }
         // What is under way is waited for whatever becomes of the file: the journal may still take the reply.
-        let (written, bought) = tokio::join!(self.desk.write(self.script.write()), asked);
+        let text = self.text();
+        let (written, bought) = tokio::join!(self.desk.write(text), asked);
         written.and(bought)
     }
 
@@ -198,7 +201,9 @@ impl Talk<'_> {
         let usage = reply.usage;
         let cost =
             if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
-        if !journaled {
+        if journaled {
+            self.sitting.add(ms);
+        } else {
             self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
         }
         self.tell(What::Replied { turn, usage, cost, ms, journaled });
@@ -233,7 +238,7 @@ impl Talk<'_> {
 
     /// Adds what a reply used to what the file says of the run.
     fn count(&mut self, reply: &Reply, cost: Option<f64>) {
-        self.spend(&reply.usage, cost);
+        self.script.spend(&reply.usage, cost);
         let mut facts = self.script.facts();
         facts.model_id = reply.model_id.clone().or(facts.model_id);
         facts.turns = Some(facts.turns.unwrap_or(0) + 1);
@@ -243,26 +248,8 @@ impl Talk<'_> {
     /// Adds what attempts used that brought no reply.
     fn count_lost(&mut self, lost: &[Lost]) {
         for Lost { usage, cost } in lost {
-            self.spend(usage, *cost);
+            self.script.spend(usage, *cost);
         }
-    }
-
-    fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
-        let mut facts = self.script.facts();
-        // Once something was counted, a cost that is not there is not known.
-        let first = facts.turns.is_none() && self.script.next_turn() == 1;
-        facts.turns = Some(facts.turns.unwrap_or(0));
-        let used = facts.usage.map_or(*usage, |before| before.plus(usage));
-        facts.usage = (used != Usage::default()).then_some(used);
-        facts.cost = match (facts.cost, cost) {
-            (Some(sum), Some(cost)) => Some(sum + cost),
-            (None, Some(cost)) if first => Some(cost),
-            _ => None,
-        };
-        if facts.cost.is_none() {
-            self.script.forget("cost");
-        }
-        self.script.set_facts(&facts);
     }
 
     /// Runs every call that was not run yet, side by side.
@@ -271,6 +258,7 @@ impl Talk<'_> {
         let open = self.script.open_calls();
         let before: Vec<_> = open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
         let was_told = self.was_told(&open, &before);
+        self.sitting.add_calls(&before);
         for (open, before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
                 self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
@@ -288,15 +276,22 @@ impl Talk<'_> {
                 (open, outcome, begun.elapsed())
             });
         }
+        let mut unsaved = true;
         loop {
             let due = tokio::time::sleep(self.desk.due());
             tokio::select! {
                 done = calls.join_next() => match done {
                     None => return Ok(()),
-                    Some(Ok((open, outcome, took))) => self.close(&open, outcome, took)?,
+                    Some(Ok((open, outcome, took))) => {
+                        self.close(&open, outcome, took)?;
+                        unsaved = true;
+                    }
                     Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
                 },
-                () = due => self.save().await?,
+                () = due, if unsaved => {
+                    self.save().await?;
+                    unsaved = false;
+                }
             }
         }
     }
@@ -419,7 +414,14 @@ impl Talk<'_> {
     }
 
     pub(super) async fn save(&mut self) -> Result<(), Halt> {
-        self.desk.write(self.script.write()).await
+        let text = self.text();
+        self.desk.write(text).await
+    }
+
+    /// The file as it is now, and how long that took.
+    fn text(&mut self) -> String {
+        self.script.set_facts(&Facts { seconds: self.sitting.seconds(), ..Facts::default() });
+        self.script.write()
     }
 
     pub(super) fn tell(&self, what: What) {

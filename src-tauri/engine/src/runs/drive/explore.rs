@@ -99,6 +99,7 @@ impl<'a> Quest<'a> {
             open.into_iter().filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply))).collect();
         let before: Vec<_> = open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
         let was_told = self.was_told(&open, &before);
+        self.talk.sitting.add_calls(&before);
         for ((at, call, _), before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
                 close(&mut self.search, at, outcome, ms);
@@ -118,15 +119,22 @@ impl<'a> Quest<'a> {
                 (at, called, begun.elapsed())
             });
         }
+        let mut unsaved = true;
         loop {
             let due = tokio::time::sleep(self.talk.desk.due());
             tokio::select! {
                 done = calls.join_next() => match done {
                     None => return Ok(()),
-                    Some(Ok((at, called, took))) => self.came(at, called, took)?,
+                    Some(Ok((at, called, took))) => {
+                        self.came(at, called, took)?;
+                        unsaved = true;
+                    }
                     Some(Err(_)) => return Err(Halt::Broken("A tool ended by a mistake in Touchstone.".to_owned())),
                 },
-                () = due => self.save().await?,
+                () = due, if unsaved => {
+                    self.save().await?;
+                    unsaved = false;
+                }
             }
         }
     }

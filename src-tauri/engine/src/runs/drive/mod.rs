@@ -12,6 +12,7 @@ pub mod kit;
 mod prompt;
 mod promptql;
 mod purse;
+mod sitting;
 mod toolbox;
 
 pub use account::Account;
@@ -36,7 +37,7 @@ use super::provider::replay::{self, Recording};
 use super::provider::{Fault, FaultKind};
 use super::publish;
 use super::reply::ReplyFile;
-use super::script::{Facts, Script};
+use super::script::{Facts, Script, facts_of};
 use super::secrets::Secrets;
 use super::setup::Setup;
 use super::spec::{Model, Provider};
@@ -48,6 +49,7 @@ use doors::Door;
 use explore::Quest;
 use kit::{Asked, Kit};
 use promptql::Asking;
+use sitting::Sitting;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -208,8 +210,9 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
     if !is_talk {
         let mut file = ReplyFile::default();
+        let sitting = Sitting::begin(&file.facts());
         file.set_facts(&begun(job, model));
-        return Asking { crew, job, model, recording, desk, file }.hold().await;
+        return Asking { crew, job, model, recording, desk, sitting, file }.hold().await;
     }
     // A run goes on the way it was begun.
     let file = taken.document.filter(|_| resumed);
@@ -217,6 +220,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     if way != job.slot.way {
         kit = self::kit(crew, job, model, query.as_ref(), way)?;
     }
+    let sitting = Sitting::begin(&file.as_ref().map(facts_of).unwrap_or_default());
     let mut script = script(job, model, file, &journal);
     script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
     script.set_offers(&told(crew, &kit));
@@ -229,6 +233,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
         kit: Arc::new(kit),
         recording,
         desk,
+        sitting,
         script,
         sent: HashMap::new(),
         is_query: query.is_some(),

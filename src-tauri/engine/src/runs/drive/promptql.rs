@@ -3,6 +3,7 @@
 use super::ask::{self, Asked, Bought, Question};
 use super::desk::Desk;
 use super::doors::Door;
+use super::sitting::Sitting;
 use super::{Crew, Ended, Halt, Job, clean};
 use crate::clock;
 use crate::runs::event::{Ending, What};
@@ -24,6 +25,7 @@ pub(super) struct Asking<'a> {
     pub(super) model: &'a Model,
     pub(super) recording: Option<Recording>,
     pub(super) desk: Desk,
+    pub(super) sitting: Sitting,
     pub(super) file: ReplyFile,
 }
 
@@ -60,6 +62,9 @@ impl Asking<'_> {
                 }
             };
             let Bought { reply: output, ms, journaled, .. } = bought;
+            if journaled {
+                self.sitting.add(ms);
+            }
             // The API does not say what it used.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {
@@ -108,6 +113,7 @@ impl Asking<'_> {
         let error = error.map(|error| clean::error(redactor, error));
         let mut facts = self.file.facts();
         facts.finished = Some(clock::written(clock::now_ms()));
+        facts.seconds = self.sitting.seconds();
         let ended = match (&error, &output) {
             (Some(error), output) => {
                 self.file.failed(error, output.as_ref());

@@ -17,6 +17,8 @@ pub struct Facts {
     pub started: Option<String>,
     /// When it ended.
     pub finished: Option<String>,
+    /// Seconds that were spent on it, without those in which nobody was at it.
+    pub seconds: Option<f64>,
     /// Assistant turns.
     pub turns: Option<u64>,
     /// Tokens, of all its requests.
@@ -61,6 +63,9 @@ pub(crate) fn set(document: &mut Document, facts: &Facts) {
         if let Some(text) = text {
             document.set_run(key, Value::Text(text.clone()));
         }
+    }
+    if let Some(seconds) = facts.seconds.filter(|seconds| seconds.is_finite()) {
+        document.set_run("seconds", Value::Number(format!("{}", (seconds * 1e3).round() / 1e3)));
     }
     if let Some(turns) = facts.turns {
         document.set_run("turns", number(turns));
@@ -108,6 +113,7 @@ pub(crate) fn get(document: &Document) -> Facts {
         model_id: text("model_id"),
         started: text("started"),
         finished: text("finished"),
+        seconds: text("seconds").and_then(|seconds| seconds.parse().ok()).filter(|seconds| *seconds >= 0.0),
         turns: number("turns"),
         usage: (usage != Usage::default()).then_some(usage),
         cost: text("cost").and_then(|cost| cost.parse().ok()),

@@ -7,7 +7,7 @@ pub(super) mod walk;
 
 pub use facts::{Facts, ForkedFrom};
 
-use super::provider::Reply;
+use super::provider::{Reply, Usage};
 use super::talk::{Call, Outcome, Said, Turn};
 use std::collections::HashSet;
 use touchstone_formats::transcript::Document;
@@ -246,6 +246,25 @@ impl Script {
     /// Writes what is known about the run; what is none stays as it is.
     pub fn set_facts(&mut self, facts: &Facts) {
         facts::set(&mut self.document, facts);
+    }
+
+    /// Adds what a request used to what the file says of the run.
+    pub fn spend(&mut self, usage: &Usage, cost: Option<f64>) {
+        let mut facts = self.facts();
+        // Once something was counted, a cost that is not there is not known.
+        let first = facts.turns.is_none() && self.next_turn() == 1;
+        facts.turns = Some(facts.turns.unwrap_or(0));
+        let used = facts.usage.map_or(*usage, |before| before.plus(usage));
+        facts.usage = (used != Usage::default()).then_some(used);
+        facts.cost = match (facts.cost, cost) {
+            (Some(sum), Some(cost)) => Some(sum + cost),
+            (None, Some(cost)) if first => Some(cost),
+            _ => None,
+        };
+        if facts.cost.is_none() {
+            self.forget("cost");
+        }
+        self.set_facts(&facts);
     }
 
     /// Removes a fact: a cost that is not known any more, an end that is none.
