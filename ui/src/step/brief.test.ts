@@ -13,8 +13,12 @@ describe("a call in one line", () => {
     ["a short result itself", call([text("b", "result", "ok")]), "ok"],
     ["a long result by its size", call([text("b", "result", "x".repeat(2048))]), "2.0 KB"],
     ["a failure by its first words", call([text("b", "error", "no such\ntable")], { failed: true }), "no such table"],
+    ["a program that ended well by its size", call([value("b", "result", { stdout: "1\n".repeat(30), stderr: "", exit_code: 0, timed_out: false })]), /^\d+ B$/],
+    ["a program that failed by its exit status", call([value("b", "result", { stdout: "", stderr: "Traceback (most recent call last):", exit_code: 1, timed_out: false })]), /^exit 1 · \d+ B$/],
+    ["a program that ran out of time", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: true })]), /^timed out · \d+ B$/],
+    ["a program that was killed", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false })]), /^killed · \d+ B$/],
     ["nothing, in words", call([text("a", "sql", "SELECT 1")], { failed: null }), "nothing came back"],
-  ])("says what came back: %s", (_, given, want) => expect(outcome(given)).toBe(want));
+  ])("says what came back: %s", (_, given, want) => (typeof want === "string" ? expect(outcome(given)).toBe(want) : expect(outcome(given)).toMatch(want)));
 });
 
 describe("a step", () => {

@@ -45,6 +45,19 @@ export function argumentsLine(step: Step): string {
   return given.map((part) => `${part.label}: ${line(part)}`).join(", ").slice(0, LONGEST);
 }
 
+/** How a program ended that did not end well, as its result says; empty for all others. */
+function ending({ body }: Part): string {
+  if (body.kind !== "value" || !body.whole || !body.text.includes('"exit_code"')) return "";
+  try {
+    const said: unknown = JSON.parse(body.text);
+    if (typeof said !== "object" || said === null || !("exit_code" in said) || said.exit_code === 0) return "";
+    if ("timed_out" in said && said.timed_out === true) return "timed out";
+    return typeof said.exit_code === "number" ? `exit ${String(said.exit_code)}` : "killed";
+  } catch {
+    return "";
+  }
+}
+
 /** What came back, in a few words. */
 export function outcome(step: Step): string {
   const parts = step.parts.filter(isOutcome);
@@ -55,7 +68,8 @@ export function outcome(step: Step): string {
   if (!result) return "";
   if (result.body.kind === "table") return counted(result.body.total, "row");
   const text = result.body.text.trim();
-  return result.body.whole && text.length <= 40 && !text.includes("\n") ? visibleLine(text) || "empty" : bytes(result.bytes);
+  const size = result.body.whole && text.length <= 40 && !text.includes("\n") ? visibleLine(text) || "empty" : bytes(result.bytes);
+  return [ending(result), size].filter(Boolean).join(" · ");
 }
 
 /** The last piece of a path: the rest is in its tooltip. */
