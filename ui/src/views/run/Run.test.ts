@@ -197,6 +197,12 @@ describe("the page of a run", () => {
     await until(() => expect(at(0)).toBeDefined());
   });
 
+  it("of a run that waits says once that it waits and for what, and nothing of a score", async () => {
+    await open(new OneRun(view(SMALL, { state: "waiting", reason: "Ends in the result of a tool.", scoring: "not_ended", score: null, passed: null, class: null, score_reason: "The run has not ended.", nudges: 0 })));
+    expect(id("score-chip")).toBeUndefined();
+    expect(one(".who")?.textContent.replace(/\s+/g, " ")).toMatch(/ Waiting Ends in the result of a tool\. $/);
+  });
+
   it("of a damaged file shows the reason, the line and the file", async () => {
     const backend = new OneRun(view([], { state: "damaged", reason: "line 2" }));
     backend.replies.problems = () => ({ total: 1, problems: [{ kind: "damaged", file: "a.yaml", run: "r0", message: "A key stands where a value was expected.", line: 2, column: 3, excerpt: "  x: : y", advice: "Put it in quotes." }] });
