@@ -17,6 +17,7 @@ mod sharing;
 mod simulating;
 pub(crate) mod stage;
 mod stopping;
+mod times;
 mod toolbox;
 
 use super::bench::{Bench, DEADLINE};

@@ -113,3 +113,6 @@ const VARIANTS: Record<string, string> = {
 
 /** What a scorer does, in a few words; empty for one we do not know. */
 export const aboutScorer = (scorer: string): string => VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
+
+/** The same beside the state of the run: what waits says so itself, and what for. */
+export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));

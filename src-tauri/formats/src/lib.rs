@@ -18,7 +18,7 @@ pub mod offered;
 pub mod review;
 pub mod run;
 pub mod stabletoolbench;
-mod stamp;
+pub mod stamp;
 pub mod suite;
 pub mod template;
 pub mod transcript;

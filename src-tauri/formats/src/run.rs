@@ -279,6 +279,8 @@ pub struct Outline {
     pub cost: Option<f64>,
     /// Seconds that were spent on it, when the file says; else from its first date to its last.
     pub seconds: Option<f64>,
+    /// True when the file says that it was begun, and not that it was closed: there may be more to do.
+    pub unfinished: bool,
     /// System and model, when the file says (`run.system`, `run.model`).
     pub system: Option<String>,
     /// See `system`.

@@ -2,7 +2,7 @@
 
 /// Seconds since 1970 of `2025-02-21T00:12:07.082Z`, `2025-02-21 00:12:07+02:00`, `2025-02-21T00:12Z`, of those seconds as a number,
 /// or without an offset (taken as UTC).
-pub(crate) fn seconds(stamp: &str) -> Option<f64> {
+pub fn seconds(stamp: &str) -> Option<f64> {
     let stamp = stamp.trim();
     if let Some(seconds) = number(stamp) {
         // Nobody means the year 5138: these are milliseconds.

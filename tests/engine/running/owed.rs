@@ -29,7 +29,7 @@ fn cut(document: &Document, items: usize, open: usize) -> Document {
 
 /// The same, as the run wrote it when it had come that far.
 fn earlier(document: &Document, items: usize, open: usize) -> Document {
-    let facts = ["finished", "turns", "usage", "cost", "journal"];
+    let facts = ["finished", "seconds", "turns", "usage", "cost", "journal"];
     facts.into_iter().fold(cut(document, items, open), without)
 }
 

@@ -12,7 +12,7 @@ use touchstone_formats::transcript::Document;
 
 const TASK: &str =
     "promptql_prompt: How many {what}?\nexpected_promptql_artifact: table\nvariations: [{what: trees}]\n";
-const PQL: &str = "results/count-promptql-scripted-variation0.yaml";
+pub(super) const PQL: &str = "results/count-promptql-scripted-variation0.yaml";
 
 fn workspace(server: &Scripted, settings: &str) -> String {
     let url = server.url("");
@@ -22,20 +22,20 @@ fn workspace(server: &Scripted, settings: &str) -> String {
 }
 
 const V1: &str = "    version: v1\n    ddn: { url: 'https://sql.example', headers: { x-role: admin, x-token: { env: DDN_TOKEN } } }\n";
-const V2: &str = "    build_version: b1\n    ddn: { headers: { x-token: { env: DDN_TOKEN } } }\n";
+pub(super) const V2: &str = "    build_version: b1\n    ddn: { headers: { x-token: { env: DDN_TOKEN } } }\n";
 const KEY: &str = "pql-canary/key+0123456789";
 const TOKEN: &str = "ddn-canary/token=987654321";
 
-fn folder(server: &Scripted, settings: &str) -> Bench {
+pub(super) fn folder(server: &Scripted, settings: &str) -> Bench {
     let bench = super::folder_of(&workspace(server, settings), TASK);
     bench.key("PQL_KEY", KEY).key("DDN_TOKEN", TOKEN).open()
 }
 
-fn wanted() -> LaunchRequest {
+pub(super) fn wanted() -> LaunchRequest {
     LaunchRequest { systems: vec!["promptql".into()], models: vec!["scripted".into()], ..LaunchRequest::default() }
 }
 
-fn answers() -> Value {
+pub(super) fn answers() -> Value {
     let artifact =
         |n: u32| json!({ "identifier": "table", "title": "T", "artifact_type": "table", "data": [{ "n": n }] });
     json!({

@@ -199,7 +199,7 @@ fn lost(whole: &Document, nodes: usize) -> Document {
     {
         list.truncate(nodes);
     }
-    let of_the_end = |key: Option<&str>| matches!(key, Some("finished" | "journal"));
+    let of_the_end = |key: Option<&str>| matches!(key, Some("finished" | "seconds" | "journal"));
     let facts = whole.get("run").unwrap().entries().iter().filter(|(key, _)| !of_the_end(key.text())).cloned();
     file.set("run", Value::Map(facts.collect()));
     file.set_run("tree", tree);

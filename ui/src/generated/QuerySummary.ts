@@ -59,7 +59,7 @@ average_sopr_of_answered: QueryMean | null,
  */
 average_api_call_score: QueryMean | null, 
 /**
- * Wall seconds of the runs that say.
+ * Seconds that were spent on the runs that say.
  */
 seconds: number | null, 
 /**

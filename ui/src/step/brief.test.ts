@@ -16,7 +16,9 @@ describe("a call in one line", () => {
     ["a program that ended well by its size", call([value("b", "result", { stdout: "1\n".repeat(30), stderr: "", exit_code: 0, timed_out: false })]), /^\d+ B$/],
     ["a program that failed by its exit status", call([value("b", "result", { stdout: "", stderr: "Traceback (most recent call last):", exit_code: 1, timed_out: false })]), /^exit 1 · \d+ B$/],
     ["a program that ran out of time", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: true })]), /^timed out · \d+ B$/],
-    ["a program that was killed", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false })]), /^killed · \d+ B$/],
+    ["a program that was killed", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "killed" })]), /^killed · \d+ B$/],
+    ["a program that took too much processor time", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "cpu" })]), /^out of processor time · \d+ B$/],
+    ["what another tool says by its size", call([value("b", "result", { text: "so far ".repeat(9), exit_code: "0" })]), /^\d+ B$/],
     ["nothing, in words", call([text("a", "sql", "SELECT 1")], { failed: null }), "nothing came back"],
   ])("says what came back: %s", (_, given, want) => (typeof want === "string" ? expect(outcome(given)).toBe(want) : expect(outcome(given)).toMatch(want)));
 });

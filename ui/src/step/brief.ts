@@ -6,6 +6,8 @@ import { visibleLine } from "../parts/visible/visible";
 
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
+/** What ended a program that did not end itself. */
+const ENDS: Record<string, string> = { killed: "killed", cpu: "out of processor time" };
 
 export const isCard = (step: Step): boolean => step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
 export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);
@@ -52,7 +54,8 @@ function ending({ body }: Part): string {
     const said: unknown = JSON.parse(body.text);
     if (typeof said !== "object" || said === null || !("exit_code" in said) || said.exit_code === 0) return "";
     if ("timed_out" in said && said.timed_out === true) return "timed out";
-    return typeof said.exit_code === "number" ? `exit ${String(said.exit_code)}` : "killed";
+    if (typeof said.exit_code === "number") return `exit ${String(said.exit_code)}`;
+    return "outcome" in said && typeof said.outcome === "string" && Object.hasOwn(ENDS, said.outcome) ? (ENDS[said.outcome] ?? "") : "";
   } catch {
     return "";
   }

@@ -235,15 +235,14 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
     let Placed { place, missing, variation_name, measured } = placed;
     let blank = Outline::default();
     let outline = row.outline.as_ref().unwrap_or(&blank);
-    let scores = Columns::of(measured);
-    let fault = row.fault.as_ref();
+    let (scores, fault) = (Columns::of(measured), row.fault.as_ref());
     let has_answer = outline.answer.is_some() || row.outline.as_ref().is_some_and(|o| o.standing == Standing::Answered);
     let text =
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
-        state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens,
-        cost, seconds, size, modified_ms, has_answer, content_hash, line, col, excerpt, advice,
-        text_offset, text_len, item_count, words_done, scoring, scorer, score, passed, score_reason, class, fingerprint)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
+        state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
+        size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
+        scoring, scorer, score, passed, score_reason, class, fingerprint)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -269,6 +268,7 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         outline.tokens.map(int),
         outline.cost,
         outline.seconds,
+        outline.unfinished,
         int(row.size),
         row.modified_ms,
         has_answer,

@@ -26,6 +26,7 @@ CREATE TABLE runs (
   tokens         INTEGER,
   cost           REAL,
   seconds        REAL,
+  unfinished     INTEGER NOT NULL,           -- its file says that it was begun, and not that it was closed
   size           INTEGER NOT NULL,           -- of all its files
   modified_ms    INTEGER NOT NULL,           -- of its newest file
   has_answer     INTEGER NOT NULL,

@@ -94,7 +94,7 @@ fn insert(write: &rusqlite::Connection, book: &Book, start: u64, len: usize) -> 
     const RUN: &str =
         "INSERT INTO runs (key, path, unit, layout, task, model, repeat, state, state_order, turns, tool_calls,
         failed_calls, nudges, missing_calls, tools, tokens, size, modified_ms, has_answer, content_hash, text_offset,
-        text_len, item_count, words_done) VALUES (?,?,0,'tool_calling',?,?,1,?,?,?,0,0,0,'[]','',?,100,?,0,0,?,?,?,0)";
+        text_len, item_count, words_done, unfinished) VALUES (?,?,0,'tool_calling',?,?,1,?,?,?,0,0,0,'[]','',?,100,?,0,0,?,?,?,0,0)";
     let state = crate::results::filter::STATES[book.state].1;
     let order = [0, 1, 2, 3, 4, 5, 6][book.state];
     let (start, len) = (i64::try_from(start).unwrap(), i64::try_from(len).unwrap());

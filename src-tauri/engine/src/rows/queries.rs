@@ -148,7 +148,7 @@ pub struct QuerySummary {
     pub average_sopr_of_answered: Option<QueryMean>,
     /// The mean of the API call scores.
     pub average_api_call_score: Option<QueryMean>,
-    /// Wall seconds of the runs that say.
+    /// Seconds that were spent on the runs that say.
     pub seconds: Option<f64>,
     /// How many say.
     pub timed: u64,

@@ -164,7 +164,7 @@ mod tests {
 answer: 5
 error: beside
 remark: stays
-run: {model: o1, started: 1, finished: 2, cost: 3, thinking: [{turn: 1, blocks: [q]}, {turn: 2, blocks: [r]}]}
+run: {model: o1, started: 1, finished: 2, seconds: 1, cost: 3, thinking: [{turn: 1, blocks: [q]}, {turn: 2, blocks: [r]}]}
 ";
 
     fn read(text: &str) -> Document {

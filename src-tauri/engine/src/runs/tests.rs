@@ -56,8 +56,18 @@ fn buy(dir: &Path, journal: &Journal, turn: u32, hash: String) -> Attempt {
     let mut sold = fs::OpenOptions::new().create(true).append(true).open(dir.join("sold")).unwrap();
     writeln!(sold, "{turn}").unwrap();
     let body = Body::of(format!("answer {turn}").as_bytes());
-    let attempt =
-        Attempt { turn, hash, status: Some(200), headers: vec![], body, whole: true, ms: 1, attempt: 1, at_ms: 0 };
+    let attempt = Attempt {
+        turn,
+        hash,
+        status: Some(200),
+        headers: vec![],
+        body,
+        whole: true,
+        ms: 1,
+        attempt: 1,
+        at_ms: 0,
+        spent_ms: None,
+    };
     journal.append_now(Record::Reply(attempt.clone())).unwrap();
     attempt
 }

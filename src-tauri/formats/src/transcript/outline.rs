@@ -40,6 +40,9 @@ pub(crate) struct OutlineBuilder {
     /// While the parts of a call of `Finish` come.
     in_finish: bool,
     answered: bool,
+    /// Whether it says when it began, and when it was closed, in whatever words.
+    begun: bool,
+    closed: bool,
     started: Option<f64>,
     finished: Option<f64>,
     /// True when it was made by a method whose last word is a call.
@@ -64,6 +67,7 @@ impl OutlineBuilder {
 
     pub(crate) fn finish(mut self, layout: Layout) -> Outline {
         self.outline.layout = layout;
+        self.outline.unfinished = self.begun && !self.closed;
         if let (None, Some(started), Some(finished)) = (self.outline.seconds, self.started, self.finished)
             && finished >= started
         {
@@ -216,8 +220,14 @@ impl<'t> Sink<'t> for OutlineBuilder {
             "run.method" => self.searched = true,
             "run.cost" => self.outline.cost = amount(value),
             "run.seconds" => self.outline.seconds = amount(value),
-            "run.started" => self.started = value.word().and_then(stamp::seconds),
-            "run.finished" => self.finished = value.word().and_then(stamp::seconds),
+            "run.started" => {
+                self.begun = value.word().is_some();
+                self.started = value.word().and_then(stamp::seconds);
+            }
+            "run.finished" => {
+                self.closed = value.word().is_some();
+                self.finished = value.word().and_then(stamp::seconds);
+            }
             "run.usage" => self.outline.tokens = tokens(value),
             _ => {}
         }

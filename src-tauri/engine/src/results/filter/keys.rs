@@ -48,7 +48,7 @@ pub enum Key {
     Tokens,
     /// Dollars.
     Cost,
-    /// Wall time.
+    /// Time that was spent on it.
     Seconds,
     /// Bytes on disk.
     Size,

@@ -248,11 +248,12 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
     Ok(all)
 }
 
-/// True when the file, as it is now, was read and is a run that ended with an answer. One that does not say how long it took may have
-/// been cut off before it was closed.
+/// True when the file, as it is now, was read and is a run that ended with an answer. One that was cut off before it was closed is none,
+/// nor one that does not say how long it took: nobody knows.
 pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
     const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
-                        AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' AND r.seconds IS NOT NULL";
+                        AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
+                        AND NOT r.unfinished AND r.seconds IS NOT NULL";
     let mut query = index.prepare_cached(SAME)?;
     let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
     Ok(query.exists(rusqlite::params![

@@ -1,5 +1,6 @@
 //! One question to a provider: answered from the journal where it was paid for already, else sent, and kept before anything is
 //! made of the reply. Owns no conversation.
+use super::sitting::Sitting;
 use super::{Crew, Halt};
 use crate::clock;
 use crate::runs::event::What;
@@ -53,6 +54,8 @@ pub(super) struct Question<'a> {
     /// The run it is for.
     pub(super) path: &'a str,
     pub(super) journal: Journal,
+    /// Since when the run is being made, where that is counted.
+    pub(super) sitting: Option<Sitting>,
     /// The line of the journal from which on replies are of use.
     pub(super) from: usize,
     pub(super) turn: u32,
@@ -194,6 +197,7 @@ impl Question<'_> {
             ms: attempt.ms,
             attempt: attempt.number,
             at_ms: clock::now_ms(),
+            spent_ms: self.sitting.and_then(|sitting| sitting.ms()),
         })
     }
 }

@@ -186,6 +186,7 @@ impl Errand<'_> {
             crew,
             path: self.path,
             journal: self.journal.clone(),
+            sitting: None,
             from: 0,
             turn: TURN,
             repeats: false,

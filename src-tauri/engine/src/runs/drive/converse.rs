@@ -72,9 +72,17 @@ pub(super) const FORGOTTEN: &str = "The arguments of this call held a secret, wh
 impl Talk<'_> {
     /// Goes on until the conversation has come to its end, or has to be left.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        let ended = self.go_on().await;
+        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+            self.save().await?;
+        }
+        ended
+    }
+
+    async fn go_on(&mut self) -> Result<Ended, Halt> {
         // From here on a message of a person is in the file, whatever comes.
         self.save().await?;
-        self.system = instructions(&self).await?;
+        self.system = instructions(self).await?;
         loop {
             let end = self.script.end();
             let is_over = end == End::Assistant && self.script.open_calls().is_empty() && self.due_nudge().is_none();
@@ -82,7 +90,6 @@ impl Talk<'_> {
                 return self.finish().await;
             }
             if self.crew.stops.soft.is_cancelled() {
-                self.save().await?;
                 return Err(Halt::Stopped);
             }
             match end {
@@ -115,16 +122,14 @@ impl Talk<'_> {
         }
     }
 
-    /// A reply to these turns; the end of the run when there is none.
+    /// A reply to these turns; the end of the run when there is none. Whoever has to leave saves what there is.
     pub(super) async fn reply(&mut self, turn: u32, turns: &[Turn]) -> Result<Result<Bought<Reply>, Ended>, Halt> {
         if let Some(why) = self.crew.purse.closed() {
             self.crew.stop_all(&why);
-            self.save().await?;
             return Err(Halt::Stopped);
         }
         let door = Door::of_model(self.model);
         if let Some(why) = self.crew.doors.refused(&door) {
-            self.save().await?;
             return Err(Halt::Barred(why));
         }
         self.tell(What::Asking { turn });
@@ -154,6 +159,7 @@ impl Talk<'_> {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
+            sitting: Some(self.sitting),
             from: ask::from_line(self.script.facts().journal),
             turn,
             // Tries begin with the same words.
@@ -201,9 +207,7 @@ impl Talk<'_> {
         let usage = reply.usage;
         let cost =
             if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
-        if journaled {
-            self.sitting.add(ms);
-        } else {
+        if !journaled {
             self.crew.purse.pay(cost, &self.model.name, self.model.price.as_ref());
         }
         self.tell(What::Replied { turn, usage, cost, ms, journaled });
@@ -258,7 +262,6 @@ impl Talk<'_> {
         let open = self.script.open_calls();
         let before: Vec<_> = open.iter().map(|open| self.ran_before(open.turn, &open.call)).collect();
         let was_told = self.was_told(&open, &before);
-        self.sitting.add_calls(&before);
         for (open, before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
                 self.script.close_call(open.index, &outcome, Some(Duration::from_millis(ms).as_secs_f64()));
@@ -351,6 +354,7 @@ impl Talk<'_> {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         fault::point!("talk.called");
         let ran = Ran::new(turn, call, &outcome, ms, clock::now_ms());
+        let ran = Ran { spent_ms: self.sitting.ms(), ..ran };
         self.desk.note(ran);
         self.tell(What::Called { tool: call.name.clone(), failed: outcome.failed(), ms });
         Ok((outcome, ms))
@@ -418,7 +422,7 @@ impl Talk<'_> {
         self.desk.write(text).await
     }
 
-    /// The file as it is now, and how long that took.
+    /// The file as it is now, with the time that was spent on the run until now.
     fn text(&mut self) -> String {
         self.script.set_facts(&Facts { seconds: self.sitting.seconds(), ..Facts::default() });
         self.script.write()

@@ -36,6 +36,14 @@ impl<'a> Quest<'a> {
 
     /// Goes on until the search is over, or has to be left.
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
+        let ended = self.go_on().await;
+        if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
+            self.save().await?;
+        }
+        ended
+    }
+
+    async fn go_on(&mut self) -> Result<Ended, Halt> {
         self.save().await?;
         self.talk.system = instructions(&self.talk).await?;
         loop {
@@ -44,7 +52,6 @@ impl<'a> Quest<'a> {
                 return self.finish().await;
             }
             if self.talk.crew.stops.soft.is_cancelled() {
-                self.save().await?;
                 return Err(Halt::Stopped);
             }
             match next {
@@ -99,7 +106,6 @@ impl<'a> Quest<'a> {
             open.into_iter().filter_map(|at| self.call(at).map(|(call, reply)| (at, call, reply))).collect();
         let before: Vec<_> = open.iter().map(|(_, call, reply)| self.talk.ran_before(*reply, call)).collect();
         let was_told = self.was_told(&open, &before);
-        self.talk.sitting.add_calls(&before);
         for ((at, call, _), before) in open.into_iter().zip(before) {
             if let Some((outcome, ms)) = before.filter(|(outcome, _)| was_told || !outcome.failed()) {
                 close(&mut self.search, at, outcome, ms);
@@ -173,7 +179,7 @@ impl<'a> Quest<'a> {
     }
 
     /// The search is over.
-    async fn finish(mut self) -> Result<Ended, Halt> {
+    async fn finish(&mut self) -> Result<Ended, Halt> {
         fault::point!("talk.over");
         self.talk.script.tell(&self.search);
         let answer = self.search.answer();

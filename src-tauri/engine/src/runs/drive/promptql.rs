@@ -62,9 +62,6 @@ impl Asking<'_> {
                 }
             };
             let Bought { reply: output, ms, journaled, .. } = bought;
-            if journaled {
-                self.sitting.add(ms);
-            }
             // The API does not say what it used.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {
@@ -90,6 +87,7 @@ impl Asking<'_> {
             crew: self.crew,
             path: &self.job.slot.path,
             journal: self.desk.journal.clone(),
+            sitting: Some(self.sitting),
             // A file with an error is begun anew, and its journal with it.
             from: 0,
             turn,

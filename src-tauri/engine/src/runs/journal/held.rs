@@ -41,6 +41,18 @@ impl Held {
         &self.records
     }
 
+    /// The most that was spent on the run by what came in the lines from this one on, in milliseconds, where they say.
+    pub(super) fn spent_ms(&self, from: usize) -> Option<u64> {
+        let lines = self.records.get(from..).unwrap_or_default();
+        let counts = lines.iter().rev().take_while(|record| **record != Record::Anew);
+        let said = counts.filter_map(|record| match record {
+            Record::Reply(attempt) => attempt.spent_ms,
+            Record::Tool(ran) => ran.spent_ms,
+            _ => None,
+        });
+        said.max()
+    }
+
     /// The attempts at a request with their lines, in the lines from this one on; only for this turn, when one is given.
     pub(super) fn attempts_at(
         &self,
@@ -81,7 +93,9 @@ impl Held {
 mod tests {
     use super::super::record::Body;
     use super::*;
+    use crate::runs::talk::{Call, Outcome};
     use proptest::prelude::*;
+    use touchstone_formats::value::Value;
 
     fn record() -> impl Strategy<Value = Record> {
         let reply = (1..4u32, "[abc]", prop_oneof![Just(200), Just(529)], any::<bool>(), 0..9u64).prop_map(
@@ -97,11 +111,12 @@ mod tests {
                     ms,
                     attempt: 1,
                     at_ms: 0,
+                    spent_ms: Some(ms),
                 })
             },
         );
         let ran = (1..4u32, "[ab]", "[xy]", 0..9u64).prop_map(|(turn, hash, id, ms)| {
-            Record::Tool(Ran { turn, id, hash, failed: false, json: "1".to_owned(), ms, at_ms: 0 })
+            Record::Tool(Ran { turn, id, hash, failed: false, json: "1".to_owned(), ms, at_ms: 0, spent_ms: None })
         });
         prop_oneof![4 => reply, 2 => ran, 1 => Just(Record::Unknown)]
     }
@@ -134,6 +149,14 @@ mod tests {
     }
 
     #[test]
+    fn what_was_spent_is_the_most_that_lines_say_which_still_count() {
+        let call = Call { id: "c".into(), name: "t".into(), params: Value::Null, outcome: None };
+        let ran = |spent_ms| Record::Tool(Ran { spent_ms, ..Ran::new(1, &call, &Outcome::Result(Value::Null), 1, 2) });
+        let held = Held::of(vec![ran(Some(9)), Record::Anew, ran(Some(5)), ran(Some(7)), ran(Some(6)), ran(None)]);
+        assert_eq!([0, 2, 4, 5, 6, 9].map(|from| held.spent_ms(from)), [Some(7), Some(7), Some(6), None, None, None]);
+    }
+
+    #[test]
     fn every_row_of_a_large_file_is_found_without_a_walk() {
         const ROWS: u32 = 100_000;
         let attempt = |row: u32| Attempt {
@@ -146,6 +169,7 @@ mod tests {
             ms: 1,
             attempt: 1,
             at_ms: 0,
+            spent_ms: None,
         };
         let held = Held::of((0..ROWS).map(|row| Record::Reply(attempt(row))).collect());
         // A walk for each would look at thousands of millions of lines.

@@ -184,6 +184,11 @@ impl Journal {
         lock(&self.inner).held.records().len()
     }
 
+    /// The most that was spent on the run by what came in the lines from this one on, in milliseconds, where they say.
+    pub fn spent_ms(&self, from: usize) -> Option<u64> {
+        lock(&self.inner).held.spent_ms(from)
+    }
+
     /// The latest usable reply to a request, in the lines from this one on; only for this turn, when one is given.
     pub fn find(&self, hash: &str, from: usize, turn: Option<u32>) -> Option<Attempt> {
         lock(&self.inner).held.find(hash, from, turn).cloned()

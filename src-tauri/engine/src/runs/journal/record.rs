@@ -51,6 +51,9 @@ pub struct Attempt {
     pub attempt: u32,
     /// When it was there, in milliseconds since 1970.
     pub at_ms: i64,
+    /// Milliseconds that were spent on the run by then, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_ms: Option<u64>,
 }
 
 /// A tool that was run.
@@ -70,6 +73,9 @@ pub struct Ran {
     pub ms: u64,
     /// When it was done, in milliseconds since 1970.
     pub at_ms: i64,
+    /// Milliseconds that were spent on the run by then, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spent_ms: Option<u64>,
 }
 
 /// The bytes of a body.
@@ -127,7 +133,7 @@ impl Ran {
     pub fn new(turn: u32, call: &Call, outcome: &Outcome, ms: u64, at_ms: i64) -> Self {
         let (Outcome::Result(value) | Outcome::Error(value)) = outcome;
         let (id, hash, json) = (call.id.clone(), call_hash(call), json::write(value, false));
-        Self { turn, id, hash, failed: outcome.failed(), json, ms, at_ms }
+        Self { turn, id, hash, failed: outcome.failed(), json, ms, at_ms, spent_ms: None }
     }
 
     /// What came of it; none when that cannot be read, and then the tool is run again.
@@ -207,7 +213,18 @@ mod tests {
     pub(crate) fn attempt(hash: &str, status: u16, body: &[u8]) -> Attempt {
         let headers = vec![("request-id".into(), "r".into())];
         let (hash, body) = (hash.to_owned(), Body::of(body));
-        Attempt { turn: 1, hash, status: Some(status), headers, body, whole: true, ms: 5, attempt: 1, at_ms: 7 }
+        Attempt {
+            turn: 1,
+            hash,
+            status: Some(status),
+            headers,
+            body,
+            whole: true,
+            ms: 5,
+            attempt: 1,
+            at_ms: 7,
+            spent_ms: None,
+        }
     }
 
     fn records() -> impl Strategy<Value = Vec<Record>> {

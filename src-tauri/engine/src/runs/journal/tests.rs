@@ -19,6 +19,7 @@ fn reply(hash: &str, status: u16, body: &str) -> Record {
         ms: 1,
         attempt: 1,
         at_ms: 0,
+        spent_ms: None,
     })
 }
 

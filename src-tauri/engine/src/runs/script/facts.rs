@@ -113,7 +113,9 @@ pub(crate) fn get(document: &Document) -> Facts {
         model_id: text("model_id"),
         started: text("started"),
         finished: text("finished"),
-        seconds: text("seconds").and_then(|seconds| seconds.parse().ok()).filter(|seconds| *seconds >= 0.0),
+        seconds: text("seconds")
+            .and_then(|seconds| seconds.parse().ok())
+            .filter(|seconds: &f64| seconds.is_finite() && *seconds >= 0.0),
         turns: number("turns"),
         usage: (usage != Usage::default()).then_some(usage),
         cost: text("cost").and_then(|cost| cost.parse().ok()),
