@@ -70,12 +70,40 @@ fn a_stop_at_once_gives_up_what_is_in_flight_and_the_file_can_be_gone_on_with() 
     let began = Instant::now();
     bench.app().stop_launch(&launch, true).unwrap();
     let view = ended(&bench, &launch);
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert_eq!((view.state, view.stopped), (LaunchState::Stopped, 1));
     latch.open();
     assert_eq!(run(&bench, &request()).done, 1);
     assert_eq!(document(&bench, RUN).items().len(), 3);
     assert_eq!(server.seen().len(), 3, "only what was given up is asked again");
+}
+
+#[test]
+fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
+    for is_edit in [true, false] {
+        let latch = Latch::default();
+        let held = latch.clone();
+        let server = Scripted::start(move |seen| match seen.number {
+            1 => says(ANSWER).once_open(&held),
+            _ => calls_then_answers(seen),
+        });
+        let bench = plain(&server);
+        let launch = bench.app().start_launch(&request()).unwrap().launch;
+        server.wait_for(2);
+        let text = || fs::read_to_string(bench.path(RUN)).unwrap_or_default();
+        wait_until("the call is in the file", || text().contains("SELECT sum(number)").then_some(()));
+        let edited = text().replace("How many?", "How many, and why?");
+        if is_edit {
+            bench.put(RUN, &edited);
+        } else {
+            fs::remove_file(bench.path(RUN)).unwrap();
+        }
+        bench.app().stop_launch(&launch, true).unwrap();
+        assert_eq!(ended(&bench, &launch).stopped, 1);
+        assert_eq!(text(), if is_edit { edited } else { String::new() });
+        assert!(!bench.path("results/.touchstone/replaced").exists());
+        latch.open();
+    }
 }
 
 #[test]
@@ -92,7 +120,7 @@ fn a_tool_that_computes_is_given_up_at_once_too_and_run_again() {
     let began = Instant::now();
     bench.app().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
-    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     assert!(!journal(&bench, NAME).contains(r#""kind":"tool""#), "it did not fail, it was given up");
 }
 
@@ -115,7 +143,7 @@ fn whoever_waits_to_ask_again_is_stopped_without_asking() {
         let began = Instant::now();
         bench.app().stop_launch(&launch, now).unwrap();
         assert_eq!(ended(&bench, &launch).stopped, 1);
-        assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
     }
     assert!(server.seen().len() <= 2);
 }

@@ -22,12 +22,14 @@ pub(super) struct Bought<T> {
     pub(super) ms: u64,
     /// It was paid for before.
     pub(super) journaled: bool,
+    /// Milliseconds that had been spent on the run when it came, where it was paid for before and that is known.
+    pub(super) spent_ms: Option<u64>,
 }
 
 impl Bought<Reply> {
     /// Read from a recording: nothing was bought.
     pub(super) fn recorded(reply: Reply) -> Self {
-        Self { reply, sent: None, ms: 0, journaled: false }
+        Self { reply, sent: None, ms: 0, journaled: false, spent_ms: None }
     }
 }
 
@@ -81,8 +83,8 @@ impl Question<'_> {
         let begun = Instant::now();
         let before = self.journal.lines();
         let kept = self.journal.find(&self.hash, self.from, self.only());
-        if let Some((reply, ms)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept.ms))) {
-            let bought = Ok(Bought { reply, sent: None, ms, journaled: true });
+        if let Some((reply, kept)) = kept.and_then(|kept| Some((decode(&kept.reply()).ok()?, kept))) {
+            let bought = Ok(Bought { reply, sent: None, ms: kept.ms, journaled: true, spent_ms: kept.spent_ms });
             return Ok(Asked { bought, lost: self.lost(before, true), body: None });
         }
         let key = self.key.and_then(|name| self.crew.keys.get(name));
@@ -118,7 +120,7 @@ impl Question<'_> {
         let bought = match came {
             Ok((reply, sent)) => {
                 let ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-                Ok(Bought { reply, sent, ms, journaled: false })
+                Ok(Bought { reply, sent, ms, journaled: false, spent_ms: None })
             }
             Err(Failed::Fault { fault, .. }) => Err(fault),
             Err(Failed::Stopped) => return Err(Halt::Stopped),

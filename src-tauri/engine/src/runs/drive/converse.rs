@@ -74,7 +74,7 @@ impl Talk<'_> {
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
-            self.save().await?;
+            self.leave().await;
         }
         ended
     }
@@ -122,7 +122,7 @@ impl Talk<'_> {
         }
     }
 
-    /// A reply to these turns; the end of the run when there is none. Whoever has to leave saves what there is.
+    /// A reply to these turns; the end of the run when there is none.
     pub(super) async fn reply(&mut self, turn: u32, turns: &[Turn]) -> Result<Result<Bought<Reply>, Ended>, Halt> {
         if let Some(why) = self.crew.purse.closed() {
             self.crew.stop_all(&why);
@@ -203,7 +203,7 @@ impl Talk<'_> {
     /// Counts a reply. As it goes into the file, and its calls as the model wrote them.
     pub(super) fn receive(&mut self, turn: u32, bought: Bought<Reply>) -> (Reply, Vec<Call>) {
         fault::point!("talk.replied");
-        let Bought { reply, sent, ms, journaled } = bought;
+        let Bought { reply, sent, ms, journaled, .. } = bought;
         let usage = reply.usage;
         let cost =
             if self.recording.is_some() { Some(0.0) } else { provider::price::cost(&usage, self.model.price.as_ref()) };
@@ -420,6 +420,12 @@ impl Talk<'_> {
     pub(super) async fn save(&mut self) -> Result<(), Halt> {
         let text = self.text();
         self.desk.write(text).await
+    }
+
+    /// The same of a run that has to be left.
+    pub(super) async fn leave(&mut self) {
+        let text = self.text();
+        self.desk.leave(text).await;
     }
 
     /// The file as it is now, with the time that was spent on the run until now.

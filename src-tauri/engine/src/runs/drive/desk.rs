@@ -65,6 +65,19 @@ impl Desk {
         }
     }
 
+    /// Writes the transcript of a run that is left, once: not where somebody edited it or took it away meanwhile, and what is in the way is
+    /// no reason to stay, for what was paid for is in the journal.
+    pub(super) async fn leave(&self, text: String) {
+        let (dir, path, left) = (self.crew.output_dir.clone(), self.path.clone(), self.left);
+        let written = blocking(move || {
+            let is_ours = left.is_some() && stamp_of(&dir.join(&path)) == left;
+            if is_ours { publish::replace(&dir, &path, text.as_bytes()) } else { Ok(()) }
+        });
+        if let Ok(Err(error)) = written.await {
+            tracing::warn!(%error, "a run that was left was not written once more");
+        }
+    }
+
     /// Notes that nothing the journal has by now is to be taken again.
     pub(super) async fn outlive(&self) {
         if let Err(error) = self.journal.append(Record::Anew).await {
@@ -83,14 +96,17 @@ impl Desk {
 /// Puts the transcript in its place. One that somebody edited since we wrote it is moved aside first, so that nothing is lost.
 fn put(dir: &Path, path: &str, content: &[u8], left: Option<Stamp>) -> Result<Option<Stamp>, DiskError> {
     let file = dir.join(path);
-    let now = || fs_err::symlink_metadata(&file).ok();
-    let stamp = |meta: &std::fs::Metadata| (meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino());
-    if let (Some(left), Some(meta)) = (left, now())
-        && stamp(&meta) != left
+    if let (Some(left), Some(now)) = (left, stamp_of(&file))
+        && now != left
     {
         let aside = publish::move_aside(dir, path)?;
         tracing::warn!(?aside, "somebody edited {path} while the run was made; the edit was moved aside");
     }
     publish::replace(dir, path, content)?;
-    Ok(now().as_ref().map(stamp))
+    Ok(stamp_of(&file))
+}
+
+fn stamp_of(file: &Path) -> Option<Stamp> {
+    let meta = fs_err::symlink_metadata(file).ok()?;
+    Some((meta.len(), meta.mtime(), meta.mtime_nsec(), meta.ino()))
 }

@@ -38,7 +38,8 @@ impl<'a> Quest<'a> {
     pub(super) async fn hold(mut self) -> Result<Ended, Halt> {
         let ended = self.go_on().await;
         if matches!(ended, Err(Halt::Stopped | Halt::Barred(_))) {
-            self.save().await?;
+            self.talk.script.tell(&self.search);
+            self.talk.leave().await;
         }
         ended
     }

@@ -210,7 +210,7 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     let desk = Desk::new(Arc::clone(crew), job.slot.path.clone(), journal.clone());
     if !is_talk {
         let mut file = ReplyFile::default();
-        let sitting = Sitting::begin(&Facts::default(), &journal);
+        let sitting = Sitting::begin(&Facts::default(), None);
         file.set_facts(&begun(job, model));
         return Asking { crew, job, model, recording, desk, sitting, file }.hold().await;
     }
@@ -220,8 +220,9 @@ async fn attempt(crew: &Arc<Crew>, job: &Job) -> Result<Ended, Halt> {
     if way != job.slot.way {
         kit = self::kit(crew, job, model, query.as_ref(), way)?;
     }
-    let sitting = Sitting::begin(&file.as_ref().map(facts_of).unwrap_or_default(), &journal);
+    let facts = file.as_ref().map(facts_of).unwrap_or_default();
     let mut script = script(job, model, file, &journal);
+    let sitting = Sitting::begin(&facts, journal.spent_ms(ask::from_line(script.facts().journal)));
     script.set_way(&way, kit.apis.as_ref().map(|apis| apis.said.as_str()));
     script.set_offers(&told(crew, &kit));
     let bounds = way.bounds();

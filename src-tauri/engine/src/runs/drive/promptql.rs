@@ -61,7 +61,8 @@ impl Asking<'_> {
                     return self.end(whole(earlier, None), Some(error(&fault, body))).await;
                 }
             };
-            let Bought { reply: output, ms, journaled, .. } = bought;
+            let Bought { reply: output, ms, journaled, spent_ms, .. } = bought;
+            self.sitting.reach(spent_ms);
             // The API does not say what it used.
             self.tell(What::Replied { turn, usage: Usage::default(), cost: None, ms, journaled });
             if turn <= spec.confirm_plans && codec::proposes(&output) {

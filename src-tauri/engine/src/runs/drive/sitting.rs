@@ -1,7 +1,5 @@
 //! How long a run is being made: what went by while somebody was at it, over all the times it was gone on with. Owns no clock that can
 //! be set, so that neither that nor a pause is in it. Waiting for a provider that is busy is: the run was under way.
-use super::ask;
-use crate::runs::journal::Journal;
 use crate::runs::script::Facts;
 use std::time::{Duration, Instant};
 use touchstone_formats::stamp;
@@ -15,9 +13,15 @@ pub(super) struct Sitting {
 }
 
 impl Sitting {
-    /// Begins now, with a run whose file says this. Its journal knows of what was cut off before it came into the file.
-    pub(super) fn begin(file: &Facts, journal: &Journal) -> Self {
-        Self { before: before(file, journal.spent_ms(ask::from_line(file.journal))), began: Instant::now() }
+    /// Begins now, with a run whose file says this; and by the journal so many milliseconds went by until what came last, where that
+    /// was cut off before it came into the file.
+    pub(super) fn begin(file: &Facts, journal_ms: Option<u64>) -> Self {
+        Self { before: before(file, journal_ms), began: Instant::now() }
+    }
+
+    /// Takes in what came when so many milliseconds had been spent, and did not come into a file.
+    pub(super) fn reach(&mut self, journal_ms: Option<u64>) {
+        self.before = self.before.max(journal_ms.map(Duration::from_millis));
     }
 
     /// What was spent until now; none when nobody knows what was before.
@@ -39,7 +43,8 @@ impl Sitting {
 /// What was spent on a run before, by its file and its journal.
 fn before(file: &Facts, journal_ms: Option<u64>) -> Option<Duration> {
     let said = file.seconds.or_else(|| from_dates(file)).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    said.max(journal_ms.map(Duration::from_millis))
+    // A journal beside a file that does not say when it was begun is of another one.
+    said.max(journal_ms.filter(|_| file.started.is_some()).map(Duration::from_millis))
 }
 
 /// A file that does not say how long it was worked at was written in one go, from its first date to its last; one without a last date
@@ -83,6 +88,7 @@ mod tests {
         assert_eq!(of(Some(2.0), Some(1500)), Some(Duration::from_secs(2)));
         assert_eq!(of(Some(2.0), Some(9500)), Some(Duration::from_millis(9500)));
         assert_eq!(of(None, Some(9500)), Some(Duration::from_millis(9500)));
+        assert_eq!(before(&file(None, "", ""), Some(9500)), Some(Duration::ZERO), "a journal of another file");
     }
 
     #[test]
