@@ -84,6 +84,9 @@ export function verdictOf(row: Scored): (Look & { score: string; why: string }) 
   return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
 }
 
+/** The same beside the state of the run: what waits says so itself, and what for. */
+export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));
+
 const ABOUT: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",
   fields: "share of the expected fields that are right; extra rows cost",
@@ -113,6 +116,3 @@ const VARIANTS: Record<string, string> = {
 
 /** What a scorer does, in a few words; empty for one we do not know. */
 export const aboutScorer = (scorer: string): string => VARIANTS[scorer] ?? ABOUT[scorer.split(":", 1)[0]?.trim() ?? ""] ?? "";
-
-/** The same beside the state of the run: what waits says so itself, and what for. */
-export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));

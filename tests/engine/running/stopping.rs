@@ -15,6 +15,17 @@ fn one_at_a_time(repeats_: u32) -> LaunchRequest {
     LaunchRequest { concurrency: Some(1), ..repeats(repeats_) }
 }
 
+/// A provider that says nothing to the second request until the latch opens.
+fn with_its_second_reply_held() -> (Scripted, Latch) {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server = Scripted::start(move |seen| match seen.number {
+        1 => says(ANSWER).once_open(&held),
+        _ => calls_then_answers(seen),
+    });
+    (server, latch)
+}
+
 #[test]
 fn a_polite_stop_lets_the_reply_in_flight_be_saved_and_begins_nothing_new() {
     let latch = Latch::default();
@@ -58,12 +69,7 @@ fn a_run_whose_last_word_comes_while_it_is_stopped_is_complete() {
 
 #[test]
 fn a_stop_at_once_gives_up_what_is_in_flight_and_the_file_can_be_gone_on_with() {
-    let latch = Latch::default();
-    let held = latch.clone();
-    let server = Scripted::start(move |seen| match seen.number {
-        1 => says(ANSWER).once_open(&held),
-        _ => calls_then_answers(seen),
-    });
+    let (server, latch) = with_its_second_reply_held();
     let bench = plain(&server);
     let launch = bench.app().start_launch(&request()).unwrap().launch;
     server.wait_for(2);
@@ -81,12 +87,7 @@ fn a_stop_at_once_gives_up_what_is_in_flight_and_the_file_can_be_gone_on_with() 
 #[test]
 fn a_stop_leaves_what_somebody_wrote_or_took_away_meanwhile_as_it_is() {
     for is_edit in [true, false] {
-        let latch = Latch::default();
-        let held = latch.clone();
-        let server = Scripted::start(move |seen| match seen.number {
-            1 => says(ANSWER).once_open(&held),
-            _ => calls_then_answers(seen),
-        });
+        let (server, latch) = with_its_second_reply_held();
         let bench = plain(&server);
         let launch = bench.app().start_launch(&request()).unwrap().launch;
         server.wait_for(2);

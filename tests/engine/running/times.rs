@@ -7,7 +7,6 @@ use fs_err as fs;
 use serde_json::Value as Json;
 use std::time::{Duration, Instant};
 use touchstone_engine::rows::{Act, RunState};
-
 use touchstone_formats::value::Value;
 
 /// What the file says was spent on the run.
