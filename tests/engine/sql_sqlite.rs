@@ -10,6 +10,8 @@ use touchstone_engine::runs::tools::sql::SqlTool;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
+mod kept;
+
 /// A folder with a database in it.
 pub(crate) struct Ground {
     home: TempDir,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runRow } from "./fixture";
-import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, STORED, verdictOf, VERDICTS } from "./scores";
+import { aboutScorer, CLASSES, grade, scoreText, STANDINGS, STORED, verdictBeside, verdictOf, VERDICTS } from "./scores";
 
 describe("a score", () => {
   it.each([
@@ -29,6 +29,13 @@ describe("a score", () => {
     expect(of({ scoring: "error", score: null, class: "system_error" })).toMatchObject({ tone: "err", score: "", word: "System error" });
     expect(of({ scoring: "no_expected", score: null })).toMatchObject({ tone: "muted", score: "" });
     expect(of({ scoring: null, score: null })).toBeNull();
+  });
+
+  it("leaves room for what kept a run from an answer where nothing was expected of it", () => {
+    const of = (change: Parameters<typeof runRow>[1]) => verdictBeside(runRow(0, { score: null, score_reason: "There is no expected output.", ...change }));
+    expect(of({ scoring: "no_expected", state: "error", reason: "The key was refused." })).toMatchObject({ word: "Nothing expected", why: "" });
+    expect(of({ scoring: "no_expected", state: "answered", reason: null })).toMatchObject({ why: "There is no expected output." });
+    expect(of({ scoring: "not_ended", state: "waiting", reason: "It waits." })).toBeNull();
   });
 
   it("has a word and a shape for everything there can be", () => {

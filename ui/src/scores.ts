@@ -84,8 +84,12 @@ export function verdictOf(row: Scored): (Look & { score: string; why: string }) 
   return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
 }
 
-/** The same beside the state of the run: what waits says so itself, and what for. */
-export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));
+/** The same beside the state of the run: what waits says so itself, and what for; why it came to nothing says more than that nothing was expected. */
+export function verdictBeside(row: Scored & Pick<RunRow, "state" | "reason">): ReturnType<typeof verdictOf> {
+  if (row.scoring === "not_ended" && row.state === "waiting") return null;
+  const verdict = verdictOf(row);
+  return verdict && row.scoring === "no_expected" && row.reason ? { ...verdict, why: "" } : verdict;
+}
 
 const ABOUT: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",

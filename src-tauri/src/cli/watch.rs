@@ -32,14 +32,14 @@ pub(super) fn launch(
     let unread = Arc::new(AtomicBool::new(false));
     let noticed = Arc::clone(&unread);
     let listener: Listener = match &bar {
-        None => Box::new(move |event| {
-            if print(event).is_err() {
+        None => Box::new(move |events| {
+            if events.iter().try_for_each(print).is_err() {
                 noticed.store(true, Ordering::Relaxed);
             }
         }),
         Some(bar) => {
             let bar = bar.clone();
-            Box::new(move |event| draw(&bar, event))
+            Box::new(move |events| events.iter().for_each(|event| draw(&bar, event)))
         }
     };
     let interrupts = Interrupts::listen()?;

@@ -20,7 +20,7 @@ fn no_more_runs_are_at_work_than_may_be_and_no_fewer() {
     let wanted = LaunchRequest { concurrency: Some(3), ..repeats(8) };
     let launch = bench.app().start_launch(&wanted).unwrap().launch;
     server.wait_for(3);
-    let now = view(&bench, &launch);
+    let now = wait_until("it is told of", || Some(view(&bench, &launch)).filter(|view| view.running > 2));
     assert_eq!((now.running, now.waiting, now.state), (3, 5, LaunchState::Running));
     assert_eq!(most.load(Ordering::SeqCst), 3);
     latch.open();

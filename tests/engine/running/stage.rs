@@ -111,7 +111,7 @@ pub(crate) fn journal(bench: &Bench, name: &str) -> String {
 pub(crate) fn ear() -> (Arc<Mutex<Vec<RunEvent>>>, Listener) {
     let heard: Arc<Mutex<Vec<RunEvent>>> = Arc::default();
     let into = Arc::clone(&heard);
-    (heard, Box::new(move |event: &RunEvent| into.lock().unwrap().push(event.clone())))
+    (heard, Box::new(move |events: &[RunEvent]| into.lock().unwrap().extend_from_slice(events)))
 }
 
 /// How many events pass.

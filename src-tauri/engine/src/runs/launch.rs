@@ -13,8 +13,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// Someone who is told of every event, on a thread that may wait for them; the runs do not.
-pub type Listener = Box<dyn FnMut(&RunEvent) + Send>;
+/// Someone who is told of every event, a few at a time, on a thread that may wait for them; the runs do not.
+pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
+
+/// What happens within so long is told in one go: a run that tells of something need not wake anybody each time.
+const BREATH: Duration = Duration::from_millis(10);
+/// The most that is told in one go.
+const MOST: usize = 1000;
 
 /// A launch that has begun.
 pub struct Launch {
@@ -134,10 +139,20 @@ impl Shared {
 
     /// Takes every event in and passes it on, until the last one who tells is gone.
     fn listen(&self, mut events: mpsc::UnboundedReceiver<RunEvent>, mut listeners: Vec<Listener>) {
-        while let Some(event) = events.blocking_recv() {
-            self.lock().progress.apply(&event);
+        let mut heard = Vec::new();
+        while events.blocking_recv_many(&mut heard, MOST) > 0 {
+            {
+                let mut standing = self.lock();
+                for event in &heard {
+                    standing.progress.apply(event);
+                }
+            }
             // One who breaks down is not told any more; the others are.
-            listeners.retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&event))).is_ok());
+            listeners.retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
+            if heard.len() < MOST && !heard.iter().any(|event| event.what == What::Finished) {
+                std::thread::sleep(BREATH);
+            }
+            heard.clear();
         }
         self.lock().over = true;
         self.over.notify_all();

@@ -15,10 +15,13 @@ pub fn listener(output_dir: &Path, id: &str) -> Option<Listener> {
     });
     let file = opened.inspect_err(|error| tracing::warn!(%error, "this launch is not logged")).ok()?;
     let mut well = true;
-    Some(Box::new(move |event| {
-        let Ok(mut line) = serde_json::to_vec(event) else { return };
-        line.push(b'\n');
-        if let Err(error) = write_all(&file, &line)
+    Some(Box::new(move |events| {
+        let mut lines = Vec::new();
+        for line in events.iter().filter_map(|event| serde_json::to_vec(event).ok()) {
+            lines.extend(line);
+            lines.push(b'\n');
+        }
+        if let Err(error) = write_all(&file, &lines)
             && std::mem::take(&mut well)
         {
             tracing::warn!(%error, "the log of this launch has gaps");

@@ -1,5 +1,6 @@
 //! Read-only SQL for models. Owns the tool as a conductor sees it; the guards of each kind of database lie beside it.
 mod address;
+mod idle;
 pub mod postgres;
 mod role;
 mod schema;

@@ -1,5 +1,6 @@
 //! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is opened for reading, an allow-list
 //! judges everything a statement would do, sizes are limited, and a clock stops what takes too long.
+use super::idle::{Idle, Opened};
 use super::schema::{self, Column, Table, quoted};
 use super::shape::{self, Caps, Rows};
 use super::{placed, stopped, too_long};
@@ -10,6 +11,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use touchstone_formats::value::Value;
@@ -27,20 +29,31 @@ const LARGEST: i32 = 1_000_000;
 #[derive(Debug)]
 pub struct Sqlite {
     path: PathBuf,
+    idle: Arc<Idle>,
 }
 
 impl Sqlite {
     pub(super) fn new(path: PathBuf) -> Self {
-        Sqlite { path }
+        Sqlite { path, idle: Arc::default() }
     }
 
     pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
-        let (sql, caps_there) = (sql.to_owned(), *caps);
-        self.apart(caps, stop, move |guarded| ask(&guarded, &sql, &caps_there)).await
+        let (sql, caps_there, idle) = (sql.to_owned(), *caps, Arc::clone(&self.idle));
+        self.apart(caps, stop, move |path, watch| {
+            let mut asked = idle.take(path).map_or_else(|| open(path), Ok)?;
+            watch.over(&mut asked.connection)?;
+            let rows = ask(&asked.connection, &sql, &caps_there)?;
+            // Only one that did what it should is asked again.
+            idle.give(asked);
+            Ok(rows)
+        })
+        .await
     }
 
     pub(super) async fn schema(&self, caps: &Caps) -> Result<String, ToolFailure> {
-        self.apart(caps, &CancellationToken::new(), |mut guarded| {
+        self.apart(caps, &CancellationToken::new(), |path, watch| {
+            let mut guarded = open(path)?.connection;
+            watch.over(&mut guarded)?;
             // Our own questions are about the schema, which the allow-list hides from a model's.
             lift(&mut guarded)?;
             Ok(schema::write("SQLite", &tables(&guarded).map_err(|error| failure(&error, ""))?))
@@ -50,7 +63,9 @@ impl Sqlite {
 
     pub(super) async fn check(&self, caps: &Caps) -> Result<String, Unusable> {
         let found = self
-            .apart(caps, &CancellationToken::new(), |guarded| {
+            .apart(caps, &CancellationToken::new(), |path, watch| {
+                let mut guarded = open(path)?.connection;
+                watch.over(&mut guarded)?;
                 let count = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')";
                 guarded.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(|error| failure(&error, ""))
             })
@@ -65,20 +80,20 @@ impl Sqlite {
         }
     }
 
-    /// Does something with a guarded connection of its own, on a thread that may block. Whoever waits is free again at the
-    /// deadline, whatever the thread is at; dropping the future stops the thread too.
+    /// Does something with the file, on a thread that may block. Whoever waits is free again at the deadline, whatever the thread is
+    /// at; dropping the future stops the thread too.
     async fn apart<T: Send + 'static>(
         &self,
         caps: &Caps,
         stop: &CancellationToken,
-        act: impl FnOnce(Connection) -> Result<T, ToolFailure> + Send + 'static,
+        act: impl FnOnce(&Path, Watch) -> Result<T, ToolFailure> + Send + 'static,
     ) -> Result<T, ToolFailure> {
         let path = self.path.clone();
         let here = stop.child_token();
         let _ends_with_us = here.clone().drop_guard();
-        let (caps, there) = (*caps, here.clone());
-        let deadline = Instant::now() + caps.time;
-        let work = tokio::task::spawn_blocking(move || open(&path, deadline, there).and_then(act));
+        let (caps, deadline) = (*caps, Instant::now() + caps.time);
+        let watch = Watch { deadline, stop: here.clone() };
+        let work = tokio::task::spawn_blocking(move || act(&path, watch));
         tokio::select! {
             biased;
             () = stop.cancelled() => Err(stopped()),
@@ -92,20 +107,44 @@ impl Sqlite {
     }
 }
 
-/// Opens a file with every guard in place.
-fn open(path: &Path, deadline: Instant, stop: CancellationToken) -> Result<Connection, ToolFailure> {
+/// What ends a question before it has its answer.
+struct Watch {
+    deadline: Instant,
+    stop: CancellationToken,
+}
+
+impl Watch {
+    /// Looks after a connection until its next question.
+    fn over(self, connection: &mut Connection) -> Result<(), ToolFailure> {
+        let Watch { deadline, stop } = self;
+        let patience = deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
+        connection
+            .busy_timeout(patience)
+            .and_then(|()| {
+                let is_over = move || stop.is_cancelled() || Instant::now() >= deadline;
+                connection.progress_handler(STEPS, Some(is_over))
+            })
+            .map_err(|error| failure(&error, ""))
+    }
+}
+
+/// Opens a file with every guard in place but the clock.
+fn open(path: &Path) -> Result<Opened, ToolFailure> {
     // A link in the settings is followed here, once; SQLite itself follows none.
     let path = fs_err::canonicalize(path).map_err(|_| ToolFailure::new("The database file is not there."))?;
     if !path.is_file() {
         return Err(ToolFailure::new("The database is no file."));
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
-    let mut connection = Connection::open_with_flags(&path, flags).map_err(|error| failure(&error, ""))?;
-    guard(&mut connection, deadline, stop).map_err(|error| failure(&error, ""))?;
-    Ok(connection)
+    let guarded = Opened::on(path, |path| {
+        let mut connection = Connection::open_with_flags(path, flags)?;
+        guard(&mut connection)?;
+        Ok(connection)
+    });
+    guarded.map_err(|error: rusqlite::Error| failure(&error, ""))
 }
 
-fn guard(connection: &mut Connection, deadline: Instant, stop: CancellationToken) -> rusqlite::Result<()> {
+fn guard(connection: &mut Connection) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -132,9 +171,6 @@ fn guard(connection: &mut Connection, deadline: Instant, stop: CancellationToken
     ] {
         connection.set_limit(limit, most)?;
     }
-    let patience = deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
-    connection.busy_timeout(patience)?;
-    connection.progress_handler(STEPS, Some(move || stop.is_cancelled() || Instant::now() >= deadline))?;
     connection.authorizer(Some(judge))
 }
 

@@ -1,0 +1,119 @@
+//! A connection that answered is asked again, as guarded as a new one, and only while the file is the one it was opened on.
+use super::{BLOCKED, Ground, SALES, runtime, said};
+use fs_err as fs;
+use rusqlite::Connection;
+use std::time::Duration;
+use touchstone_engine::runs::tools::sql::SqlTool;
+
+const COUNT: &str = "SELECT count(*) AS n FROM regions";
+/// Enough steps for the clock to be looked at.
+const LONG: &str =
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT count(*) AS n FROM n";
+const ENDLESS: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
+
+impl Ground {
+    /// A tool whose connection has answered and waits.
+    fn warm(&self) -> SqlTool {
+        let tool = self.tool_with(r#", "seconds": 1"#);
+        assert_eq!(said(&tool, COUNT), r#"[{"n":2}]"#);
+        assert_eq!(self.held(), 1, "a connection waits");
+        tool
+    }
+
+    /// How often this process has the database open.
+    fn held(&self) -> usize {
+        let database = fs::canonicalize(self.path("sales.db")).unwrap();
+        let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+        open.filter(|path| *path == database).count()
+    }
+}
+
+#[test]
+fn one_connection_answers_one_question_after_the_other() {
+    let ground = Ground::new();
+    let tool = ground.warm();
+    for _ in 0..3 {
+        assert_eq!(said(&tool, COUNT), r#"[{"n":2}]"#);
+        assert_eq!(ground.held(), 1);
+    }
+    drop(tool);
+    assert_eq!(ground.held(), 0, "it ends with its tool");
+}
+
+#[test]
+fn a_connection_that_answered_refuses_what_a_new_one_does() {
+    for (sql, why) in BLOCKED {
+        let ground = Ground::new();
+        let (before, tool) = (ground.files(), ground.warm());
+        let said = said(&tool, &sql.replace("{dir}", &ground.home.path().display().to_string()));
+        assert!(said.starts_with("error: ") && said.contains(why), "{sql}: {said}");
+        assert_eq!(ground.held(), 0, "one that refused is asked nothing more: {sql}");
+        drop(tool);
+        assert!(ground.files() == before, "{sql} changed a file");
+    }
+}
+
+#[test]
+fn each_question_has_a_clock_of_its_own() {
+    let ground = Ground::new();
+    let (tool, other) = (ground.warm(), ground.tool_with(r#", "seconds": 1"#));
+    let too_long = "error: The query took longer than 1 second and was stopped. Ask for less.";
+    // While this runs, the clock of the question before runs out.
+    assert_eq!(said(&other, ENDLESS), too_long);
+    assert_eq!(said(&tool, LONG), r#"[{"n":100000}]"#);
+    assert_eq!(said(&tool, ENDLESS), too_long);
+    assert_eq!(ground.held(), 0, "one that was stopped is asked nothing more");
+    assert_eq!(said(&tool, LONG), r#"[{"n":100000}]"#);
+}
+
+#[test]
+fn another_file_in_its_place_is_opened_anew() {
+    let ground = Ground::new();
+    let tool = ground.warm();
+    let third = SALES.replace("(2, 'süd')", "(2, 'süd'), (3, 'east')");
+    Connection::open(ground.path("next.db")).unwrap().execute_batch(&third).unwrap();
+    let next = fs::read(ground.path("next.db")).unwrap();
+    assert_eq!(next.len() as u64, fs::metadata(ground.path("sales.db")).unwrap().len(), "only what is in it differs");
+
+    let first = fs::read(ground.path("sales.db")).unwrap();
+    fs::write(ground.path("sales.db"), &next).unwrap();
+    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#, "written over");
+    assert_eq!(ground.held(), 1, "that to the old one is closed");
+
+    fs::write(ground.path("again.db"), &first).unwrap();
+    fs::rename(ground.path("again.db"), ground.path("sales.db")).unwrap();
+    assert_eq!(said(&tool, COUNT), r#"[{"n":2}]"#, "moved over it");
+    assert_eq!(ground.held(), 1);
+
+    fs::remove_file(ground.path("sales.db")).unwrap();
+    assert_eq!(said(&tool, COUNT), "error: The database file is not there.");
+    fs::write(ground.path("sales.db"), &next).unwrap();
+    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#, "made again");
+}
+
+#[test]
+fn where_another_program_writes_to_a_log_no_connection_waits() {
+    let ground = Ground::new();
+    let tool = ground.warm();
+    let write = Connection::open(ground.path("sales.db")).unwrap();
+    write.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(())).unwrap();
+    write.execute("INSERT INTO regions VALUES (3, 'east')", []).unwrap();
+    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#);
+    drop(write);
+    assert_eq!(ground.held(), 0);
+    assert!(!ground.path("sales.db-wal").exists(), "the last to close clears it away");
+    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#);
+}
+
+#[test]
+fn no_more_than_a_few_wait() {
+    let ground = Ground::new();
+    let tool = ground.tool_with(r#", "seconds": 60"#);
+    runtime().block_on(async {
+        let (sql, stop) = (super::params(LONG), tokio_util::sync::CancellationToken::new());
+        let asked = futures_util::future::join_all((0..16).map(|_| tool.call(&sql, &stop)));
+        let asked = tokio::time::timeout(Duration::from_mins(1), asked).await.unwrap();
+        assert!(asked.iter().all(Result::is_ok), "{asked:?}");
+    });
+    assert!((1..=4).contains(&ground.held()), "{}", ground.held());
+}
