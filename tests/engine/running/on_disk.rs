@@ -1,7 +1,7 @@
 //! Disks that do not take what they are given, and files that change under a launch.
 use super::stage::{PLAIN, QUERY, RUN, calls, calls_then_answers, ear, heard, plain, workspace};
 use super::{document, ended, folder_of, request, run};
-use crate::bench::wait_until;
+use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
 use std::io::Write as _;
@@ -86,8 +86,8 @@ fn fill(dir: &Path) {
     }
 }
 
-/// A run whose disk is full from one of its requests on, until there is room again.
-fn on_a_disk_that_is_full_from(request_number: usize) {
+/// A run that waits for room on a disk that is full from one of its requests on, with its launch.
+fn on_a_disk_that_is_full_from(request_number: usize, then: impl FnOnce(&Bench, &Scripted, &str)) {
     if is_run_where_disks_can_be_mounted() {
         return;
     }
@@ -109,21 +109,39 @@ fn on_a_disk_that_is_full_from(request_number: usize) {
     let waits =
         |what: &What| matches!(what, What::Retrying { why, .. } if why.contains("full") || why.contains("room"));
     wait_until("it waits for room", || (heard(&events, waits) > 0).then_some(()));
-    bench.remove("results/.filler");
-    let view = ended(&bench, &launch);
-    assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
+    then(&bench, &server, &launch);
     assert_eq!(document(&bench, RUN).items().len(), 3);
+}
+
+fn make_room(bench: &Bench, server: &Scripted, launch: &str) {
+    bench.remove("results/.filler");
+    let view = ended(bench, launch);
+    assert_eq!((view.done, server.delivered()), (1, 2), "{:?}", view.runs);
 }
 
 #[test]
 fn a_reply_that_does_not_fit_into_the_journal_is_kept_until_it_does() {
-    on_a_disk_that_is_full_from(0);
+    on_a_disk_that_is_full_from(0, make_room);
 }
+
+/// The journal has begun by then, and the little that is added still fits into its last page.
+const LATER: usize = 1;
 
 #[test]
 fn a_transcript_that_does_not_fit_is_written_when_there_is_room() {
-    // The journal has begun by then, and the little that is added still fits into its last page.
-    on_a_disk_that_is_full_from(1);
+    on_a_disk_that_is_full_from(LATER, make_room);
+}
+
+#[test]
+fn who_stops_a_run_that_waits_for_room_need_not_make_any_and_loses_nothing() {
+    on_a_disk_that_is_full_from(LATER, |bench, server, launch| {
+        bench.app().stop_launch(launch, true).unwrap();
+        assert_eq!(ended(bench, launch).stopped, 1, "the disk is still full");
+        let left = document(bench, RUN);
+        assert!(left.items().len() < 3, "what did not fit is not in the file: {left:?}");
+        let again = bench.app().retry_launch(launch).unwrap().launch;
+        make_room(bench, server, &again);
+    });
 }
 
 #[test]
