@@ -1,8 +1,8 @@
 //! The time of a run: what was spent on it, without the pauses between being left and going on.
 use super::stage::{NAME, PLAIN, RUN, calls, calls_then_answers, fact, folder_with, plain, says, workspace};
-use super::{document, ended, folder_of, promptql, request, run, view};
+use super::{document, ended, folder_of, promptql, request, run, searching, view};
 use crate::bench::{Bench, wait_until};
-use crate::scripted::{Reply, Scripted};
+use crate::scripted::{Latch, Reply, Scripted};
 use fs_err as fs;
 use serde_json::Value as Json;
 use std::time::{Duration, Instant};
@@ -17,6 +17,11 @@ fn spent(bench: &Bench, path: &str) -> Option<f64> {
 /// Some hundred bytes, each of which waits.
 fn slowly(reply: Reply) -> Reply {
     reply.dribbled(Duration::from_millis(3))
+}
+
+/// Waits until a launch has been at its first run for so long.
+fn at_it(bench: &Bench, launch: &str, seconds: f64) {
+    wait_until("it is at it", || view(bench, launch).runs.first().filter(|run| run.seconds >= seconds).map(|_| ()));
 }
 
 #[test]
@@ -124,21 +129,41 @@ fn a_long_call_is_not_written_again_and_again_and_what_was_spent_on_it_is_kept_w
     });
     let bench = folder_with(&workspace(&server, "", ""), PLAIN);
     let launch = bench.app().start_launch(&request()).unwrap().launch;
-    let at_it = |seconds: f64| {
-        wait_until("it is at it", || {
-            view(&bench, &launch).runs.first().filter(|run| run.seconds >= seconds).map(|_| ())
-        });
-    };
     let written = || fs::metadata(bench.path(RUN)).unwrap().modified().unwrap();
     wait_until("the call is in the file", || {
         fs::read_to_string(bench.path(RUN)).is_ok_and(|text| text.contains("WITH RECURSIVE")).then_some(())
     });
     let before = written();
-    at_it(2.0);
+    at_it(&bench, &launch, 2.0);
     assert_eq!(written(), before, "nothing came in between");
     bench.app().stop_launch(&launch, true).unwrap();
     assert_eq!(ended(&bench, &launch).stopped, 1);
     let seconds = spent(&bench, RUN);
     assert!(seconds.is_some_and(|seconds| seconds > 1.5), "{seconds:?}");
     assert_eq!(fact(&bench, RUN, "finished"), None);
+}
+
+#[test]
+fn a_search_that_is_given_up_keeps_what_was_spent_on_it_and_takes_it_along() {
+    let latch = Latch::default();
+    let held = latch.clone();
+    let server = Scripted::start(move |seen| match seen.number {
+        0 => searching::one(searching::LEVEL, r#"{"place": "Elz"}"#),
+        1 => searching::one("Finish", searching::GIVES).once_open(&held),
+        _ => searching::one("Finish", searching::GIVES),
+    });
+    let bench = searching::folder(&server, "method: DFS_woFilter_w2, offer: query", "");
+    let wanted = searching::only("*/1");
+    let launch = bench.app().start_launch(&wanted).unwrap().launch;
+    server.wait_for(2);
+    at_it(&bench, &launch, 2.0);
+    bench.app().stop_launch(&launch, true).unwrap();
+    latch.open();
+    assert_eq!(ended(&bench, &launch).stopped, 1);
+    let left = spent(&bench, searching::RUN).unwrap();
+    assert!(left > 1.5, "{left}");
+    let began = Instant::now();
+    assert_eq!(run(&bench, &wanted).done, 1);
+    let (whole, most) = (spent(&bench, searching::RUN).unwrap(), left + began.elapsed().as_secs_f64());
+    assert!((left..most).contains(&whole), "{whole}, left at {left}, {most} at the most");
 }
