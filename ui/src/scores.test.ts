@@ -31,11 +31,11 @@ describe("a score", () => {
     expect(of({ scoring: null, score: null })).toBeNull();
   });
 
-  it("leaves room for what kept a run from an answer where nothing was expected of it", () => {
-    const of = (change: Parameters<typeof runRow>[1]) => verdictBeside(runRow(0, { score: null, score_reason: "There is no expected output.", ...change }));
-    expect(of({ scoring: "no_expected", state: "error", reason: "The key was refused." })).toMatchObject({ word: "Nothing expected", why: "" });
-    expect(of({ scoring: "no_expected", state: "answered", reason: null })).toMatchObject({ why: "There is no expected output." });
-    expect(of({ scoring: "not_ended", state: "waiting", reason: "It waits." })).toBeNull();
+  it("does not say twice that nothing is expected, and says why where that cannot be read", () => {
+    const of = (score_reason: string) => verdictOf(runRow(0, { scoring: "no_expected", score: null, score_reason }));
+    expect(of("There is no expected output.")).toMatchObject({ word: "Nothing expected", why: "" });
+    expect(of("The expected output is no JSON.")).toMatchObject({ why: "The expected output is no JSON." });
+    expect(verdictBeside(runRow(0, { scoring: "not_ended", state: "waiting" }))).toBeNull();
   });
 
   it("has a word and a shape for everything there can be", () => {

@@ -70,6 +70,9 @@ export function scoreText(score: number): string {
   return text === "0.00" && score > 0 ? "<0.01" : text;
 }
 
+/** As the program says it where there is no more to it; the word of the standing says the same. */
+const NOTHING_EXPECTED = "There is no expected output.";
+
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;
 
 /** A reason that only repeats the word before it is not said again. */
@@ -78,18 +81,14 @@ export const isSaid = (reason: string | null, word: string): boolean => (reason 
 /** A run's score in a few words; null when nothing was said, as without a task. `why` is the reason, and what went wrong. */
 export function verdictOf(row: Scored): (Look & { score: string; why: string }) | null {
   if (row.scoring === null) return null;
-  const said = (look: Look, score: string) => ({ ...look, score, why: isSaid(row.score_reason, look.word) ? "" : (row.score_reason ?? "") });
+  const said = (look: Look, score: string) => ({ ...look, score, why: isSaid(row.score_reason, look.word) || row.score_reason === NOTHING_EXPECTED ? "" : (row.score_reason ?? "") });
   if (row.scoring !== "scored" || row.score === null) return said(STANDINGS[row.scoring === "scored" ? "failed" : row.scoring], "");
   const look = grade(row.score, row.passed);
   return said({ ...look, word: wordOf(look, row.class) }, scoreText(row.score));
 }
 
-/** The same beside the state of the run: what waits says so itself, and what for; why it came to nothing says more than that nothing was expected. */
-export function verdictBeside(row: Scored & Pick<RunRow, "state" | "reason">): ReturnType<typeof verdictOf> {
-  if (row.scoring === "not_ended" && row.state === "waiting") return null;
-  const verdict = verdictOf(row);
-  return verdict && row.scoring === "no_expected" && row.reason ? { ...verdict, why: "" } : verdict;
-}
+/** The same beside the state of the run: what waits says so itself, and what for. */
+export const verdictBeside = (row: Scored & Pick<RunRow, "state">): ReturnType<typeof verdictOf> => (row.scoring === "not_ended" && row.state === "waiting" ? null : verdictOf(row));
 
 const ABOUT: Record<string, string> = {
   exact: "1 when the answer is what was expected, else 0",

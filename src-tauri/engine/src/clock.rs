@@ -30,6 +30,13 @@ pub(crate) fn now() -> jiff::Timestamp {
     jiff::Timestamp::from_nanosecond(now_ns().into()).unwrap_or_default()
 }
 
+/// Whether a later change of a file that was changed then is sure to bear another date. File systems that keep whole seconds need
+/// more time for that. A date that lies ahead is as far from now as one that is past.
+pub(crate) fn is_settled(changed_ns: i64, now_ns: i64) -> bool {
+    let grain = if changed_ns % 1_000_000_000 == 0 { 2_000_000_000_u64 } else { 50_000_000 };
+    now_ns.abs_diff(changed_ns) > grain
+}
+
 /// A clock that never jumps: the date it was started at and what went by since, for whatever is measured.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Steady {

@@ -75,6 +75,7 @@ fn while_runs_are_under_way() {
         let bench = plain(&server);
         let launch = bench.app().start_launch(&request()).unwrap().launch;
         server.wait_for(1);
+        wait_until("it is told of", || (view(&bench, &launch).running == 1).then_some(()));
         clock::jump(there);
         took_seconds(&view(&bench, &launch));
         clock::jump(back);

@@ -76,6 +76,7 @@ proptest! {
             + whole.count(|stage| stage == Stage::Running)
             + whole.count(|stage| matches!(stage, Stage::Ended(_)));
         prop_assert_eq!(parts, 3);
+        prop_assert_eq!(whole.unended(), whole.count(|stage| !matches!(stage, Stage::Ended(_))));
         let bought = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, .. } | What::Lost { .. });
         let unpriced = |event: &&RunEvent| matches!(event.what, What::Replied { journaled: false, cost: None, .. } | What::Lost { cost: None, .. });
         let spent = events.iter().filter(bought).count() - events.iter().filter(unpriced).count();

@@ -290,11 +290,9 @@ fn hash(read: &[Read]) -> u64 {
     hasher.digest()
 }
 
-/// Whether a later change is sure to bear another stamp. File systems that keep whole seconds need more time for that. A date
-/// that lies ahead is as far from now as one that is past.
+/// Whether a later change is sure to bear another stamp.
 pub(crate) fn is_settled(stamp: Stamp, now_ns: i64) -> bool {
-    let grain = if stamp.mtime_ns % 1_000_000_000 == 0 { 2_000_000_000_u64 } else { 50_000_000 };
-    now_ns.abs_diff(stamp.mtime_ns) > grain
+    clock::is_settled(stamp.mtime_ns, now_ns)
 }
 
 /// Changed just now. A date in the future is none.

@@ -141,15 +141,17 @@ impl Shared {
     fn listen(&self, mut events: mpsc::UnboundedReceiver<RunEvent>, mut listeners: Vec<Listener>) {
         let mut heard = Vec::new();
         while events.blocking_recv_many(&mut heard, MOST) > 0 {
-            {
+            let unended = {
                 let mut standing = self.lock();
                 for event in &heard {
                     standing.progress.apply(event);
                 }
-            }
+                standing.progress.unended()
+            };
             // One who breaks down is not told any more; the others are.
             listeners.retain_mut(|listener| catch_unwind(AssertUnwindSafe(|| listener(&heard))).is_ok());
-            if heard.len() < MOST && !heard.iter().any(|event| event.what == What::Finished) {
+            let is_new = heard.iter().any(|event| matches!(event.what, What::Began { .. } | What::Stopping { .. }));
+            if heard.len() < MOST && unended > 0 && !is_new {
                 std::thread::sleep(BREATH);
             }
             heard.clear();

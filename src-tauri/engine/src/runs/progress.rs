@@ -28,6 +28,8 @@ pub struct Progress {
     pub more_notes: u64,
     runs: Vec<RunProgress>,
     places: HashMap<String, usize>,
+    /// How many of the runs have ended.
+    ended: usize,
 }
 
 /// How a run of it stands.
@@ -84,7 +86,7 @@ impl Progress {
 
     /// How many runs have not ended.
     pub fn unended(&self) -> u64 {
-        self.count(|stage| !matches!(stage, Stage::Ended(_)))
+        (self.runs.len() - self.ended) as u64
     }
 
     /// Takes one event in.
@@ -105,7 +107,11 @@ impl Progress {
                     self.cost += cost.unwrap_or(0.0);
                     self.unpriced += u64::from(cost.is_none());
                 }
-                self.run(path).apply(what, event.at_ms);
+                let run = self.run(path);
+                let was_over = run.is_over();
+                run.apply(what, event.at_ms);
+                let is_over = run.is_over();
+                self.ended = self.ended + usize::from(is_over) - usize::from(was_over);
             }
             (_, None) => {}
         }
@@ -155,6 +161,10 @@ impl RunProgress {
             began_ms: None,
             ended_ms: None,
         }
+    }
+
+    fn is_over(&self) -> bool {
+        matches!(self.stage, Stage::Ended(_))
     }
 
     fn apply(&mut self, what: &What, at_ms: i64) {

@@ -1,5 +1,6 @@
 //! Connections to an SQLite file between two questions, so that not each has to open the file and read its schema. Owns when one
-//! may be asked again: only while the file is the one that it was opened on, untouched.
+//! may be asked again: it answers as a new one would, and the file is the one that it was opened on, untouched.
+use crate::clock;
 use rusqlite::Connection;
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
@@ -14,18 +15,26 @@ const MOST: usize = 4;
 pub(super) struct Opened {
     pub(super) connection: Connection,
     path: PathBuf,
-    /// Of the file before it was opened, where it could be told.
+    /// Of the file before it was opened, where another would be known by it.
     state: Option<State>,
+    is_plain: bool,
 }
 
 impl Opened {
     /// Opens a file by its own path, without links.
     pub(super) fn on<E>(path: PathBuf, open: impl FnOnce(&Path) -> Result<Connection, E>) -> Result<Self, E> {
-        let state = State::of(&path);
-        Ok(Self { connection: open(&path)?, path, state })
+        let state = State::of(&path).filter(State::is_settled);
+        Ok(Self { connection: open(&path)?, path, state, is_plain: false })
     }
 
-    /// True when another program writes to a log beside the file. As long as a connection stood, that log could not be cleared away.
+    /// True when nothing of a question that was answered is left in it.
+    fn is_clean(&mut self) -> bool {
+        self.is_plain = self.is_plain || has_no_virtual_tables(&self.connection);
+        self.is_plain && self.connection.is_autocommit() && !self.connection.is_busy() && !self.has_log()
+    }
+
+    /// True for a file whose writers put what they write into a log beside it. As long as a connection stood, nobody could clear
+    /// that log away.
     fn has_log(&self) -> bool {
         let mut log = OsString::from(&self.path);
         log.push("-wal");
@@ -33,15 +42,33 @@ impl Opened {
     }
 }
 
+/// Virtual tables keep things of their own in a connection: a full-text table counts the questions it was asked, and tells. None
+/// can be made without the word; who else has it in a schema is only taken for one.
+fn has_no_virtual_tables(connection: &Connection) -> bool {
+    let virtuals = "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%virtual%'";
+    connection.query_row(virtuals, [], |row| row.get(0)) == Ok(0)
+}
+
 /// What tells one state of a file from another: where it is, its length, its last change and that of what is said of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State([u64; 3], [i64; 4]);
+struct State {
+    place: [u64; 2],
+    length: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
 
 impl State {
     fn of(path: &Path) -> Option<Self> {
         let meta = fs_err::metadata(path).ok()?;
-        let changed = [meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec()];
-        Some(Self([meta.dev(), meta.ino(), meta.len()], changed))
+        let (written, changed) = ((meta.mtime(), meta.mtime_nsec()), (meta.ctime(), meta.ctime_nsec()));
+        Some(Self { place: [meta.dev(), meta.ino()], length: meta.len(), written, changed })
+    }
+
+    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date that says so.
+    fn is_settled(&self) -> bool {
+        let (seconds, ns) = self.changed;
+        clock::is_settled(seconds.saturating_mul(1_000_000_000).saturating_add(ns), clock::now_ns())
     }
 }
 
@@ -54,14 +81,19 @@ impl Idle {
     pub(super) fn take(&self, path: &Path) -> Option<Opened> {
         let now = State::of(path);
         let mut waiting = self.lock();
-        waiting.retain(|opened| opened.state.is_some() && opened.state == now);
-        waiting.pop()
+        let of_another = waiting.extract_if(.., |opened| opened.state != now).collect::<Vec<_>>();
+        let taken = waiting.pop();
+        drop(waiting);
+        drop(of_another);
+        taken
     }
 
-    /// Takes back a connection, or closes it.
+    /// Takes back a connection that answered, or closes it.
     pub(super) fn give(&self, mut opened: Opened) {
-        let unwatched = opened.connection.progress_handler(0, None::<fn() -> bool>);
-        if unwatched.is_err() || opened.has_log() {
+        if opened.state.is_none()
+            || !opened.is_clean()
+            || opened.connection.progress_handler(0, None::<fn() -> bool>).is_err()
+        {
             return;
         }
         let mut waiting = self.lock();

@@ -25,6 +25,9 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Largest value that a statement may make or read. Some functions take the square of it in time, without a look at the clock.
 const LARGEST: i32 = 1_000_000;
 
+/// Most of a file that is kept in memory, as SQLite has it: in KiB below 0.
+const CACHE: i64 = -2000;
+
 /// A database in a file.
 #[derive(Debug)]
 pub struct Sqlite {
@@ -40,8 +43,11 @@ impl Sqlite {
     pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
         let (sql, caps_there, idle) = (sql.to_owned(), *caps, Arc::clone(&self.idle));
         self.apart(caps, stop, move |path, watch| {
-            let mut asked = idle.take(path).map_or_else(|| open(path), Ok)?;
-            watch.over(&mut asked.connection)?;
+            let asked = match idle.take(path) {
+                Some(mut waiting) => watch.over(&mut waiting.connection).map(|()| waiting),
+                None => open(path, watch),
+            };
+            let asked = asked?;
             let rows = ask(&asked.connection, &sql, &caps_there)?;
             // Only one that did what it should is asked again.
             idle.give(asked);
@@ -52,8 +58,7 @@ impl Sqlite {
 
     pub(super) async fn schema(&self, caps: &Caps) -> Result<String, ToolFailure> {
         self.apart(caps, &CancellationToken::new(), |path, watch| {
-            let mut guarded = open(path)?.connection;
-            watch.over(&mut guarded)?;
+            let mut guarded = open(path, watch)?.connection;
             // Our own questions are about the schema, which the allow-list hides from a model's.
             lift(&mut guarded)?;
             Ok(schema::write("SQLite", &tables(&guarded).map_err(|error| failure(&error, ""))?))
@@ -64,8 +69,7 @@ impl Sqlite {
     pub(super) async fn check(&self, caps: &Caps) -> Result<String, Unusable> {
         let found = self
             .apart(caps, &CancellationToken::new(), |path, watch| {
-                let mut guarded = open(path)?.connection;
-                watch.over(&mut guarded)?;
+                let guarded = open(path, watch)?.connection;
                 let count = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')";
                 guarded.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(|error| failure(&error, ""))
             })
@@ -116,20 +120,18 @@ struct Watch {
 impl Watch {
     /// Looks after a connection until its next question.
     fn over(self, connection: &mut Connection) -> Result<(), ToolFailure> {
+        self.begin(connection).map_err(|error| failure(&error, ""))
+    }
+
+    fn begin(self, connection: &mut Connection) -> rusqlite::Result<()> {
         let Watch { deadline, stop } = self;
-        let patience = deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5));
-        connection
-            .busy_timeout(patience)
-            .and_then(|()| {
-                let is_over = move || stop.is_cancelled() || Instant::now() >= deadline;
-                connection.progress_handler(STEPS, Some(is_over))
-            })
-            .map_err(|error| failure(&error, ""))
+        connection.busy_timeout(deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5)))?;
+        connection.progress_handler(STEPS, Some(move || stop.is_cancelled() || Instant::now() >= deadline))
     }
 }
 
-/// Opens a file with every guard in place but the clock.
-fn open(path: &Path) -> Result<Opened, ToolFailure> {
+/// Opens a file with every guard in place.
+fn open(path: &Path, watch: Watch) -> Result<Opened, ToolFailure> {
     // A link in the settings is followed here, once; SQLite itself follows none.
     let path = fs_err::canonicalize(path).map_err(|_| ToolFailure::new("The database file is not there."))?;
     if !path.is_file() {
@@ -138,13 +140,13 @@ fn open(path: &Path) -> Result<Opened, ToolFailure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let guarded = Opened::on(path, |path| {
         let mut connection = Connection::open_with_flags(path, flags)?;
-        guard(&mut connection)?;
+        guard(&mut connection, watch)?;
         Ok(connection)
     });
     guarded.map_err(|error: rusqlite::Error| failure(&error, ""))
 }
 
-fn guard(connection: &mut Connection) -> rusqlite::Result<()> {
+fn guard(connection: &mut Connection, watch: Watch) -> rusqlite::Result<()> {
     for (setting, on) in [
         (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
         (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
@@ -171,6 +173,9 @@ fn guard(connection: &mut Connection) -> rusqlite::Result<()> {
     ] {
         connection.set_limit(limit, most)?;
     }
+    watch.begin(connection)?;
+    // Else the file says how much of it is kept in memory.
+    connection.pragma_update(None, "cache_size", CACHE)?;
     connection.authorizer(Some(judge))
 }
 
@@ -321,4 +326,29 @@ fn references(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
         format!("FOREIGN KEY ({}) REFERENCES {}{to}", from.join(", "), quoted(&other))
     });
     Ok(written.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_does_not_say_how_much_of_it_is_kept_in_memory() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("greedy.db");
+        let write = Connection::open(&path).unwrap();
+        write.execute_batch("PRAGMA default_cache_size = 1000000; CREATE TABLE t (x)").unwrap();
+        let kept = |connection: &Connection| -> i64 {
+            connection.query_row("PRAGMA cache_size", [], |row| row.get(0)).unwrap()
+        };
+        assert_eq!(kept(&Connection::open(&path).unwrap()), 1_000_000, "without guards it does");
+        let watch = Watch { deadline: Instant::now() + Duration::from_mins(1), stop: CancellationToken::new() };
+        let mut guarded = open(&path, watch).unwrap().connection;
+        assert_eq!(
+            ask(&guarded, "SELECT count(*) AS n FROM t", &Caps::default()).map(|rows| rows.items().len()),
+            Ok(1)
+        );
+        lift(&mut guarded).unwrap();
+        assert_eq!(kept(&guarded), CACHE);
+    }
 }
