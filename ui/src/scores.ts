@@ -70,7 +70,7 @@ export function scoreText(score: number): string {
   return text === "0.00" && score > 0 ? "<0.01" : text;
 }
 
-/** As the program says it where there is no more to it; the word of the standing says the same. */
+/** As the program says it where there is no more to it than the word for that standing. */
 const NOTHING_EXPECTED = "There is no expected output.";
 
 type Scored = Pick<RunRow, "scoring" | "score" | "passed" | "score_reason" | "class">;

@@ -9,7 +9,7 @@ use touchstone_engine::runs::tools::sql::SqlTool;
 const COUNT: &str = "SELECT count(*) AS n FROM regions";
 /// Enough steps for the clock to be looked at.
 const LONG: &str =
-    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 100000) SELECT count(*) AS n FROM n";
+    "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 20000) SELECT count(*) AS n FROM n";
 const ENDLESS: &str = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) AS n FROM n";
 
 impl Ground {
@@ -73,10 +73,10 @@ fn each_question_has_a_clock_of_its_own() {
     let too_long = "error: The query took longer than 1 second and was stopped. Ask for less.";
     // While this runs, the clock of the question before runs out.
     assert_eq!(said(&other, ENDLESS), too_long);
-    assert_eq!(said(&tool, LONG), r#"[{"n":100000}]"#);
+    assert_eq!(said(&tool, LONG), r#"[{"n":20000}]"#);
     assert_eq!(said(&tool, ENDLESS), too_long);
     assert_eq!(ground.held(), 0, "one that was stopped is asked nothing more");
-    assert_eq!(said(&tool, LONG), r#"[{"n":100000}]"#);
+    assert_eq!(said(&tool, LONG), r#"[{"n":20000}]"#);
 }
 
 #[test]
@@ -116,6 +116,7 @@ fn where_another_program_writes_to_a_log_no_connection_waits() {
     drop(write);
     assert_eq!(ground.held(), 0);
     assert!(!ground.path("sales.db-wal").exists(), "the last to close clears it away");
+    settle();
     assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#);
     assert_eq!(ground.held(), 0);
 }
@@ -132,7 +133,7 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
     drop(open);
     let tool = ground.tool();
     let first = said(&tool, count);
-    assert!(first.contains("words"), "{first}");
+    assert!(first.starts_with(r#"[{"words":"#), "{first}");
     settle();
     for _ in 0..3 {
         assert_eq!(said(&tool, count), first);
@@ -143,10 +144,11 @@ fn what_a_full_text_table_counts_is_not_told_to_the_next_one_who_asks() {
 #[test]
 fn nobody_who_writes_waits_for_a_connection_that_waits() {
     let ground = Ground::new();
-    let _tool = ground.warm();
+    let tool = ground.warm();
     let write = Connection::open(ground.path("sales.db")).unwrap();
     write.busy_timeout(Duration::ZERO).unwrap();
     write.execute_batch("BEGIN EXCLUSIVE; INSERT INTO regions VALUES (3, 'east'); COMMIT").unwrap();
+    assert_eq!(said(&tool, COUNT), r#"[{"n":3}]"#, "and what was written is seen");
 }
 
 #[test]

@@ -16,7 +16,8 @@ use tokio_util::sync::CancellationToken;
 /// Someone who is told of every event, a few at a time, on a thread that may wait for them; the runs do not.
 pub type Listener = Box<dyn FnMut(&[RunEvent]) + Send>;
 
-/// What happens within so long is told in one go: a run that tells of something need not wake anybody each time.
+/// What happens within so long is told in one go, so that a run that tells of something need not wake anybody each time; not behind
+/// the beginning, a stop and the end, after which somebody looks for what comes next.
 const BREATH: Duration = Duration::from_millis(10);
 /// The most that is told in one go.
 const MOST: usize = 1000;

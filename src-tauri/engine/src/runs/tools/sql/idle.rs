@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// More are closed: each has pages of the file in memory.
 const MOST: usize = 4;
@@ -27,9 +28,11 @@ impl Opened {
         Ok(Self { connection: open(&path)?, path, state, is_plain: false })
     }
 
-    /// True when nothing of a question that was answered is left in it.
+    /// True when nothing of a question that was answered is left in it, and it is in nobody's way. The answer waits for this, so no
+    /// lock is waited for.
     fn is_clean(&mut self) -> bool {
-        self.is_plain = self.is_plain || has_no_virtual_tables(&self.connection);
+        let is_prompt = self.connection.busy_timeout(Duration::ZERO).is_ok();
+        self.is_plain = self.is_plain || (is_prompt && has_no_virtual_tables(&self.connection));
         self.is_plain && self.connection.is_autocommit() && !self.connection.is_busy() && !self.has_log()
     }
 
@@ -45,7 +48,7 @@ impl Opened {
 /// Virtual tables keep things of their own in a connection: a full-text table counts the questions it was asked, and tells. None
 /// can be made without the word; who else has it in a schema is only taken for one.
 fn has_no_virtual_tables(connection: &Connection) -> bool {
-    let virtuals = "SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%virtual%'";
+    let virtuals = "SELECT count(*) FROM sqlite_schema WHERE CAST(sql AS TEXT) LIKE '%virtual%'";
     connection.query_row(virtuals, [], |row| row.get(0)) == Ok(0)
 }
 
@@ -65,10 +68,12 @@ impl State {
         Some(Self { place: [meta.dev(), meta.ino()], length: meta.len(), written, changed })
     }
 
-    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date that says so.
+    /// Whether whoever writes to the file from now on leaves another state. Nobody can set the date that says so; one that lies ahead
+    /// is of another clock than ours.
     fn is_settled(&self) -> bool {
         let (seconds, ns) = self.changed;
-        clock::is_settled(seconds.saturating_mul(1_000_000_000).saturating_add(ns), clock::now_ns())
+        let (changed, now) = (seconds.saturating_mul(1_000_000_000).saturating_add(ns), clock::now_ns());
+        changed < now && clock::is_settled(changed, now)
     }
 }
 
