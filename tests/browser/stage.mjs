@@ -79,6 +79,7 @@ export async function onPage(browser, options, test) {
     const page = await context.newPage();
     page.on("pageerror", (error) => wrong.push(`error in the page: ${error.message}`));
     page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
+    page.on("response", async (response) => response.status() >= 400 && wrong.push(`${response.url()}: ${await response.text().catch(() => "")}`));
     page.on("request", (request) => {
       const { protocol, host } = new URL(request.url());
       if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host) wrong.push(`request to ${request.url()}`);

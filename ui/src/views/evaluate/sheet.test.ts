@@ -98,6 +98,7 @@ describe("a sheet", () => {
     ["no model", "d1", of("relevance"), "Choose a model that judges."],
     ["one name twice", "d1", changed(of("f1_score", "rouge_score"), { name: "rouge_score" }), "Something of rouge_score is not filled in yet."],
     ["an option missing", "d1", of("python"), "Something of python is not filled in yet."],
+    ["a path that goes on", "d1", changed(of("f1_score"), { mapping: { response: "item." } }), "Something of f1_score is not filled in yet."],
     ["a threshold that is no number", "d1", changed(of("f1_score"), { threshold: "high" }), "Something of f1_score is not filled in yet."],
     ["a budget that is no number", "d1", { ...of("f1_score"), budget: "much" }, "A number of dollars."],
     ["all it needs", "d1", of("f1_score", "string_check"), ""],

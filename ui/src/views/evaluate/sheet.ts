@@ -106,7 +106,9 @@ export function wrongName(one: Chosen, all: readonly Chosen[]): string {
   return all.some((other) => other.key !== one.key && nameOf(other) === nameOf(one)) ? "Another evaluator has this name." : "";
 }
 export const wrongThreshold = (one: Chosen): string => (one.threshold.trim() === "" || isNumber(one.threshold) ? "" : "A number, such as 3.");
-const isWrong = (one: Chosen, all: readonly Chosen[]): boolean => wrongName(one, all) !== "" || wrongThreshold(one) !== "" || fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
+/** A path that somebody is still writing. */
+const isOpen = (path: string): boolean => path.endsWith(".");
+const isWrong = (one: Chosen, all: readonly Chosen[]): boolean => wrongName(one, all) !== "" || wrongThreshold(one) !== "" || Object.values(one.mapping).some(isOpen) || fieldsOf(one.kind).some((field) => wrongWith(field, one.values) !== "");
 
 /** Why the sheet cannot be sent yet, as a sentence; empty when it can. */
 export function lacking(data: string, sheet: Sheet, asksModel: boolean, model: string): string {
