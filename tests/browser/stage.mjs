@@ -73,13 +73,13 @@ export async function onPage(browser, options, test) {
   const { args, env } = options;
   const server = await serve(place, options.start ? { folder: null, args, env } : { args, env });
   const context = await browser.newContext({ viewport: options.viewport ?? { width: 1280, height: 820 }, colorScheme: "light", reducedMotion: "reduce" });
-  const wrong = [];
+  const [wrong, refused] = [[], []];
   try {
     context.setDefaultTimeout(PATIENCE);
     const page = await context.newPage();
     page.on("pageerror", (error) => wrong.push(`error in the page: ${error.message}`));
     page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
-    page.on("response", async (response) => response.status() >= 400 && wrong.push(`${response.url()}: ${await response.text().catch(() => "")}`));
+    page.on("response", async (response) => response.status() >= 400 && refused.push(`${response.url()}: ${await response.text().catch(() => "")}`));
     page.on("request", (request) => {
       const { protocol, host } = new URL(request.url());
       if (!["data:", "blob:"].includes(protocol) && host !== new URL(server.url).host) wrong.push(`request to ${request.url()}`);
@@ -94,7 +94,7 @@ export async function onPage(browser, options, test) {
     await server.stop();
     place.remove();
   }
-  if (wrong.length > 0 && !options.mayFail) throw new Error(wrong.join("\n"));
+  if (wrong.length > 0 && !options.mayFail) throw new Error([...wrong, ...refused].join("\n"));
 }
 
 /** Fails with what axe finds, in words; colours are looked at in light and in dark. */
