@@ -1,5 +1,5 @@
-//! Rules of the house, read off the sources: no arrow points up, pure parts name no world, files and functions stay short,
-//! every Rust file says what it owns, and no name says nothing.
+//! Checks the sources themselves: no room imports one above it, pure parts touch no file, network or clock, and every
+//! Rust file begins with what it owns.
 use fs_err as fs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -41,13 +41,7 @@ const WORLD: [&str; 10] = [
     "std::net",
 ];
 
-const EMPTY_WORDS: [&str; 8] = ["manager", "service", "helper", "util", "processor", "handler", "data", "info"];
-
-/// Beside `data` these say that it is a data file: `DataFile`, `DataLook`, `look_at_data`, `register_data`.
-const DATA_FILES: [&str; 4] = ["file", "files", "look", "register"];
-
-const LINES_OF_A_FILE: usize = 450;
-const LINES_OF_A_FUNCTION: usize = 60;
+const EMPTY_WORDS: [&str; 4] = ["manager", "helper", "util", "processor"];
 
 struct Source {
     path: String,
@@ -177,43 +171,6 @@ fn what_is_pure_names_no_file_no_net_and_no_clock() {
     none(wrong, "a pure part gets what it needs as arguments");
 }
 
-#[test]
-fn no_file_is_long() {
-    let long = sources().into_iter().map(|source| (source.text.lines().count(), source.path));
-    let long = long.filter(|(lines, _)| *lines > LINES_OF_A_FILE).map(|(lines, path)| format!("{path}: {lines} lines"));
-    none(long, "split files by what they own");
-}
-
-#[test]
-fn no_function_is_long() {
-    let mut long = Vec::new();
-    for source in sources() {
-        for (name, lines) in functions(&source).into_iter().filter(|(_, lines)| *lines > LINES_OF_A_FUNCTION) {
-            long.push(format!("{} {name}: {lines} lines", source.path));
-        }
-    }
-    none(long, "split functions by what they decide");
-}
-
-/// Functions with their lines, told by the indent that formatting gives them.
-fn functions(source: &Source) -> Vec<(String, usize)> {
-    let lines: Vec<&str> = source.text.lines().collect();
-    let mut found = Vec::new();
-    for (at, line) in lines.iter().enumerate() {
-        let Some(name) = declared(line, if source.is_rust() { &["fn"] } else { &["function"] }) else { continue };
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let close = format!("{indent}}}");
-        let opens = lines[at..].iter().position(|line| line.trim_end().ends_with('{'));
-        let ends = lines[at..].iter().position(|line| line.trim_end() == close);
-        if let (Some(opens), Some(ends)) = (opens, ends)
-            && opens < ends
-        {
-            found.push((name, ends + 1));
-        }
-    }
-    found
-}
-
 /// The name that a line declares with one of these words.
 fn declared(line: &str, words: &[&str]) -> Option<String> {
     let mut parts = line.split_whitespace();
@@ -243,10 +200,8 @@ fn no_name_is_empty() {
             let words = words(&name);
             let is_empty =
                 |word: &String| EMPTY_WORDS.iter().any(|empty| word == empty || *word == format!("{empty}s"));
-            // A data file is a thing of its own: rows that people evaluate.
-            let of_a_data_file = words.iter().any(|word| DATA_FILES.contains(&word.as_str()));
             // A name of many words is a sentence, as those of tests are, and says something.
-            if words.len() <= 4 && words.iter().any(is_empty) && !of_a_data_file {
+            if words.len() <= 4 && words.iter().any(is_empty) {
                 wrong.push(format!("{}: {name}", source.path));
             }
         }
@@ -304,7 +259,4 @@ fn the_reading_of_sources_sees_what_it_should() {
     assert_eq!(declared("    // fn in a comment {", &["fn"]), None);
     assert_eq!(words("FileInfo"), ["file", "info"]);
     assert_eq!(words("read_data_now"), ["read", "data", "now"]);
-    let text = "fn a() {\n    x\n}\nfn b(\n    c: u8,\n) -> u8 {\n    c\n}\n".to_owned();
-    let lengths = functions(&Source { path: "x.rs".to_owned(), text });
-    assert_eq!(lengths, [("a".to_owned(), 3), ("b".to_owned(), 5)]);
 }
