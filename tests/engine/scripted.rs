@@ -126,6 +126,11 @@ impl Reply {
         self
     }
 
+    /// Returns the body.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
     /// With another status.
     pub(crate) fn status(mut self, status: u16) -> Self {
         self.status = status;

@@ -1,6 +1,7 @@
 //! Ends that are not alone: beside another program on the same folder, with a model's program at work, and politely by Ctrl-C.
+use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
-use crate::lives::{Chance, DEADLINE, exit_of, kill_after, until};
+use crate::lives::{DEADLINE, exit_of, kill_after, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Scripted};
 use crate::stage::{AT_ONCE, Stage};

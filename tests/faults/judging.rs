@@ -1,6 +1,7 @@
 //! Judging, killed: at every named place that it passes, and at random instants. What was said is there once in the end, and no reply
 //! that was kept is bought again.
-use crate::lives::{Chance, exit_of, kill_after};
+use crate::chance::Chance;
+use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted, Seen};
 use serde_json::json;

@@ -1,7 +1,8 @@
 //! Every kind of run beside the plain one, killed: programs in the sandbox, `PromptQL`, a server of tools that is spoken to over its
 //! standard input and output, and a search that goes back. Owns their folders and what the provider says to them.
+use crate::chance::Chance;
 use crate::conversation::{Conversation, Wire};
-use crate::lives::{Chance, Life};
+use crate::lives::Life;
 use crate::scripted::{Reply, Seen};
 use crate::stage::{EVERY_WIRE, Stage, VARIATIONS, told};
 use crate::{Folder, PLACES, killed, straight_of, wanted};

@@ -1,4 +1,4 @@
-//! Lives of the program: until it is done, until an instant, until a place. Owns ending it, and chance that can be repeated.
+//! Lives of the program: until it is done, until an instant, until a place. Owns ending it.
 use crate::stage::Stage;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
@@ -65,37 +65,5 @@ pub(crate) fn until(what: &str, within: Duration, is_so: impl Fn() -> bool) {
     while !is_so() {
         assert!(begun.elapsed() < within, "not within {within:?}: {what}");
         std::thread::sleep(GLANCE);
-    }
-}
-
-/// Numbers by chance, the same ones for the same seed.
-pub(crate) struct Chance(u64);
-
-impl Chance {
-    /// From `TOUCHSTONE_SEED`, or from the clock; printed, so that a failure can be repeated.
-    pub(crate) fn seeded() -> Self {
-        let clock =
-            || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().subsec_nanos().into();
-        let seed = std::env::var("TOUCHSTONE_SEED").map_or_else(|_| clock(), |text| text.parse().unwrap());
-        println!("TOUCHSTONE_SEED={seed}");
-        Self(seed)
-    }
-
-    fn next(&mut self) -> u64 {
-        // splitmix64
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// From 0, less than this.
-    pub(crate) fn below(&mut self, end: u64) -> u64 {
-        self.next() % end
-    }
-
-    /// From 0 to 1.
-    pub(crate) fn part(&mut self) -> f64 {
-        f64::from(u32::try_from(self.next() >> 32).unwrap()) / f64::from(u32::MAX)
     }
 }

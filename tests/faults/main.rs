@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![expect(clippy::case_sensitive_file_extension_comparisons, reason = "these names are ours")]
 
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod chance;
 mod company;
 #[path = "../engine/conversation.rs"]
 mod conversation;
@@ -23,7 +25,8 @@ mod scripted;
 mod stage;
 mod verdicts;
 
-use lives::{Chance, Life};
+use chance::Chance;
+use lives::Life;
 use stage::{AT_ONCE, Found, Stage};
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,6 +1,7 @@
 //! What judges say is paid for: however the program is killed while they are asked, about rows of a data file or about runs, no reply that
 //! was kept is bought again, and the end is the same as if nothing had happened.
-use crate::lives::{Chance, exit_of, kill_after};
+use crate::chance::Chance;
+use crate::lives::{exit_of, kill_after};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted};
 use serde_json::{Value, json};

@@ -145,7 +145,11 @@ impl Shared {
             let unended = {
                 let mut standing = self.lock();
                 for event in &heard {
-                    standing.progress.apply(event);
+                    // An event that cannot be counted is left out: whoever waits for the end must still hear of it.
+                    let applied = catch_unwind(AssertUnwindSafe(|| standing.progress.apply(event)));
+                    if applied.is_err() {
+                        tracing::error!("an event of the launch could not be counted: {event:?}");
+                    }
                 }
                 standing.progress.unended()
             };

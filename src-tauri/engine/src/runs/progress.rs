@@ -140,13 +140,13 @@ impl Progress {
 }
 
 fn sum(total: Option<u64>, more: Option<u64>) -> Option<u64> {
-    total.map_or(more, |total| Some(total + more.unwrap_or(0)))
+    total.map_or(more, |total| Some(total.saturating_add(more.unwrap_or(0))))
 }
 
 /// Tokens of a reply; none when the provider does not say.
 fn tokens(usage: &super::provider::Usage) -> Option<u64> {
     let parts = [usage.input, usage.output, usage.cache_read, usage.cache_write];
-    parts.into_iter().flatten().reduce(|a, b| a + b)
+    parts.into_iter().flatten().reduce(u64::saturating_add)
 }
 
 impl RunProgress {

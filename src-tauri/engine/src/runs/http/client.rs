@@ -183,11 +183,13 @@ impl Client {
 
     /// Reads a body, piece by piece as it is inflated.
     async fn read(&self, mut response: Response, stream: bool, body: Option<&mut Vec<u8>>) -> Result<(), SendError> {
+        const EVENT: &[u8] = b"data:";
         let Some(body) = body else { return Ok(()) };
+        let mut has_event = false;
         loop {
             let next = response.chunk();
             // Until the first event a model may think, or read what it was sent, for as long as any reply may take.
-            let piece = if stream && memmem::find(body, b"data:").is_some() {
+            let piece = if stream && has_event {
                 timeout(self.limits.idle, next).await.map_err(|_| {
                     let idle = self.limits.idle.as_secs_f64();
                     SendError::new(SendFault::TimedOut, format!("The stream was silent for {idle} s."))
@@ -206,7 +208,10 @@ impl Client {
                 let most = self.limits.body >> 20;
                 return Err(SendError::new(SendFault::TooLarge, format!("The reply is larger than {most} MiB.")));
             }
+            // Only what is new is searched: a long body that never has an event would be read over and over.
+            let searched = body.len().saturating_sub(EVENT.len() - 1);
             body.extend_from_slice(&piece);
+            has_event = has_event || memmem::find(&body[searched..], EVENT).is_some();
         }
     }
 }

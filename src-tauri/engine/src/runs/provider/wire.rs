@@ -26,10 +26,13 @@ pub(super) fn whole(number: u64) -> Value {
     Value::Number(number.to_string())
 }
 
-/// A whole number that is not negative, when it is one.
+/// The highest count that is believed. No reply takes a trillion tokens, and sums of what is believed never overflow.
+const HIGHEST_COUNT: u64 = 1_000_000_000_000;
+
+/// Returns a whole number from 0 to [`HIGHEST_COUNT`]; any other value counts as not stated.
 pub(super) fn count(value: Option<&Value>) -> Option<u64> {
     match value {
-        Some(Value::Number(text)) => text.parse().ok(),
+        Some(Value::Number(text)) => text.parse().ok().filter(|count| *count <= HIGHEST_COUNT),
         _ => None,
     }
 }

@@ -1,0 +1,63 @@
+//! Attacks on the real program with generated input: providers that misbehave, files that are broken, a cache that is
+//! damaged, and markup in the real window.
+//!
+//! `make test` tries a few cases of each. `make attack` tries as many as `docs/security.md` reports
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`); `TOUCHSTONE_SEED` repeats what a failure printed, and
+//! `TOUCHSTONE_ATTACK_ONLY` one case of it.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod caches;
+#[path = "../engine/canary.rs"]
+mod canary;
+#[path = "../faults/chance.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod chance;
+#[path = "../engine/conversation.rs"]
+mod conversation;
+
+mod files;
+#[path = "../engine/gzip.rs"]
+mod gzip;
+mod program;
+mod providers;
+#[path = "../cli/sandbox.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod sandbox;
+#[path = "../engine/scripted.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod scripted;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Returns how many cases of a kind to try: the variable of the environment, or a few.
+fn cases(kind: &str, few: usize) -> usize {
+    std::env::var(format!("TOUCHSTONE_ATTACK_{kind}")).map_or(few, |text| text.parse().unwrap())
+}
+
+/// Runs every case on four threads, prints how many were tried, and fails with all that went wrong.
+fn attack(kind: &str, cases: usize, case: impl Fn(usize) -> Result<(), String> + Sync) {
+    let only: Option<usize> = std::env::var("TOUCHSTONE_ATTACK_ONLY").ok().map(|text| text.parse().unwrap());
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    if number >= cases {
+                        return;
+                    }
+                    if only.is_some_and(|only| only != number) {
+                        continue;
+                    }
+                    if let Err(why) = case(number) {
+                        wrong.lock().unwrap().push(format!("case {number}: {why}"));
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    println!("{kind}: {cases} cases, {} wrong", wrong.len());
+    assert!(wrong.is_empty(), "{} of {cases} {kind} cases:\n{}", wrong.len(), wrong.join("\n"));
+}

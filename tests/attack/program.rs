@@ -1,0 +1,72 @@
+//! Runs the program to its end under a deadline and tells how it ended and how much memory it held at most.
+use std::fs;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// What a program that has ended left behind.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    pub(crate) status: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+    /// Highest resident memory that was seen.
+    pub(crate) peak_mib: u64,
+}
+
+impl Ended {
+    /// Refuses an end that no input may cause: a crash, a signal, an unknown status, too much memory.
+    pub(crate) fn check(&self, most_mib: u64) -> Result<(), String> {
+        if self.err.contains("panicked") {
+            return Err(format!("it panicked: {}", self.err));
+        }
+        if !matches!(self.status, Some(0..=2)) {
+            return Err(format!("it ended with {:?}: {}", self.status, self.err));
+        }
+        if self.peak_mib > most_mib {
+            return Err(format!("it held {} MiB", self.peak_mib));
+        }
+        Ok(())
+    }
+}
+
+/// Runs a command; one that has not ended within the time is killed and is an error.
+pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, String> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().map_err(|why| why.to_string())?;
+    let reader = |mut from: Box<dyn std::io::Read + Send>| {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = from.read_to_end(&mut bytes);
+            String::from_utf8_lossy(&bytes).into_owned()
+        })
+    };
+    let out = reader(Box::new(child.stdout.take().unwrap()));
+    let err = reader(Box::new(child.stderr.take().unwrap()));
+    let (begun, mut peak_mib) = (Instant::now(), 0);
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break Some(status);
+        }
+        peak_mib = peak_mib.max(peak(child.id()));
+        if begun.elapsed() > within {
+            let _ = child.kill();
+            let _ = child.wait();
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let (out, err) = (out.join().unwrap(), err.join().unwrap());
+    match status {
+        Some(status) => Ok(Ended { status: status.code(), out, err, peak_mib }),
+        None => Err(format!("it did not end within {} s: {err}", within.as_secs())),
+    }
+}
+
+/// Returns the highest resident memory of a process so far, in MiB; 0 when it has ended.
+pub(crate) fn peak(id: u32) -> u64 {
+    let mut text = String::new();
+    let read = fs::File::open(format!("/proc/{id}/status")).and_then(|mut file| file.read_to_string(&mut text));
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
+    read.ok().and(kib).unwrap_or(0) / 1024
+}
