@@ -64,7 +64,7 @@ rust_tests() {
 }
 
 # A directory would be taken for one test file, so the files are named.
-browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs; }
+browser_tests() { node --test --test-concurrency=1 tests/browser/*.test.mjs tests/attack/*.test.mjs; }
 
 step "formatting" cargo fmt --all --check
 step "licences and sources" cargo deny check bans licenses sources

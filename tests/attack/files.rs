@@ -172,7 +172,7 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
         .lines()
         .map(|line| serde_json::from_str(line).map_err(|why| format!("a row is no JSON: {why}: {line}")))
         .collect::<Result<_, _>>()?;
-    let seen: BTreeSet<&str> = rows.iter().filter_map(|row| row["path"].as_str()?.split('/').next()).collect();
+    let seen: BTreeSet<&str> = rows.iter().filter_map(|row| row["path"].as_str()?.split('/').nth(1)).collect();
     let lost: Vec<&str> = files
         .iter()
         .map(|(name, _)| name.as_str())
@@ -198,7 +198,7 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
     run(&["report", ".", "--out", "reports", "--format", "html,md,csv,json,jsonl,junit"])?;
     let shown = rows.iter().step_by(rows.len() / 12 + 1).filter_map(|row| row["path"].as_str());
     for path in shown.filter(|path| !path.contains('#')) {
-        run(&["show", &format!("results/{path}")])?;
+        run(&["show", path])?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! damaged, and markup in the real window.
 //!
 //! `make test` tries a few cases of each. `make attack` tries as many as `docs/security.md` reports
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`); `TOUCHSTONE_SEED` repeats what a failure printed, and
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`); `TOUCHSTONE_SEED` repeats what a failure printed, and
 //! `TOUCHSTONE_ATTACK_ONLY` one case of it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,6 +15,9 @@ mod chance;
 #[path = "../engine/conversation.rs"]
 mod conversation;
 
+#[path = "../desktop/driver.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod driver;
 mod files;
 #[path = "../engine/gzip.rs"]
 mod gzip;
@@ -26,6 +29,7 @@ mod sandbox;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
+mod window;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

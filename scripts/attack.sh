@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Attacks the program at the size that docs/security.md reports; ATTACK=10 tries a tenth of it. Prints one line for each kind.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+part=${ATTACK:-1}
+share() { echo $((($1 + part - 1) / part)); }
+export TOUCHSTONE_ATTACK_MARKUP TOUCHSTONE_ATTACK_FILES TOUCHSTONE_ATTACK_PROVIDERS TOUCHSTONE_ATTACK_CACHES TOUCHSTONE_ATTACK_CALLS
+TOUCHSTONE_ATTACK_MARKUP=$(share 3000)
+TOUCHSTONE_ATTACK_FILES=$(share 20000)
+TOUCHSTONE_ATTACK_PROVIDERS=$(share 500)
+# Three damages to each cache.
+TOUCHSTONE_ATTACK_CACHES=$(share 167)
+TOUCHSTONE_ATTACK_CALLS=$(share 5000)
+logs=target/attack-logs
+mkdir -p "$logs"
+failed=0
+step() {
+  local name=$1 begun=$SECONDS
+  shift
+  echo "── $name"
+  if "$@" >"$logs/$name.log" 2>&1 </dev/null; then
+    grep -hE '^(# )?[a-z ]+: [0-9]+ ' "$logs/$name.log" | sed 's/^# /   /; t; s/^/   /'
+    echo "   held, $((SECONDS - begun)) s"
+  else
+    tail -n 40 "$logs/$name.log"
+    echo "   FAILED after $((SECONDS - begun)) s; all of it in $logs/$name.log"
+    failed=1
+  fi
+}
+cargo build --workspace && cargo test --workspace --test attack --test faults --no-run || exit 1
+for kind in providers files caches window; do
+  step "$kind" cargo test --workspace --test attack -- --nocapture --test-threads=1 "$kind::"
+done
+step markup node --test tests/attack/markup.test.mjs
+# Half of the kills are of plain runs, half of the other kinds together.
+TOUCHSTONE_KILLS=$(share 2500) step kills cargo test --workspace --test faults -- --nocapture whenever_it_is_killed
+exit $failed
