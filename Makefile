@@ -27,7 +27,7 @@ check: setup-test ui/node_modules/.built ## the cheap part of `make test`: forma
 kills: setup-test ui/node_modules/.built ## kill the program 200 times at plain runs, and as often at the other kinds together, at random instants and at every named place (some minutes); KILLS=… says how often
 	@TOUCHSTONE_KILLS="$(or $(KILLS),200)" cargo test --workspace --test faults whenever_it_is_killed -- --nocapture
 
-attack: setup-test ui/node_modules/.built ## attack the program at length: markup, kills, broken files, providers, caches, odd calls (hours); ATTACK=… divides
+attack: setup-test ui/node_modules/.built ## attack the program at length: markup, kills, providers, odd calls (an hour or more); ATTACK=10 does a tenth
 	@scripts/attack.sh
 
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)

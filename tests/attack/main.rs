@@ -1,12 +1,10 @@
-//! Attacks on the real program with generated input: providers that misbehave, files that are broken, a cache that is
-//! damaged, and markup in the real window.
+//! Attacks on the real program with generated input: providers that misbehave, and hostile texts and calls in the window.
 //!
-//! `make test` tries a few cases of each. `make attack` tries as many as `docs/security.md` reports
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`); `TOUCHSTONE_SEED` repeats what a failure printed, and
-//! `TOUCHSTONE_ATTACK_ONLY` one case of it.
+//! `make test` tries a few cases of each. `make attack` tries many more
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_MARKUP`, `…_CALLS`), with other ones each time; `TOUCHSTONE_SEED` repeats what a
+//! failure printed, and `TOUCHSTONE_ATTACK_ONLY` one case of it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod caches;
 #[path = "../engine/canary.rs"]
 mod canary;
 #[path = "../faults/chance.rs"]
@@ -18,7 +16,6 @@ mod conversation;
 #[path = "../desktop/driver.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod driver;
-mod files;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod program;
@@ -33,6 +30,14 @@ mod window;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Returns the random numbers of a campaign: the same ones each time for the few cases of `make test`.
+fn chance() -> chance::Chance {
+    if std::env::var_os("TOUCHSTONE_ATTACK_PROVIDERS").is_some() || std::env::var_os("TOUCHSTONE_SEED").is_some() {
+        return chance::Chance::seeded();
+    }
+    chance::Chance::with_seed(20)
+}
 
 /// Returns how many cases of a kind to try: the variable of the environment, or a few.
 fn cases(kind: &str, few: usize) -> usize {

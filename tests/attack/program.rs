@@ -1,6 +1,5 @@
 //! Runs the program to its end under a deadline and tells how it ended and how much memory it held at most.
 use std::fs;
-use std::io::Read as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -44,7 +43,7 @@ pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, Stri
     let err = reader(Box::new(child.stderr.take().unwrap()));
     let (begun, mut peak_mib) = (Instant::now(), 0);
     let status = loop {
-        if let Some(status) = child.try_wait().unwrap() {
+        if let Some(status) = child.try_wait().map_err(|why| why.to_string())? {
             break Some(status);
         }
         peak_mib = peak_mib.max(peak(child.id()));
@@ -55,7 +54,7 @@ pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, Stri
         }
         std::thread::sleep(Duration::from_millis(5));
     };
-    let (out, err) = (out.join().unwrap(), err.join().unwrap());
+    let (out, err) = (out.join().unwrap_or_default(), err.join().unwrap_or_default());
     match status {
         Some(status) => Ok(Ended { status: status.code(), out, err, peak_mib }),
         None => Err(format!("it did not end within {} s: {err}", within.as_secs())),
@@ -64,9 +63,8 @@ pub(crate) fn run(command: &mut Command, within: Duration) -> Result<Ended, Stri
 
 /// Returns the highest resident memory of a process so far, in MiB; 0 when it has ended.
 pub(crate) fn peak(id: u32) -> u64 {
-    let mut text = String::new();
-    let read = fs::File::open(format!("/proc/{id}/status")).and_then(|mut file| file.read_to_string(&mut text));
+    let text = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok());
-    read.ok().and(kib).unwrap_or(0) / 1024
+    kib.unwrap_or(0) / 1024
 }

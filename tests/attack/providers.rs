@@ -109,13 +109,14 @@ impl Misbehaviour {
 
 /// The key as a provider may repeat it.
 fn leak(chance: &mut Chance) -> String {
-    let escaped: String = KEY.chars().map(|letter| format!("\\u{:04x}", u32::from(letter))).collect();
+    let each = |form: fn(u8) -> String| KEY.bytes().map(form).collect::<Vec<_>>().concat();
+    let escaped = each(|letter| format!("\\u{letter:04x}"));
     let twice = escaped.replace('\\', "\\\\");
     match chance.below(5) {
         0 => format!("Your key is {KEY}."),
         1 => format!("```json\\n[\\\"{escaped}\\\"]\\n```"),
         2 => format!("```json\\n[\\\"{twice}\\\"]\\n```"),
-        3 => KEY.bytes().map(|byte| format!("%{byte:02X}")).collect(),
+        3 => each(|letter| format!("%{letter:02X}")),
         _ => format!("{{\"error\": {{\"message\": \"{escaped}\"}}}}"),
     }
 }
@@ -266,8 +267,8 @@ const TASK: &str = "tool_calling_prompt: Look.\npromptql_prompt: Look.\nexpected
 
 #[test]
 fn whatever_a_provider_says_files_stay_readable_and_no_key_gets_out() {
-    let chance = Chance::seeded();
-    crate::attack("provider", crate::cases("PROVIDERS", 80), |case| provider(case, &chance));
+    let chance = crate::chance();
+    crate::attack("provider", crate::cases("PROVIDERS", 40), |case| provider(case, &chance));
 }
 
 fn provider(case: usize, chance: &Chance) -> Result<(), String> {
@@ -285,7 +286,7 @@ fn provider(case: usize, chance: &Chance) -> Result<(), String> {
         &[("touchstone.yaml", &workspace(&server.url(""))), ("tasks/look.yaml", TASK)],
     );
     let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("demo/data/support.db");
-    std::fs::copy(demo, sandbox.folder.join("tickets.db")).unwrap();
+    std::fs::copy(demo, sandbox.folder.join("tickets.db")).map_err(|why| why.to_string())?;
     let launch = ["run", ".", "--system", system, "--model", model, "--json"];
     let root = sandbox.folder.parent().unwrap();
     let check = |why: String| format!("{told}: {why}");
@@ -314,8 +315,8 @@ fn readable(dir: &Path) -> Result<(), String> {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         if path.extension().is_some_and(|end| end == "yaml") {
-            Document::read(&std::fs::read(&path).unwrap())
-                .map_err(|why| format!("{} cannot be read: {why}", path.display()))?;
+            let bytes = std::fs::read(&path).map_err(|why| why.to_string())?;
+            Document::read(&bytes).map_err(|why| format!("{} cannot be read: {why}", path.display()))?;
         }
     }
     Ok(())

@@ -99,7 +99,7 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
 #[test]
 fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() {
     let calls = crate::cases("CALLS", 300);
-    let mut chance = Chance::seeded();
+    let mut chance = crate::chance();
     let sandbox = Sandbox::usual("attack-calls");
     let window = window(&sandbox);
     window.until("the runs are listed", "return document.querySelector('[data-testid=run-row]') !== null");

@@ -383,7 +383,7 @@ fn consume(reader: &mut BufReader<&TcpStream>, missing: usize) -> io::Result<()>
 
 /// Says a reply; false when it was not to be whole.
 fn say(mut stream: &TcpStream, reply: &Reply, delivered: &AtomicU64) -> io::Result<bool> {
-    let (head, body) = (reply.head(), &reply.body);
+    let (head, body) = (reply.head(), reply.body());
     // Counted just before its end is sent: whoever has read it whole finds it counted.
     let end = |bytes: &[u8]| {
         delivered.fetch_add(1, Ordering::SeqCst);
@@ -394,7 +394,7 @@ fn say(mut stream: &TcpStream, reply: &Reply, delivered: &AtomicU64) -> io::Resu
         sent
     };
     match &reply.trick {
-        Trick::None => return end(&[head.as_slice(), body.as_slice()].concat()),
+        Trick::None => return end(&[head.as_slice(), body].concat()),
         Trick::ResetAtOnce => {}
         Trick::CutAfter(bytes) | Trick::ResetAfter(bytes) => {
             stream.write_all(&[head.as_slice(), &body[..(*bytes).min(body.len())]].concat())?;

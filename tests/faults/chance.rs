@@ -14,6 +14,11 @@ impl Chance {
         Self(seed)
     }
 
+    /// Returns the generator of a seed.
+    pub(crate) fn with_seed(seed: u64) -> Self {
+        Self(seed)
+    }
+
     fn next(&mut self) -> u64 {
         // splitmix64
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -165,3 +165,23 @@ pub(super) fn value(who: Who, status: u16, body: &[u8]) -> Result<Value, Fault> 
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_that_no_reply_can_have_counts_as_not_stated() {
+        for (text, count_of) in [
+            ("0", Some(0)),
+            ("1000000000000", Some(1_000_000_000_000)),
+            ("1000000000001", None),
+            ("18446744073709551615", None),
+            ("-1", None),
+            ("1.5", None),
+        ] {
+            assert_eq!(count(Some(&Value::Number(text.to_owned()))), count_of, "{text}");
+        }
+        assert_eq!(count(None), None);
+    }
+}
