@@ -33,6 +33,7 @@ mod listing;
 mod many;
 mod mcp;
 mod mocks;
+mod mutations;
 mod offered;
 mod opening;
 mod overview;

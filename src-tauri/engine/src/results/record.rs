@@ -108,7 +108,10 @@ pub(crate) fn put(writer: &mut Writer, looked: &Looked, placed: Vec<Placed>) -> 
         Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
         Outcome::Last(_, keys) => {
             forget_members(&writer.sql, unit, keys, &mut written)?;
-            written.extend(forget(&writer.sql, unit.key())?);
+            // Of a file that is broken around its members there is a row of its own.
+            if !keys.contains(&unit.key()) {
+                written.extend(forget(&writer.sql, unit.key())?);
+            }
         }
         Outcome::Gone | Outcome::Suite(_) => {
             forget_members(&writer.sql, unit, &none, &mut written)?;
