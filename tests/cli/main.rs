@@ -250,6 +250,30 @@ fn doctor_answers_in_words_and_as_json() {
 }
 
 #[test]
+fn clear_deletes_what_was_replaced_only_when_somebody_says_so() {
+    let sandbox = Sandbox::with(
+        "clear",
+        &[
+            ("tasks/tickets.yaml", "tool_calling_prompt: How many?\n"),
+            ("results/tickets-tool_calling-o1-variation0.yaml", "conversation:\n- user_message: How many?\n"),
+            ("results/.touchstone/replaced/tickets.yaml", "paid for"),
+        ],
+    );
+    let kept = sandbox.folder.join("results/.touchstone/replaced/tickets.yaml");
+    assert!(sandbox.run(&["doctor", "."]).out.contains("Replaced results: 1 file, 8 B"));
+    // Nobody is there to answer, and what somebody pipes in is no answer either.
+    for asked in [sandbox.run(&["clear"]), sandbox.fed(&["clear"], b"y\n")] {
+        assert_eq!(asked.status, 2, "{asked:?}");
+        assert!(asked.err.contains("--yes") && kept.exists(), "{asked:?}");
+    }
+    let done = sandbox.run(&["clear", "--yes"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    assert!(done.out.contains("1 file (8 B)") && !kept.exists(), "{done:?}");
+    assert!(sandbox.run(&["clear"]).out.contains("Replaced results: none."));
+    assert!(sandbox.run(&["list"]).out.contains("tickets"), "the results are still there");
+}
+
+#[test]
 fn doctor_looks_at_the_databases_and_keys_of_the_folder_it_is_given() {
     let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  own: { provider: openai, base_url: \"http://127.0.0.1:9/v1\", \
         model: m, api_key_env: KEY_OF_THE_OTHER_FOLDER }\ntools:\n  tickets: { kind: sql, database: \"sqlite:no-such.db\" }\n";

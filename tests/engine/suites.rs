@@ -1,5 +1,6 @@
 //! Rules for what suites say about runs: names of variations, expected tool calls, and what is wrong with a suite.
 use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::results::limits::Held;
 use touchstone_engine::rows::ProblemKind;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
@@ -135,4 +136,42 @@ fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!((problems[0].kind, problems[0].file.as_str()), (ProblemKind::SuiteError, "tasks/huge.yaml"));
     assert!(problems[0].message.contains("could not be read"), "{}", problems[0].message);
+}
+
+#[test]
+fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room() {
+    let many = |count: usize| {
+        let variations: String = (0..count).map(|n| format!("- parameters: {{ what: p{n} }}\n")).collect();
+        format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
+    };
+    let bench = Bench::new()
+        .limit(|limits| limits.suites = Held { variations: 100, values: 10_000, bytes: 1 << 20 })
+        .file("tasks/a.yaml", many(60))
+        .file("tasks/b.yaml", many(60))
+        .file("tasks/c.yaml", many(40))
+        .open();
+    let left_out = || {
+        let problems = bench.problems().into_iter().filter(|problem| problem.kind == ProblemKind::SuiteError);
+        problems.map(|problem| (problem.file, problem.message)).collect::<Vec<_>>()
+    };
+    let [(file, message)] = left_out().try_into().unwrap();
+    assert_eq!(file, "tasks/b.yaml");
+    assert!(message.contains("left out") && message.contains("100 variations"), "{message}");
+    assert_eq!(bench.status().counts.tasks, 2);
+    bench.remove("tasks/a.yaml");
+    wait_until("there is room for it", || (left_out().is_empty() && bench.status().counts.tasks == 2).then_some(()));
+    // A suite that grows beyond what is left is the one that is left out.
+    bench.put("tasks/c.yaml", many(41));
+    wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
+    for (what, most) in [
+        ("values", Held { variations: 1_000, values: 150, bytes: 1 << 20 }),
+        ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
+    ] {
+        let bench = Bench::new()
+            .limit(|limits| limits.suites = most)
+            .file("tasks/a.yaml", many(60))
+            .file("tasks/b.yaml", many(60))
+            .open();
+        assert_eq!((bench.problems().len(), bench.status().counts.tasks), (1, 1), "{what}: {:?}", bench.problems());
+    }
 }

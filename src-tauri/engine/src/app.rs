@@ -48,6 +48,7 @@ mod keys;
 mod launches;
 mod launching;
 mod left_out;
+pub mod leftovers;
 mod listing;
 pub mod metrics;
 mod nudging;

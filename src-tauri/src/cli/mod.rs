@@ -3,6 +3,7 @@
 mod agreement;
 mod amounts;
 mod answers;
+mod clear;
 mod compare;
 mod convert;
 
@@ -108,6 +109,8 @@ enum Command {
     StableToolBench(stabletoolbench::StableToolBench),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
+    /// Delete what is left of old indexes and, after a question, of results that were replaced
+    Clear(clear::Clear),
 }
 
 /// Which folder a command is about.
@@ -206,6 +209,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
 
         Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
+        Some(Command::Clear(clear)) => clear::run(&clear, here),
     };
     match outcome {
         Ok(Ended::Well) | Err(Stop::NobodyReads) => ExitCode::SUCCESS,

@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
 /// How long to wait after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// How often it is looked whether the index is still there: somebody may delete the cache.
+const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
 /// How long to wait after it was made anew.
 const AFTER_DAMAGE: Duration = Duration::from_millis(100);
 
@@ -91,6 +93,9 @@ pub(crate) struct Conductor {
     pub(crate) rewatch: bool,
     /// There are more files than are listed.
     pub(crate) cut: bool,
+    /// The index was made anew, and nothing was listed for it yet.
+    pub(crate) unlisted: bool,
+    next_check: Instant,
     /// Nobody has run anything yet, so there is no folder for results.
     pub(crate) unborn: bool,
     /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
@@ -128,6 +133,8 @@ impl Conductor {
             watched: Vec::new(),
             rewatch: false,
             cut: false,
+            unlisted: false,
+            next_check: opened + BETWEEN_CHECKS,
             unborn: false,
             resting_until: opened,
             drift_ms: clock::now_ms(),
@@ -156,6 +163,7 @@ impl Conductor {
                 }
                 Woken::Due => self.due(),
             }
+            self.check_index();
         }
     }
 
@@ -211,7 +219,26 @@ impl Conductor {
         self.known.clear();
         self.backlog.clear();
         self.again.clear();
+        self.unlisted = true;
+        self.tally = Tally::default();
+        let tally = self.tally;
+        self.shared.live.change(|standing| {
+            standing.phase = Phase::Indexing { done: 0, total: 0 };
+            tally.fill(&mut standing.counts);
+            standing.search = tally.search();
+        });
         Ok(())
+    }
+
+    /// Makes the index anew when somebody removed it or put something else in its place.
+    fn check_index(&mut self) {
+        if Instant::now() < self.next_check {
+            return;
+        }
+        self.next_check = Instant::now() + BETWEEN_CHECKS;
+        if !self.shared.index.is_there() {
+            self.recover(&IndexError::Gone);
+        }
     }
 
     /// When something is to be done even if nobody tells of a change.
@@ -224,7 +251,8 @@ impl Conductor {
             return Instant::now();
         }
         let again = self.again.keys().next().copied();
-        again.map_or(self.next_scan, |at| at.min(self.next_scan))
+        let next = self.next_scan.min(self.next_check);
+        again.map_or(next, |at| at.min(next))
     }
 
     /// The time has come for something: a list, a second look, a piece of work that waited.
@@ -263,7 +291,7 @@ impl Conductor {
             self.tell_watching();
         }
         self.rewatch |= hints.rewatch;
-        if hints.doubt {
+        if hints.doubt && self.shared.index.is_doubted() {
             return self.recover(&IndexError::Foreign);
         }
         let roots = Arc::clone(&self.shared.roots);
@@ -330,6 +358,7 @@ impl Conductor {
         self.backlog.add(steps, live);
         self.count_files(&scopes, survey.failed.is_none());
         if whole && survey.failed.is_none() {
+            self.unlisted = false;
             self.watch_new_roots();
         }
     }

@@ -1,6 +1,6 @@
 //! The conductor's work: units are looked at, written in transactions, and told of after the commit.
 use super::conduct::{Change, Conductor, Shared};
-use super::index::{IndexError, Writer};
+use super::index::{IndexError, Writer, put_sums};
 use super::ingest::{Eyes, look_at};
 use super::limits::Limits;
 use super::look::{Looked, Outcome};
@@ -151,7 +151,7 @@ impl Conductor {
 
     /// The first load is over when nothing waits any more.
     fn settle_phase(&mut self) {
-        if !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
+        if self.unlisted || !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
             return;
         }
         let (opened, tally) = (self.opened, self.tally);
@@ -182,7 +182,20 @@ impl Conductor {
                 other => rest.push(other),
             }
         }
+        self.read_left_out();
         rest
+    }
+
+    /// Has suites read again that were left out for want of room, where there is more of it now.
+    fn read_left_out(&mut self) {
+        let files = self.shelving.to_read_again();
+        if files.is_empty() {
+            return;
+        }
+        for file in &files {
+            self.known.remove(file);
+        }
+        self.again.entry(Instant::now()).or_default().extend(files);
     }
 
     fn read_suite(&mut self, unit: &Unit) {
@@ -257,12 +270,14 @@ impl Conductor {
 pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
     writer.blob.flush()?;
     load::put_meta(&writer.sql, "blob_len", writer.blob.len().cast_signed())?;
+    put_sums(&writer.sql, &writer.blob)?;
     writer
         .sql
         .prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'generation'")?
         .execute([i64::from(visible)])?;
     let generation = load::generation(&writer.sql)?;
     writer.sql.execute_batch("COMMIT")?;
+    writer.blob.kept();
     Ok(generation)
 }
 

@@ -1,5 +1,6 @@
 //! The suites of the open folder, read and kept in memory: there are few, and every run may ask for its task.
 //! Owns reading them and what is wrong with them.
+use super::limits::Held;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
 use super::scoring::companions::{Companions, beside};
@@ -11,12 +12,15 @@ use std::sync::{Arc, PoisonError, RwLock};
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
+use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More problems of the files beside one suite are not told one by one.
 const MOST_PROBLEMS: usize = 20;
+/// Begins what is said of a suite for which there is no room.
+const LEFT_OUT: &str = "This suite is left out";
 /// What is shown of a line.
 const LONGEST_LINE: usize = 200;
 
@@ -165,6 +169,50 @@ struct Shelved {
     /// What is wrong with the file itself.
     problems: Vec<Problem>,
     fitted: Fitted,
+    held: Held,
+    /// It would be read if there were fewer other suites.
+    left_out: bool,
+}
+
+impl Held {
+    /// This and the tasks of one more file.
+    fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
+        tasks.iter().fold(Self { bytes: self.bytes.saturating_add(bytes), ..self }, |mut held, task| {
+            held.variations += task.variations.len();
+            held.values += task.expected_tool_calls.len() + task.tags.len();
+            held.values += task.scorers.iter().map(count).sum::<usize>();
+            held.values += task.extra.iter().map(|(_, value)| count(value)).sum::<usize>();
+            for variation in &task.variations {
+                held.values += variation.parameters.iter().map(|(_, value)| count(value)).sum::<usize>();
+                held.values += variation.oracle_files.len();
+                if let Expected::Value(value) = &variation.expected {
+                    held.values += count(value);
+                }
+            }
+            held
+        })
+    }
+
+    fn less(self, other: &Self) -> Self {
+        Self {
+            variations: self.variations.saturating_sub(other.variations),
+            values: self.values.saturating_sub(other.values),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+
+    fn fits(&self, most: &Self) -> bool {
+        self.variations <= most.variations && self.values <= most.values && self.bytes <= most.bytes
+    }
+}
+
+/// How many values a value is made of, itself included.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|(_, item)| 1 + count(item)).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// What is made of a suite and of the files that it names.
@@ -185,6 +233,12 @@ impl Shelved {
 /// The shelf, from the side of the one who fills it.
 pub(crate) struct Shelving {
     shelf: Arc<Shelf>,
+    /// What all suites may hold together.
+    most: Held,
+    /// What they hold.
+    held: Held,
+    /// Suites were left out, and there is more room now.
+    has_room: bool,
     files: BTreeMap<FileId, Shelved>,
     companions: Companions,
     tasks: Arc<Tasks>,
@@ -194,9 +248,19 @@ pub(crate) struct Shelving {
 }
 
 impl Shelving {
-    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
+    pub(crate) fn new(shelf: Arc<Shelf>, most: Held) -> Self {
         let (files, companions) = (BTreeMap::new(), Companions::default());
-        Self { shelf, files, companions, tasks: Arc::default(), changed: true, new: true }
+        Self {
+            shelf,
+            most,
+            held: Held::default(),
+            has_room: false,
+            files,
+            companions,
+            tasks: Arc::default(),
+            changed: true,
+            new: true,
+        }
     }
 
     /// The tasks as they were when last published.
@@ -218,7 +282,7 @@ impl Shelving {
                 Err(ReadError::new(ReadErrorKind::Syntax, message))
             })
         });
-        self.keep(roots, file, hash, suite);
+        self.keep(roots, file, (hash, bytes.len()), suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
         // Queries name no scorers; those of the workspace file are read where that is.
         let suites = shelved.suites.iter().filter(|task| task.query.is_none());
@@ -234,29 +298,75 @@ impl Shelving {
         match suite::from_folder(&folder.shown(), files) {
             None => self.remove(folder),
             Some(suite) => {
-                let hash = xxh3_64(files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>().as_bytes());
-                self.keep(roots, folder, hash, suite);
+                let all = files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>();
+                self.keep(roots, folder, (xxh3_64(all.as_bytes()), all.len()), suite);
             }
         }
     }
 
-    fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
-        let (suites, problems) = match suite {
-            Ok(suite) => {
+    fn keep(
+        &mut self,
+        roots: &Roots,
+        file: &FileId,
+        (hash, bytes): (u64, usize),
+        suite: Result<suite::Suite, ReadError>,
+    ) {
+        self.take_off(file);
+        let suite = suite.and_then(|suite| match self.held.with(&suite.tasks, bytes) {
+            held if held.fits(&self.most) => Ok((suite, held)),
+            _ => Err(self.no_room()),
+        });
+        let mut shelved = Shelved { hash, ..Shelved::default() };
+        match suite {
+            Ok((suite, held)) => {
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
                     line: warning.line,
                     column: warning.column,
                     excerpt: warning.excerpt,
                     ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
                 });
-                let tasks = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task)));
-                (tasks.collect(), warnings.collect())
+                shelved.problems = warnings.collect();
+                shelved.suites = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task))).collect();
+                shelved.held = held.less(&self.held);
+                self.held = held;
             }
-            Err(error) => (Vec::new(), vec![problem(roots.shown(file), error)]),
-        };
-        let fitted = fit(roots, file, &suites, &mut self.companions);
-        self.files.insert(file.clone(), Shelved { hash, suites, problems, fitted });
+            Err(error) => {
+                // It is read again when there is room, though it is the same file.
+                shelved.left_out = error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
+                shelved.hash = if shelved.left_out { 0 } else { hash };
+                shelved.problems = vec![problem(roots.shown(file), error)];
+            }
+        }
+        shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+        self.files.insert(file.clone(), shelved);
         self.changed = true;
+    }
+
+    fn no_room(&self) -> ReadError {
+        let Held { variations, values, bytes } = self.most;
+        let message = format!(
+            "{LEFT_OUT}: the suites of this folder together hold more than {variations} variations, {values} values or {} MB.",
+            bytes >> 20
+        );
+        let advice = "Move suites that you do not need out of the folder; it is read as soon as there is room.";
+        ReadError::new(ReadErrorKind::TooLarge, message).advise(advice)
+    }
+
+    /// Takes a file off the shelf; tells whether it was there.
+    fn take_off(&mut self, file: &FileId) -> bool {
+        let Some(gone) = self.files.remove(file) else { return false };
+        self.held = self.held.less(&gone.held);
+        self.has_room |= gone.held != Held::default();
+        true
+    }
+
+    /// Returns the suites that were left out for want of room, once there is more of it.
+    pub(crate) fn to_read_again(&mut self) -> Vec<FileId> {
+        if !std::mem::take(&mut self.has_room) {
+            return Vec::new();
+        }
+        let left_out = self.files.iter().filter(|(_, shelved)| shelved.left_out);
+        left_out.map(|(file, _)| file.clone()).collect()
     }
 
     /// Looks again at the files within the scopes that suites name: gold answers, and programs of scorers.
@@ -276,13 +386,14 @@ impl Shelving {
     /// Notes why something that is named like a suite is none.
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
+        self.take_off(file);
         self.files.insert(file.clone(), Shelved { problems: vec![problem], ..Shelved::default() });
         self.changed = true;
     }
 
     /// Forgets a file that is no suite any more.
     pub(crate) fn remove(&mut self, file: &FileId) {
-        self.changed |= self.files.remove(file).is_some();
+        self.changed |= self.take_off(file);
     }
 
     /// True until it is published for the first time.

@@ -133,16 +133,10 @@ fn read_batch(
 ) -> io::Result<()> {
     let [first, ..] = batch else { return Ok(()) };
     let end = batch.iter().map(|piece| piece.start + piece.len).max().unwrap_or(first.start);
-    let size = length(end - first.start);
-    if buffer.len() < size {
-        buffer.resize(size, 0);
-    }
-    if text.read_into(first.start, &mut buffer[..size])? < size {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
+    let read = text.read_into(first.start, length(end - first.start), buffer)?;
     for piece in batch {
         let at = length(piece.start - first.start);
-        let bits = needles(texts, piece, &buffer[at..at + length(piece.len)]);
+        let bits = needles(texts, piece, &read[at..at + length(piece.len)]);
         if let Some(bits) = bits {
             *found.entry(piece.run).or_default() |= bits;
         }
