@@ -71,7 +71,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await accessible(page);
     assert.match(await figures(page), /11 of 11/);
     await page.goBack();
-    await page.getByText("Nothing is owed").waitFor();
+    await page.getByText("Nothing to run").waitFor();
     assert.match(await page.getByTestId("plan").innerText(), /complete/i);
   }));
 
@@ -207,7 +207,7 @@ test("runs that are picked in the list are run again from the start, and the old
       await rows(page).nth(1).waitFor();
       for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
       await page.getByRole("heading", { name: "Run again: 2 runs" }).waitFor();
-      await page.getByText("Nothing is owed").waitFor();
+      await page.getByText("Nothing to run").waitFor();
       await page.getByRole("checkbox", { name: /^Start over/ }).check();
       await page.getByRole("button", { name: "Run 2 runs" }).click();
       await state(page, "Done");

@@ -51,7 +51,18 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
     for ran in [command(&sandbox, "plan", &[]), command(&sandbox, "run", &["--plan"])] {
         assert_eq!(ran.status, 0, "{ran:?}");
         let plan = ran.json().remove(0);
-        assert_eq!(keys(&plan), ["owed", "owed_total", "skipped", "skipped_total", "estimate", "unbound"]);
+        let all = [
+            "owed",
+            "owed_total",
+            "skipped",
+            "skipped_total",
+            "estimate",
+            "unbound",
+            "blocked",
+            "blocked_total",
+            "notes",
+        ];
+        assert_eq!(keys(&plan), all);
         assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
         let run = &plan["owed"][0];
         let shown = ["path", "run", "task", "system", "model", "variation", "repeat", "act", "why", "differs"];
@@ -60,9 +71,27 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
         assert_eq!(plan["estimate"]["cost"], Value::Null, "what no past run says is not 0");
     }
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
-    assert!(words.out.contains("3 owed, 0 not") && words.out.contains("No past run"), "{}", words.out);
+    assert!(words.out.contains("3 to run, 0 skipped") && words.out.contains("No past run"), "{}", words.out);
     assert_eq!(server.seen().len(), 0);
     assert!(!sandbox.folder.join("results").exists(), "a plan writes nothing");
+}
+
+#[test]
+fn plan_answers_without_a_key_and_only_run_refuses() {
+    let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, model: any, api_key_env: TOUCHSTONE_NO_SUCH_KEY }\n";
+    let task = "tool_calling_prompt: Count the {things}.\nvariations:\n  - things: stones\n  - things: trees\n";
+    let sandbox = Sandbox::with("no-key", &[("touchstone.yaml", workspace), ("tasks/count.yaml", task)]);
+    let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
+    assert_eq!(words.status, 0, "{words:?}");
+    let cause = "cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)";
+    assert!(words.out.starts_with("2 to run, 0 skipped\n") && words.out.contains(cause), "{}", words.out);
+    let plan = command(&sandbox, "plan", &[]).json().remove(0);
+    let blocked = (&plan["owed_total"], &plan["blocked"][0]["why"], &plan["blocked"][0]["runs"]);
+    assert_eq!(blocked, (&json!(2), &json!("TOUCHSTONE_NO_SUCH_KEY is not set"), &json!(2)));
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.err.contains("Cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)."), "{}", ran.err);
+    assert!(!sandbox.folder.join("results").exists());
 }
 
 #[test]
@@ -103,7 +132,7 @@ fn run_tells_one_event_a_line_and_ends_with_nothing_when_all_went_well() {
     // Everything is done, which is what was asked for.
     let again = command(&sandbox, "run", &[]);
     assert_eq!((again.status, again.out.as_str()), (0, ""), "{again:?}");
-    assert!(again.err.contains("Nothing is owed: of 3 runs, 0 are not complete."), "{}", again.err);
+    assert!(again.err.contains("Nothing to run: of 3 runs, 0 are not complete."), "{}", again.err);
     assert_eq!(server.delivered(), 3);
 }
 

@@ -77,9 +77,9 @@ enum Command {
 
     /// Say what differs between two values
     Diff(diff::Diff),
-    /// Say what is owed: which runs would be made, which not, and why
+    /// Say which runs would be made, which are skipped, and why
     Plan(run::Plan),
-    /// Make the runs that are owed
+    /// Make the runs that `plan` names
     Run(run::Run),
     /// Add a message to a run and go on with it
     Nudge(nudge::Nudge),

@@ -1,4 +1,4 @@
-//! `plan` and `run`: what is owed, and doing it.
+//! `plan` and `run`: what is to run, and running it.
 use super::{
     Ended, Outcome, Stop, Where,
     amounts::counted,
@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Act, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Shard},
+    rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Shard},
 };
 
 /// Which runs.
@@ -28,7 +28,8 @@ struct Which {
     /// Model; several with commas
     #[arg(short, long, value_delimiter = ',', required = true)]
     model: Vec<String>,
-    /// Tasks: ids, or patterns such as `billing/*`; all when left out
+    /// Tasks: names, or patterns such as `billing/*` and `*588*`; all when left out. Folders at the beginning of a name may be left
+    /// out; `*` stands for any letters within a folder, `**` also across folders
     #[arg(short, long, value_delimiter = ',')]
     task: Vec<String>,
     /// Variations, from 0; all when left out
@@ -154,7 +155,7 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 /// Everything is done already, which is what was asked for; or it cannot be done.
 fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     // Nobody may be reading it.
-    let _ = writeln!(io::stderr(), "Nothing is owed: of {}, {} not complete.", counted(total, "run"), left.are());
+    let _ = writeln!(io::stderr(), "Nothing to run: of {}, {} not complete.", counted(total, "run"), left.are());
     for line in left.lines() {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -207,7 +208,13 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
 }
 
 fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()> {
-    writeln!(out, "{}", paint.bold(&format!("{} owed, {} not", plan.owed_total, plan.skipped_total)))?;
+    writeln!(out, "{}", paint.bold(&summary(plan)))?;
+    for cause in &plan.blocked {
+        writeln!(out, "{}", one_line(&blocked(cause)))?;
+    }
+    for note in &plan.notes {
+        writeln!(out, "{}", one_line(note))?;
+    }
     for (runs, total) in [(&plan.owed, plan.owed_total), (&plan.skipped, plan.skipped_total)] {
         if runs.is_empty() {
             continue;
@@ -232,6 +239,20 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     Ok(())
+}
+
+fn summary(plan: &LaunchPlan) -> String {
+    match (plan.owed_total, plan.skipped_total) {
+        (0, 0) => "Nothing to run".to_owned(),
+        (0, skipped) => format!("Nothing to run, {skipped} skipped"),
+        (owed, skipped) => format!("{owed} to run, {skipped} skipped"),
+    }
+}
+
+/// A line for what keeps runs from starting.
+fn blocked(cause: &Blocked) -> String {
+    let fix = cause.fix.as_ref().map(|fix| format!(". {fix}")).unwrap_or_default();
+    format!("cannot start here: {} ({}){fix}", cause.why, counted(cause.runs, "run"))
 }
 
 fn why(run: &PlannedRun) -> String {

@@ -102,6 +102,17 @@ impl Tasks {
         self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
     }
 
+    /// Every name by which runs and people call a task: its id first, then the folder that holds only its suite, set and id of its
+    /// query, and its title.
+    pub(crate) fn names_of(&self, task: &suite::Task) -> Vec<String> {
+        let is_same = |known: &Option<Arc<Task>>| known.as_ref().is_some_and(|known| known.suite.id == task.id);
+        let folder = task.id.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let folder = folder.filter(|folder| self.by_folder.get(folder).is_some_and(is_same));
+        let query = task.query.as_ref().map(|query| [format!("{}/{}", query.set, query.id), query.id.clone()]);
+        let others = folder.into_iter().chain(query.into_iter().flatten()).chain(task.name.clone());
+        std::iter::once(task.id.clone()).chain(others).collect()
+    }
+
     /// The id of the query that a run names in another way; none for other tasks, and when the name is the id.
     pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
         let suite = &self.get(name)?.suite;

@@ -157,6 +157,24 @@ pub struct LaunchPlan {
     pub estimate: Estimate,
     /// A sentence when the budget binds nothing of some of it, because no price is known.
     pub unbound: Option<String>,
+    /// Why some of `owed` cannot start here: keys and settings that are missing. One for each cause; a run may be counted in several.
+    pub blocked: Vec<Blocked>,
+    /// How many runs of `owed` cannot start here.
+    pub blocked_total: u64,
+    /// What one should know before running it, as sentences.
+    pub notes: Vec<String>,
+}
+
+/// Why runs cannot start here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Blocked {
+    /// The cause: `OPENAI_API_KEY is not set`.
+    pub why: String,
+    /// How to mend it.
+    pub fix: Option<String>,
+    /// How many runs it keeps from starting.
+    pub runs: u64,
 }
 
 /// One run of a plan.

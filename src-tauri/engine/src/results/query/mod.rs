@@ -5,6 +5,7 @@
 //! sorting and filtering 100,000 runs are then a walk over numbers, and only the rows of one page are read.
 mod counted;
 mod facets;
+mod foreign;
 mod order;
 mod overview;
 mod remembered;
@@ -15,6 +16,7 @@ mod scored;
 mod tests;
 mod trust;
 
+pub(crate) use foreign::{ForeignRun, foreign_runs, run_at};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
@@ -178,7 +180,7 @@ pub(crate) fn misread(filter: &str) -> Vec<Misread> {
     Filter::parse(filter).1
 }
 
-/// The runs that pass a filter, in no order. What of it is not understood is left out, so more may pass than were meant.
+/// The runs that pass a filter, in no order; none when it is invalid.
 pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
 }

@@ -1,5 +1,4 @@
 //! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
-use super::glob;
 use crate::runs::way::Way;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -89,8 +88,6 @@ impl Slot {
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Wish {
-    /// Ids of tasks or patterns of them; none means all.
-    pub tasks: Vec<String>,
     /// Systems.
     pub systems: Vec<String>,
     /// Models.
@@ -126,19 +123,14 @@ pub struct Matrix {
     pub slots: Vec<Slot>,
     /// What cannot be run, and why.
     pub skipped: Vec<(Slot, String)>,
-    /// Patterns that no task goes by.
-    pub unmatched: Vec<String>,
 }
 
-/// All runs of a wish. Every task, system and model has its turn before any of them has a second one, so that a launch that is
+/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them has a second one, so that a launch that is
 /// stopped early has seen a bit of everything, and no provider waits for another.
 pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
-    let wanted =
-        |task: &&Arc<Task>| wish.tasks.is_empty() || wish.tasks.iter().any(|glob| glob::matches(glob, &task.id));
-    let mut chosen: Vec<&Arc<Task>> = tasks.iter().filter(wanted).collect();
+    let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
-    let unmatched = |glob: &&String| !tasks.iter().any(|task| glob::matches(glob, &task.id));
-    let mut matrix = Matrix { unmatched: wish.tasks.iter().filter(unmatched).cloned().collect(), ..Matrix::default() };
+    let mut matrix = Matrix::default();
     let (systems, models) = (once(&wish.systems), once(&wish.models));
     let repeats = |task: &Task| wish.repeats.unwrap_or(task.repeat).clamp(1, MOST_REPEATS);
     let variations: Vec<u32> = if wish.variations.is_empty() {

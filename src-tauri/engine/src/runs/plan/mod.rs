@@ -6,7 +6,7 @@ mod identity;
 mod matrix;
 
 pub use estimate::{Past, estimate, with_free};
-pub use glob::matches;
+pub use glob::{HOW_PATTERNS_WORK, Patterns};
 pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_repeat};
 
 use super::script::{End, Script};
@@ -180,6 +180,14 @@ impl Decision {
     /// Nothing is owed.
     pub fn complete() -> Self {
         Self::nothing(Act::Nothing, "It is complete.")
+    }
+
+    /// Nothing is to do: another program wrote it, in a layout that is read and never written to.
+    pub fn done_elsewhere(how: &str, path: &str) -> Self {
+        Self::nothing(
+            Act::Nothing,
+            format!("{how}: {path}, which another program wrote and which is never written to."),
+        )
     }
 
     /// It cannot be made.

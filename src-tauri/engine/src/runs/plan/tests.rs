@@ -239,13 +239,10 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     b-tool_calling-o1-variation0-run2.yaml
     b-tool_calling-claude-variation0-run2.yaml
     ");
-    let narrow = Wish { tasks: names(&["?", "c*"]), variations: vec![1], repeats: Some(2), ..wish };
+    let narrow = Wish { variations: vec![1], repeats: Some(2), ..wish };
     let found = matrix(&tasks, &narrow);
-    assert_eq!((found.slots.len(), found.skipped.len(), found.unmatched), (4, 4, names(&["c*"])));
-    let twice = matrix(
-        &[task("a", 1, 1), task("a", 1, 1)],
-        &Wish { repeats: None, variations: vec![], tasks: vec![], ..narrow },
-    );
+    assert_eq!((found.slots.len(), found.skipped.len()), (4, 4));
+    let twice = matrix(&[task("a", 1, 1), task("a", 1, 1)], &Wish { repeats: None, variations: vec![], ..narrow });
     assert_eq!((twice.slots.len(), twice.skipped.len()), (2, 2));
 }
 
