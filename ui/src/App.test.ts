@@ -203,14 +203,18 @@ describe("the runs", () => {
     await until(() => rows().length > 10);
     press("f", { ctrlKey: true });
     expect(document.activeElement).toBe(find("filter"));
-    type("state:error bad:x");
-    await until(() => rows().every((row) => row.textContent.includes("Error")) && text().includes("is not a key"));
+    type("state:error");
+    await until(() => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")));
     expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
+    type("state:error bad:x");
+    await until(() => text().includes("is not a key") && text().includes("Invalid filter"));
+    expect([rows().length, text().includes("No matching runs"), find("filter")?.getAttribute("aria-invalid")]).toEqual([0, false, "true"]);
     type("bad:x state:error bad:x");
     await until(() => document.querySelectorAll(".misread li").length === 2);
     type("nothing-is-called-so");
-    await until(() => text().includes("No run passes this filter"));
+    await until(() => text().includes("No matching runs"));
+    expect(text()).not.toContain("Invalid filter");
     expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual(["Runs"]);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
@@ -223,6 +227,14 @@ describe("the runs", () => {
     press("Tab");
     await until(() => document.querySelectorAll("#filter-options [role=option]").length === 3);
     press("ArrowDown");
+    press("Enter");
+    await until(() => location.hash === "#/runs?q=model%3Aclaude+");
+  });
+  it("take the model that is named by a word, on Enter", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    type("claude");
+    await until(() => document.querySelector('#filter-options [aria-selected="true"]')?.textContent.includes("model:claude") === true);
     press("Enter");
     await until(() => location.hash === "#/runs?q=model%3Aclaude+");
   });

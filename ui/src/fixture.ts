@@ -90,6 +90,7 @@ function listed(rows: readonly RunRow[], request: ListRequest, generation: numbe
   const good = tokens.filter((token) => !token.startsWith("bad:"));
   const found = good.length === 0 ? rows : rows.filter((row) => good.every((token) => passes(row, token)));
   const { offset, limit } = request.span;
+  if (misread.length > 0) return { total: 0, generation, rows: [], misread };
   return { total: found.length, generation, rows: found.slice(offset, offset + limit), misread };
 }
 

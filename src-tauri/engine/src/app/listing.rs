@@ -6,7 +6,7 @@ use crate::results::index::{IndexError, Reader};
 use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, Sort, Span};
 
 impl App {
-    /// Refuses a filter of which something is not understood: what is left of it would let through more than was meant.
+    /// Refuses an invalid filter, with a line for each reason.
     pub fn understood(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
         let lines: Vec<String> = misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();

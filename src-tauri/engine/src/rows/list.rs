@@ -75,7 +75,7 @@ pub struct RunPage {
     pub generation: u64,
     /// From the offset asked for.
     pub rows: Vec<RunRow>,
-    /// Tokens of the filter that were not understood, and what to write instead. The rest was applied.
+    /// Tokens of the filter that were not understood, and what to write instead. A filter with any matches no run.
     pub misread: Vec<Misread>,
 }
 

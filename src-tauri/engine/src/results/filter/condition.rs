@@ -28,6 +28,9 @@ const NO_OTHERS: &str = "state_order < 6";
 const NO_OTHERS_AND: &str = "+state_order < 6";
 
 pub(super) fn condition(filter: &Filter) -> Condition {
+    if filter.invalid {
+        return Condition { sql: "0".to_owned(), params: Vec::new() };
+    }
     let alone = filter.tokens.iter().all(|token| matches!(token.ask, Ask::Text(_)));
     let mut sql = String::from(match (asks_for_others(filter), alone) {
         (true, _) => "1",

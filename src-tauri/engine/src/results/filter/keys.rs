@@ -176,18 +176,27 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// The name that was most likely meant: one or two letters wrong, or the beginning of a name.
+/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a name with more letters after it.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_within(word, names, 2)
+}
+
+/// Like [`nearest`], with at most so many letters wrong.
+pub(super) fn nearest_within<'a>(word: &str, names: impl Iterator<Item = &'a str>, most: usize) -> Option<&'a str> {
+    /// So many letters may be too much behind a name.
+    const MOST_BEHIND: usize = 2;
     let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
     let allowed = match word.len() {
         0..=2 => return None,
         3..=4 => 1,
-        _ => 2,
+        _ => most,
     };
     names
         .filter_map(|name| {
             let letters: Vec<char> = name.chars().collect();
-            let distance = if letters.starts_with(&word) { 1 } else { distance(&word, &letters) };
+            let begins =
+                letters.starts_with(&word) || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
+            let distance = if begins { 1 } else { distance(&word, &letters) };
             (distance <= allowed).then_some((distance, name))
         })
         .min_by_key(|(distance, _)| *distance)
