@@ -121,7 +121,7 @@ describe("the launch sheet", () => {
     const blocked = [{ why: "OPENAI_API_KEY is not set", fix: "Store it in the settings.", runs: 2 }];
     fixture.replies.plan_launch = () => plan([planned(0, "start", "new"), planned(1, "start", "new", { path: "b" })], [], { blocked, blocked_total: 2, notes: ["PromptQL v2 requests carry no model."] });
     await open(fixture, READY);
-    await until(() => id("blocked") !== null);
+    await until(() => text().includes("Cannot start here"));
     expect(id("blocked")?.textContent).toBe("Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings.");
     expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
     const run = id("run") as HTMLButtonElement;
