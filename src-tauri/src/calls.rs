@@ -115,6 +115,8 @@ struct StopLaunch {
 struct Nudge {
     id: String,
     message: String,
+    /// Continue the run itself, also where it is finished.
+    in_place: bool,
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -249,7 +251,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "launch" => reply(json, |OneLaunch { id, span }| app.launch(&id, span)),
         "stop_launch" => reply(json, |StopLaunch { id, now }| app.stop_launch(&id, now)),
         "retry_launch" => reply(json, |Id { id }| app.retry_launch(&id)),
-        "nudge_run" => reply(json, |Nudge { id, message }| app.nudge_run(&id, &message)),
+        "nudge_run" => reply(json, |Nudge { id, message, in_place }| app.nudge_run(&id, &message, in_place)),
         "fork_run" => reply(json, |Fork { id, step, message }| app.fork_run(&id, step, message.as_deref())),
         "keys" => reply(json, |Nothing {}| app.keys()),
         "set_key" => reply(json, |Key { name, key }| app.set_key(&name, key)),

@@ -145,9 +145,9 @@ async fn stop_launch(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
 async fn retry_launch(app: Engine<'_>, id: String) -> Reply<Launched> {
     run(app, move |app| app.retry_launch(&id)).await
 }
-#[tauri::command]
-async fn nudge_run(app: Engine<'_>, id: String, message: String) -> Reply<Launched> {
-    run(app, move |app| app.nudge_run(&id, &message)).await
+#[tauri::command(rename_all = "snake_case")]
+async fn nudge_run(app: Engine<'_>, id: String, message: String, in_place: bool) -> Reply<Launched> {
+    run(app, move |app| app.nudge_run(&id, &message, in_place)).await
 }
 #[tauri::command]
 async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Copied> {

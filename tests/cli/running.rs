@@ -332,11 +332,11 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
 }
 
 #[test]
-fn nudge_adds_the_message_and_goes_on_with_the_run() {
+fn nudge_in_place_adds_the_message_and_goes_on_with_the_run() {
     let server = answers();
     let sandbox = folder("nudge", &server);
     assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
-    let ran = sandbox.run(&["nudge", FIRST, "Count them again.", "--json"]);
+    let ran = sandbox.run(&["nudge", FIRST, "Count them again.", "--in-place", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ends(&ran)[0]["how"], "answered");
     let text = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
@@ -344,6 +344,31 @@ fn nudge_adds_the_message_and_goes_on_with_the_run() {
     assert!(text.contains("Count them again."), "{text}");
     let sent = server.seen().pop().unwrap().json();
     assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], "Count them again.");
+}
+
+#[test]
+fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
+    let server = answers();
+    let sandbox = folder("nudge-fork", &server);
+    assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
+    let before = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    let ran = sandbox.run(&["nudge", FIRST, "Count them again."]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let fork = FIRST.replace(".yaml", "-fork1.yaml");
+    let name = fork.rsplit('/').next().unwrap();
+    assert!(format!("{}{}", ran.out, ran.err).contains(&format!("Fork created: {name}")), "{ran:?}");
+    assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), before);
+    assert!(fs::read_to_string(sandbox.folder.join(&fork)).unwrap().contains("Count them again."));
+    let shown = sandbox.run(&["show", &fork]).out;
+    assert!(shown.contains("Fork of ") && shown.contains(" from step "), "{shown}");
+    assert!(sandbox.run(&["show", FIRST]).out.contains(&format!("1 fork: {name}")));
+    let list = |filter: &str| sandbox.run(&["list", ".", "--filter", filter, "--json"]).out;
+    assert!(list("forked:yes").contains(r#""lineage":"fork""#), "{}", list("forked:yes"));
+    assert!(list("forked:no").contains(r#""lineage":null"#));
+    let stats = sandbox.run(&["stats", "."]).out;
+    assert!(stats.starts_with("1 run of 1 task") && stats.contains("1 fork or continued run is left out"), "{stats}");
+    let plan = command(&sandbox, "plan", &["--variation", "0", "--repeat", "2", "--json"]).out;
+    assert!(plan.contains("variation0-run2.yaml"), "the fork is no repeat: {plan}");
 }
 
 #[test]

@@ -48,6 +48,10 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
     tool_calls: broken ? 0 : 1 + (index % 14),
     failed_calls: index % 5 === 0 ? 1 : 0,
     nudges: index % 11 === 0 ? 1 : 0,
+    follow_ups: 0,
+    lineage: null,
+    forked_from: null,
+    forked_step: null,
     missing_calls: index % 13 === 0 ? ["query_control_plane_data"] : [],
     tokens: broken || index % 7 === 3 ? null : 900 + ((index * 7919) % 90_000),
     cost: broken || index % 7 === 3 ? null : ((index * 31) % 900) / 1_000,
@@ -124,7 +128,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report" | "judge_options" | "judgings" | "plan_judging" | "start_judging" | "stop_judging" | "trust" | "agreement" | "published";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
-    overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, waiting: 0, running: 0, damaged: 0, no_expected: 0, unasked: 0, unscored: 0, missing: 0, misread: [] }),
+    overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, waiting: 0, running: 0, damaged: 0, no_expected: 0, unasked: 0, unscored: 0, forks: 0, missing: 0, misread: [] }),
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: ({ ids }) => {

@@ -68,7 +68,7 @@ fn object(row: &RunRow) -> Value {
     let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({
         "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
-        "repeat": row.repeat, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
+        "repeat": row.repeat, "lineage": row.lineage, "forked_from": row.forked_from, "follow_ups": row.follow_ups, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
         "stored": row.stored,
     })
@@ -93,6 +93,11 @@ fn cells(row: &RunRow) -> Vec<String> {
     let reason = row.reason.as_deref().map(one_line).unwrap_or_default();
     let cut: String = reason.chars().take(LONGEST_REASON).collect();
     let reason = if cut.len() < reason.len() { cut + "…" } else { cut };
+    let reason = match row.lineage {
+        Some(lineage) if reason.is_empty() => lineage.label().to_owned(),
+        Some(lineage) => format!("{}; {reason}", lineage.label()),
+        None => reason,
+    };
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),

@@ -81,7 +81,7 @@ enum Command {
     Plan(run::Plan),
     /// Make the runs that `plan` names
     Run(run::Run),
-    /// Add a message to a run and go on with it
+    /// Send a message to a run: to a fork of it when it is finished, so that it stays as it is
     Nudge(nudge::Nudge),
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),

@@ -348,7 +348,7 @@ fn a_result_is_found_under_every_name_that_is_read() {
         let id = bench.app().run_of(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_engine::rows::RunState::Answered);
         bench.app().fork_run(&id, 1, None).unwrap();
-        assert!(bench.path(&RUN.replace("variation0", "variation0-run3")).exists(), "{name}: the second is taken");
+        assert!(bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(), "{name}: a fork is no repeat");
     }
 }
 

@@ -114,7 +114,7 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
     let copied = bench.app().fork_run(&row.id, 1, Some("And now?")).unwrap();
     clean("copy", &format!("{:?}", ended(&bench, &copied.launch.clone().unwrap())));
-    let nudged = bench.app().nudge_run(&row.id, "More.").unwrap();
+    let nudged = bench.app().nudge_run(&row.id, "More.", true).unwrap();
     clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));
     clean("events", &format!("{:?}", events.lock().unwrap()));
     reports(&bench);

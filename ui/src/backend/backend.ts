@@ -96,7 +96,7 @@ export interface Commands {
   /** Launches again what failed or was stopped. */
   retry_launch: [{ id: string }, Launched];
   /** Appends a user message to a finished or waiting run and continues it. */
-  nudge_run: [{ id: string; message: string }, Launched];
+  nudge_run: [{ id: string; message: string; in_place: boolean }, Launched];
   /** Copies a run up to a step (included) to a new repeat; with a message, that is the next user message (in place of the step when it is one) and the new run is launched. */
   fork_run: [{ id: string; step: number; message: string | null }, Copied];
   keys: [Record<string, never>, KeyState[]];

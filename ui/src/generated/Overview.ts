@@ -79,7 +79,7 @@ unscored: number,
  * How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
  * expected of it.
  */
-missing: number | null, 
+forks: number, missing: number | null, 
 /**
  * Tokens of the filter that were not understood.
  */

@@ -59,7 +59,7 @@ missing: number,
 /**
  * How many were reviewed by a person.
  */
-reviewed: number, 
+forks: number, reviewed: number, 
 /**
  * The run to open: the worst of them.
  */

@@ -37,6 +37,13 @@ pub(super) struct Telling {
     notes: Vec<String>,
 }
 
+impl Telling {
+    /// Listeners, and a sentence that they are told first.
+    pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
+        Self { listeners, notes: vec![note] }
+    }
+}
+
 impl From<Vec<Listener>> for Telling {
     fn from(listeners: Vec<Listener>) -> Self {
         Self { listeners, ..Self::default() }

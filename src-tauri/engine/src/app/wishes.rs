@@ -15,7 +15,7 @@ use crate::runs::tools::python;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_formats::names::{Coordinates, SYSTEMS};
+use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
 
@@ -216,7 +216,8 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
         return Err(error.hint(plan::HOW_PATTERNS_WORK));
     }
     let mut files = Files::new(open, setup);
-    matrix.find(|at| files.of(at));
+    let forks = open.ask(query::forks_named_as_repeats)?;
+    matrix.find(|at| files.of(at), &forks);
     let is_wished = |name: &String| request.tasks.is_empty() || patterns.mean(std::slice::from_ref(name));
     let unread = broken.iter().filter(|(name, _)| is_wished(name));
     let unread = unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
@@ -350,13 +351,20 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
     if setup.model(&model).is_none() {
         return Err(format!("Its model `{model}` is not known. Add it under `models:` in touchstone.yaml."));
     }
-    let at = Coordinates { task, system, model, variation, repeat: row.repeat };
+    let at = Coordinates { task, system, model, variation, repeat: row.repeat, fork: names::fork(&row.path) };
     // The file may be named in one of the other ways that are read; it is gone on with where it is.
     Ok(Slot { path: row.path, ..Slot::new(known, at) })
 }
 
 pub(super) fn refused(path: String, why: String) -> Planned {
-    let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
+    let at = Coordinates {
+        task: String::new(),
+        system: String::new(),
+        model: String::new(),
+        variation: 0,
+        repeat: 1,
+        fork: 0,
+    };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
     Planned { slot, decision: Decision::refused(why) }
 }

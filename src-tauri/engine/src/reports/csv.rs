@@ -6,7 +6,7 @@ use crate::visible::one_line;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-const HEAD: [&str; 21] = [
+const HEAD: [&str; 23] = [
     "path",
     "task",
     "variation",
@@ -28,6 +28,8 @@ const HEAD: [&str; 21] = [
     "cost",
     "seconds",
     "review_note",
+    "lineage",
+    "forked_from",
 ];
 
 /// Evaluators that have columns; the other formats have all of them.
@@ -72,7 +74,7 @@ fn evaluators(page: &Page) -> BTreeSet<&str> {
     page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect()
 }
 
-fn fields(run: &RunLine) -> [String; 21] {
+fn fields(run: &RunLine) -> [String; 23] {
     let text = |text: Option<&str>| text.map_or_else(String::new, disarmed);
     let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
     let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
@@ -98,6 +100,8 @@ fn fields(run: &RunLine) -> [String; 21] {
         number(run.cost),
         number(run.seconds),
         text(run.review_note.as_deref()),
+        run.lineage.map_or_else(String::new, |lineage| lineage.word().to_owned()),
+        text(run.forked_from.as_deref()),
     ]
 }
 

@@ -175,6 +175,8 @@ pub(crate) struct Coordinates {
     pub(crate) variation: Option<u32>,
     pub(crate) variation_name: Option<String>,
     pub(crate) repeat: u32,
+    /// Which fork of that repeat its name says it is; 0 for none.
+    pub(crate) fork: u32,
 }
 
 /// What a file that holds many runs says of one of them. A query has one variation, and so has a row that says of none.
@@ -187,6 +189,7 @@ pub(crate) fn of_member(member: &Member) -> Coordinates {
         model: place.model.clone(),
         variation_name: None,
         repeat: place.repeat,
+        fork: 0,
     }
 }
 
@@ -204,6 +207,7 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
             variation: None,
             variation_name: Some(name),
             repeat: at.repeat,
+            fork: 0,
         };
     }
     let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
@@ -220,5 +224,6 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
         variation: Some(at.variation),
         variation_name: None,
         repeat: at.repeat,
+        fork: at.fork,
     }
 }

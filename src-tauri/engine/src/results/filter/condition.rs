@@ -150,6 +150,8 @@ fn flag(key: Key, yes: bool) -> &'static str {
         (Key::Passed, false) => "passed = 0",
         (Key::Nudged, true) => "nudges > 0",
         (Key::Nudged, false) => "nudges = 0",
+        (Key::Forked, true) => "lineage IS NOT NULL",
+        (Key::Forked, false) => "lineage IS NULL",
         (Key::Failed, true) => "failed_calls > 0",
         (Key::Failed, false) => "failed_calls = 0",
         (Key::Answer, true) => "has_answer <> 0",

@@ -34,6 +34,8 @@ pub enum Key {
     Path,
     /// Whether the run was driven on.
     Nudged,
+    /// Whether the run is a fork, or was continued by a person.
+    Forked,
     /// Whether expected calls are missing, and of which tool.
     Missing,
     /// Whether a tool call failed.
@@ -114,7 +116,7 @@ const fn rule(key: Key, name: &'static str, takes: Takes, example: &'static str,
 }
 
 /// Every key, in the order they should be offered.
-pub const KEYS: [KeyRule; 26] = [
+pub const KEYS: [KeyRule; 27] = [
     rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
     rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
@@ -126,7 +128,8 @@ pub const KEYS: [KeyRule; 26] = [
     rule(Key::Variation, "variation", Takes::Text, "variation:0", "number or name of the variation"),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
     rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
-    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "driven on by added messages"),
+    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "received follow-up messages"),
+    rule(Key::Forked, "forked", Takes::Flag, "forked:yes", "a fork, or continued by messages of a person"),
     rule(Key::Missing, "missing", Takes::FlagOrText, "missing:yes", "expected tool calls that never happened"),
     rule(Key::Failed, "failed", Takes::Flag, "failed:yes", "a tool call failed"),
     rule(Key::Answer, "answer", Takes::Flag, "answer:no", "has an answer"),

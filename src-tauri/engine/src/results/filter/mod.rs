@@ -106,6 +106,21 @@ impl Filter {
         condition::condition(self)
     }
 
+    /// Whether it says itself what becomes of forks and of runs that a person continued.
+    pub fn names_forks(&self) -> bool {
+        self.tokens.iter().any(|token| matches!(token.ask, Ask::Value(Key::Forked, _)))
+    }
+
+    /// The same filter for statistics: it leaves forks and continued runs out, unless it says itself what becomes of them.
+    #[must_use]
+    pub fn for_statistics(mut self) -> Self {
+        if !self.names_forks() {
+            let ask = Ask::Value(Key::Forked, vec![Wanted::Flag(false)]);
+            self.tokens.push(Token { negated: false, ask });
+        }
+        self
+    }
+
     /// The texts, with whether each must be absent.
     pub fn texts(&self) -> impl Iterator<Item = (&str, bool)> {
         self.tokens.iter().filter_map(|token| match &token.ask {

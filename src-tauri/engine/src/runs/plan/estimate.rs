@@ -132,6 +132,7 @@ mod tests {
             model: model.into(),
             variation: 0,
             repeat: 1,
+            fork: 0,
         };
         let known = |runs: &[Coordinates]| estimate(&all, runs);
         let none = Estimate { known: 0, calls: None, tokens: None, cost: None };
