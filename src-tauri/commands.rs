@@ -1,7 +1,7 @@
 //! **Pure.** The names of all commands. The build script makes a permission of each; tests compare everything else with it.
 
 /// What only looks comes first (`LOOKS` in `calls.rs`); a new command is added at the end, and is an act.
-pub(crate) const COMMANDS: [&str; 62] = [
+pub(crate) const COMMANDS: [&str; 63] = [
     "status",
     "folders",
     "open_recent",
@@ -12,6 +12,7 @@ pub(crate) const COMMANDS: [&str; 62] = [
     "facets",
     "list_runs",
     "locate_run",
+    "runs_around",
     "search",
     "problems",
     "open_run",

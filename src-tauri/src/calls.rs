@@ -215,7 +215,7 @@ impl Say {
 
 /// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
 /// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 40;
+pub(crate) const LOOKS: usize = 41;
 
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
@@ -235,6 +235,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "facets" => reply(json, |Nothing {}| app.facets()),
         "list_runs" => reply(json, |List { request }| app.list_runs(request)),
         "locate_run" => reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id)),
+        "runs_around" => reply(json, |Locate { filter, sort, id }| app.runs_around(&filter, sort, &id)),
         "search" => reply(json, |Text { text, span }| app.search(&text, span)),
         "problems" => reply(json, |Part { span }| app.problems(span)),
         "open_run" => reply(json, |Id { id }| app.open_run(&id)),

@@ -69,6 +69,24 @@ fn a_folder_that_is_not_there_ends_with_two_and_a_sentence_with_its_name() {
 }
 
 #[test]
+fn a_results_folder_that_had_runs_and_is_gone_ends_with_two_and_says_where_it_was() {
+    let run = "conversation:\n- user_message: Hello\n";
+    let files = [("touchstone.yaml", "output_dir: out\n"), ("out/a-tool_calling-o1-variation0.yaml", run)];
+    let sandbox = Sandbox::with("lost", &files);
+    let (out, elsewhere) = (sandbox.folder.join("out"), sandbox.folder.join("elsewhere"));
+    assert_eq!(sandbox.run(&["list", "."]).status, 0);
+    std::fs::rename(&out, &elsewhere).unwrap();
+    for command in [&["list", "."][..], &["index", "."], &["search", "Hello", "."]] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 2, "{command:?} {ran:?}");
+        assert!(ran.err.contains("Folder not found: ") && ran.err.contains("/out"), "{command:?} {}", ran.err);
+        assert_eq!(ran.out, "", "{command:?}");
+    }
+    std::fs::rename(&elsewhere, &out).unwrap();
+    assert_eq!(sandbox.run(&["list", "."]).status, 0);
+}
+
+#[test]
 fn arguments_that_make_no_sense_end_with_two() {
     let sandbox = Sandbox::usual("arguments");
     for command in

@@ -193,6 +193,7 @@ function canned(fixture: Fixture): Replies {
       const position = fixture.rows.findIndex((row) => row.id === id);
       return { position: position < 0 ? null : position, total: fixture.rows.length, previous: fixture.rows[position - 1]?.id ?? null, next: fixture.rows[position + 1]?.id ?? null };
     },
+    runs_around: () => ({ offset: 0, total: fixture.rows.length, ids: fixture.rows.map((row) => row.id) }),
     search: () => [],
     problems: () => ({ total: 0, problems: [] }),
     open_run: none("open_run"),

@@ -38,6 +38,7 @@ export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Par
   blocked: [],
   blocked_total: 0,
   notes: [],
+  unpriced: null,
   ...change,
 });
 

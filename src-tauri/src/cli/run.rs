@@ -237,6 +237,7 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
     if plan.owed_total > 0 {
         writeln!(out, "\n{}", estimate(&plan.estimate, plan.owed_total))?;
     }
+    plan.unpriced.iter().filter(|_| plan.unbound.is_none()).try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     Ok(())
 }
@@ -282,7 +283,7 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
     let parts = [
         calls.map(|calls| format!("{calls} requests")),
         tokens.map(|tokens| format!("{tokens} tokens")),
-        cost.map(|cost| format!("${cost:.2}")),
+        cost.map(|cost| format!("${cost:.2}")).or_else(|| Some("cost unknown".to_owned())),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("About {} for {known} of {owed} runs, going by past runs of the same tasks.", parts.join(", "))

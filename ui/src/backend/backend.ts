@@ -44,6 +44,7 @@ import type { RowPiece } from "../generated/RowPiece";
 import type { RowRequest } from "../generated/RowRequest";
 import type { RowsMade } from "../generated/RowsMade";
 import type { RunPage } from "../generated/RunPage";
+import type { RunsAround } from "../generated/RunsAround";
 import type { RunScores } from "../generated/RunScores";
 import type { RunView } from "../generated/RunView";
 import type { Sort } from "../generated/Sort";
@@ -73,6 +74,7 @@ export interface Commands {
   facets: [Record<string, never>, Facets];
   list_runs: [{ request: ListRequest }, RunPage];
   locate_run: [{ filter: string; sort: Sort; id: string }, Place];
+  runs_around: [{ filter: string; sort: Sort; id: string }, RunsAround];
   search: [{ text: string; span: Span }, Hit[]];
   problems: [{ span: Span }, ProblemPage];
   open_run: [{ id: string }, RunView];

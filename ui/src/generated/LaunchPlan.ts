@@ -42,4 +42,8 @@ blocked_total: number,
 /**
  * What one should know before running it, as sentences.
  */
-notes: Array<string>, };
+notes: Array<string>, 
+/**
+ * A sentence when a price of what is asked is not known: the estimate names no dollars then.
+ */
+unpriced: string | null, };

@@ -10,7 +10,7 @@ use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
-use crate::rows::{Act, Blocked, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale, Trouble};
+use crate::rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale, Trouble};
 use crate::runs::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
@@ -57,7 +57,8 @@ impl App {
         let (setup, mut plan) = self.plan(&open, request)?;
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
-        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices(&open, &setup, &plan));
+        let prices = prices(&open, &setup, &plan);
+        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
         // What is complete is the least that one wants to see of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
@@ -69,6 +70,8 @@ impl App {
             setup.model(&planned.slot.at.model).is_some_and(|model| model.provider == Provider::Replay)
         };
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
+        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::with_free(estimate, replayed.len() as u64);
         let row = |planned: &Planned| {
             let path = planned.slot.path.as_str();
             let listed = if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
@@ -84,10 +87,8 @@ impl App {
             blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
             blocked: by_cause(&lacking),
             notes,
-            estimate: plan::with_free(
-                plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),
-                replayed.len() as u64,
-            ),
+            unpriced: prices.unpriced(),
+            estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
         })
     }
 

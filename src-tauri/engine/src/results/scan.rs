@@ -20,8 +20,8 @@ pub(crate) struct Survey {
     pub(crate) found: BTreeMap<FileId, Found>,
     /// True when there was more than is listed.
     pub(crate) cut: bool,
-    /// Why a whole root could not be listed. Nothing is concluded about its files then.
-    pub(crate) failed: Option<(Root, io::Error)>,
+    /// Why whole roots could not be listed. Nothing is concluded about their files then.
+    pub(crate) failed: BTreeMap<Root, io::Error>,
 }
 
 /// Looks at files and directories. A scope that is not there any more is simply not among what was found.
@@ -41,11 +41,21 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
         all
     });
     found.extend(more);
-    Survey {
-        found: found.into_iter().collect(),
-        cut: walk.cut.into_inner(),
-        failed: walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
+    let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A root that went away while it was looked at took its files along: that they were not found says nothing about them.
+    for root in scopes.iter().map(|scope| scope.root) {
+        if !failed.contains_key(&root)
+            && let Err(error) = listable(roots, root)
+        {
+            failed.insert(root, error);
+        }
     }
+    Survey { found: found.into_iter().collect(), cut: walk.cut.into_inner(), failed }
+}
+
+/// Fails when a root is not there, is no folder, or may not be listed.
+pub(crate) fn listable(roots: &Roots, root: Root) -> io::Result<()> {
+    roots.dir(root).map_or(Ok(()), |dir| fs::read_dir(dir).map(drop))
 }
 
 /// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is not there.
@@ -82,7 +92,7 @@ struct Walk<'a> {
     wake: Condvar,
     listed: AtomicUsize,
     cut: AtomicBool,
-    failed: Mutex<Option<(Root, io::Error)>>,
+    failed: Mutex<BTreeMap<Root, io::Error>>,
 }
 
 impl<'a> Walk<'a> {
@@ -94,7 +104,7 @@ impl<'a> Walk<'a> {
             wake: Condvar::new(),
             listed: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
-            failed: Mutex::new(None),
+            failed: Mutex::default(),
         }
     }
 
@@ -190,7 +200,7 @@ impl<'a> Walk<'a> {
     }
 
     fn fail(&self, root: Root, error: io::Error) {
-        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((root, error));
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(root, error);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {

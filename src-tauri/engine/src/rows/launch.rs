@@ -163,6 +163,8 @@ pub struct LaunchPlan {
     pub blocked_total: u64,
     /// What one should know before running it, as sentences.
     pub notes: Vec<String>,
+    /// A sentence when a price of what is asked is not known: the estimate names no dollars then.
+    pub unpriced: Option<String>,
 }
 
 /// Why runs cannot start here.
@@ -235,7 +237,7 @@ pub struct Estimate {
     pub calls: Option<u64>,
     /// Tokens, for those.
     pub tokens: Option<u64>,
-    /// Dollars, for those; none when no past run says.
+    /// Dollars, for those; none when a price is not known, or a past run does not say.
     pub cost: Option<f64>,
 }
 

@@ -258,6 +258,18 @@ pub struct Place {
     pub next: Option<String>,
 }
 
+/// The runs of a list around one of them, in order, as the list was when it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunsAround {
+    /// Position of the first of them in the list, from 0.
+    pub offset: u64,
+    /// How many runs the list has.
+    pub total: u64,
+    /// Their ids. Without the run in the list, the beginning of the list.
+    pub ids: Vec<String>,
+}
+
 /// Values that occur, for completing a filter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(ts_rs::TS), ts(export))]

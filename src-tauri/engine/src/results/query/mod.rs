@@ -28,7 +28,7 @@ use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
 use crate::rows::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, Sort, Span,
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, RunsAround, Sort, Span,
 };
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
@@ -38,6 +38,8 @@ use std::collections::BTreeSet;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How many runs before and after one a list that is worked through has at most.
+pub const MOST_AROUND: usize = 2_000;
 /// A page has at most this many rows.
 pub const MAX_ROWS: u32 = 500;
 
@@ -90,6 +92,16 @@ impl Lists {
             previous: neighbour(position.and_then(|at| at.checked_sub(1)))?,
             next: neighbour(position.map(|at| at + 1))?,
         })
+    }
+
+    /// The ids of the runs of a list around one of them, at most [`MOST_AROUND`] before and as many after it.
+    pub fn around(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<RunsAround, IndexError> {
+        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
+        let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id)).unwrap_or(0);
+        let first = position.saturating_sub(MOST_AROUND);
+        let some = ids.iter().skip(first).take(position - first + 1 + MOST_AROUND);
+        let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
+        Ok(RunsAround { offset: first as u64, total: ids.len() as u64, ids: keys })
     }
 
     /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that were not understood.
