@@ -418,3 +418,59 @@ fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() 
         assert_eq!(ran.status, 2, "{wrong:?} {ran:?}");
     }
 }
+
+#[test]
+fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_every_front_door_says_which() {
+    let server = answers();
+    let sandbox = folder("misspelt", &server);
+    let path = sandbox.folder.join("touchstone.yaml");
+    let right = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{right}run: {{ max_costs: 0.001, concurency: 1 }}\n")).unwrap();
+    let line = right.lines().count() + 1;
+    let first = format!("touchstone.yaml, line {line}: `max_costs` is not a key of `run`. Did you mean `max_cost`?");
+    let second =
+        format!("touchstone.yaml, line {line}: `concurency` is not a key of `run`. Did you mean `concurrency`?");
+    for what in ["plan", "run"] {
+        let ran = command(&sandbox, what, &[]);
+        assert_eq!(ran.status, 2, "{what}: {}", ran.err);
+        assert!(ran.err.contains(&first) && ran.err.contains(&second), "{what}: {}", ran.err);
+        assert_eq!(ran.err.matches(&first).count(), 1, "{what}: {}", ran.err);
+    }
+    let plan = command(&sandbox, "plan", &[]).json().remove(0);
+    assert_eq!((plan["owed_total"].as_u64(), plan["problems"].as_array().unwrap().len()), (Some(3), 2), "{plan}");
+    assert_eq!(plan["invalid"]["message"].as_str(), Some(&*format!("{first} One more thing in it is wrong.")));
+    let doctor = sandbox.run(&["doctor", ".", "--json"]);
+    assert!(doctor.out.contains("`max_costs` is not a key of `run`.") && doctor.status == 1, "{}", doctor.out);
+    assert_eq!((server.seen().len(), sandbox.folder.join(FIRST).exists()), (0, false));
+    fs::write(&path, format!("{right}run: {{ max_cost: 5, concurrency: 1 }}\n")).unwrap();
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ends(&ran).len()), (0, 3), "{}", ran.err);
+}
+
+#[test]
+fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scorer_that_does_not_exist() {
+    let server = answers();
+    let sandbox = folder("suites_told", &server);
+    let path = sandbox.folder.join("tasks/count.yaml");
+    let right = fs::read_to_string(&path).unwrap();
+    let doubtful = right.replace("{things}.", "{things} of {other}.") + "expected_tool_call: [query]\n";
+    fs::write(&path, &doubtful).unwrap();
+    let ran = command(&sandbox, "plan", &[]);
+    let plan = ran.json().remove(0);
+    let told: Vec<&str> =
+        plan["problems"].as_array().unwrap().iter().map(|one| one["message"].as_str().unwrap()).collect();
+    assert_eq!((ran.status, told.len(), &plan["invalid"]), (0, 2, &Value::Null), "{plan}");
+    assert!(ran.err.contains("`{other}`") || ran.err.contains("{other}"), "{}", ran.err);
+    assert!(ran.err.contains("tasks/count.yaml, line 6: `expected_tool_call` is not a key of a suite. Did you mean `expected_tool_calls`?"), "{}", ran.err);
+    fs::write(&path, doubtful + "scorers: [exakt]\n").unwrap();
+    for what in ["plan", "run"] {
+        let ran = command(&sandbox, what, &[]);
+        assert_eq!(ran.status, 2, "{what}: {}", ran.err);
+        assert!(ran.err.contains("tasks/count.yaml, line 7: `exakt` is not a scorer"), "{what}: {}", ran.err);
+    }
+    assert_eq!(server.seen().len(), 0);
+    // A task whose scorers are right is run all the same.
+    fs::write(sandbox.folder.join("tasks/other.yaml"), "tool_calling_prompt: Count.\n").unwrap();
+    assert_eq!(command(&sandbox, "run", &["--task", "other"]).status, 0);
+    assert_eq!(sandbox.run(&["score", "."]).status, 2, "another scorer would be taken for the one that was meant");
+}

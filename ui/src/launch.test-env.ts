@@ -39,6 +39,8 @@ export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Par
   blocked_total: 0,
   notes: [],
   unpriced: null,
+  problems: [],
+  invalid: null,
   ...change,
 });
 

@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Shard},
+    rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble},
 };
 
 /// Which runs.
@@ -134,11 +134,30 @@ pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
     say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
 }
 
+/// Prints what is wrong with the workspace file and the suites, where nobody takes it for a result.
+fn tell_problems(plan: &LaunchPlan) {
+    // The first thing that keeps everything from being begun is the last that is said.
+    let last = plan.invalid.as_ref().map_or("", |invalid| invalid.message.as_str());
+    for line in plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str())) {
+        let _ = writeln!(io::stderr(), "{}", one_line(&line));
+    }
+}
+
 pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     let app = asked.which.ready(here)?;
     let request = LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
+    }
+    match app.plan_launch(&request) {
+        Ok(plan) => {
+            tell_problems(&plan);
+            if let Some(Trouble { message, fix }) = plan.invalid {
+                return Err(Stop::Why(AppError { hint: fix, ..AppError::new(Code::Failed, message) }));
+            }
+        }
+        // The launch fails for the same reason, and says so.
+        Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
     let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
     match launched {
@@ -204,7 +223,14 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
     } else {
         write(&mut out, plan, paint)?;
     }
-    Ok(Ended::Well)
+    out.flush()?;
+    tell_problems(plan);
+    match &plan.invalid {
+        None => Ok(Ended::Well),
+        Some(Trouble { message, fix }) => {
+            Err(Stop::Why(AppError { hint: fix.clone(), ..AppError::new(Code::Failed, message.clone()) }))
+        }
+    }
 }
 
 fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()> {

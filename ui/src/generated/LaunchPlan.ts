@@ -2,6 +2,8 @@
 import type { Blocked } from "./Blocked";
 import type { Estimate } from "./Estimate";
 import type { PlannedRun } from "./PlannedRun";
+import type { Problem } from "./Problem";
+import type { Trouble } from "./Trouble";
 
 /**
  * What a request comes to. Nothing was sent yet.
@@ -46,4 +48,12 @@ notes: Array<string>,
 /**
  * A sentence when a price of what is asked is not known: the estimate names no dollars then.
  */
-unpriced: string | null, };
+unpriced: string | null, 
+/**
+ * What is wrong with the workspace file and with the suites of these runs, worst first.
+ */
+problems: Array<Problem>, 
+/**
+ * Why nothing can be begun as the workspace file and the suites are written: the first thing that is wrong, with its line.
+ */
+invalid: Trouble | null, };

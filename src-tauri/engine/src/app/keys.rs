@@ -16,7 +16,8 @@ use zeroize::Zeroizing;
 impl App {
     /// The keys that the models of the open folder need, and where each comes from.
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
-        let setup = self.setup().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+        let setup =
+            self.setup_to_look().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {

@@ -4,13 +4,15 @@ use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
 use super::left_out::left_out;
-use super::wishes::{Wished, made_by_others, wished};
+use super::wishes::{Wished, made_by_others, setup_fault, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
-use crate::rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale, Trouble};
+use crate::rows::{
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind, Stale, Trouble,
+};
 use crate::runs::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
@@ -29,6 +31,9 @@ const SHOWN: usize = 1000;
 
 /// Said of a run that would have to be written into a file of another format.
 const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
+
+/// Things that are wrong with suites and are listed with a plan; Problems has all of them.
+const LISTED: usize = 100;
 
 /// Who is told of a launch, and what is told besides how its runs go.
 #[derive(Default)]
@@ -54,7 +59,10 @@ impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
-        let (setup, mut plan) = self.plan(&open, request)?;
+        let setup = self.setup_to_look()?;
+        let mut plan = self.plan_with(&open, &setup, request)?;
+        let problems = launch_problems(&open, request, &plan);
+        let invalid = setup_fault(&setup).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
@@ -84,6 +92,8 @@ impl App {
             skipped: rows(&plan.skipped)?,
             skipped_total: plan.skipped.len() as u64,
             unbound,
+            problems,
+            invalid,
             blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
             blocked: by_cause(&lacking),
             notes,
@@ -95,7 +105,8 @@ impl App {
     /// All runs of a request that are not complete and would not be made either, each with the reason.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.opened()?;
-        let (setup, mut plan) = self.plan(&open, request)?;
+        let setup = self.setup_to_look()?;
+        let mut plan = self.plan_with(&open, &setup, request)?;
         self.refuse_blocked(&open, &setup, &mut plan);
         Ok(left(&plan))
     }
@@ -124,6 +135,9 @@ impl App {
         }
         if let Some(concurrency) = request.concurrency {
             setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
+        }
+        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan)) {
+            return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
         }
         let budget = Budget::of(request.max_cost, &setup.rules)?;
         budget.check(&prices(&open, &setup, &plan))?;
@@ -199,7 +213,13 @@ impl App {
     /// The open folder's plan of a request, with what the runs are made with.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
-        let Wished { mut matrix, mut refused } = wished(open, &setup, request)?;
+        let plan = self.plan_with(open, &setup, request)?;
+        Ok((setup, plan))
+    }
+
+    /// The open folder's plan of a request, with this setup.
+    fn plan_with(&self, open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Plan, AppError> {
+        let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
         }
@@ -208,13 +228,13 @@ impl App {
             slot.way = setup.way(asked, &slot.at, &slot.task);
         }
         if !request.start_over {
-            refused.append(&mut made_by_others(open, &setup, &mut matrix)?);
+            refused.append(&mut made_by_others(open, setup, &mut matrix)?);
         }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
-        self.refuse_impossible(open, &setup, &mut plan);
+        self.refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
-        Ok((setup, plan))
+        Ok(plan)
     }
 
     /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the reason.
@@ -543,4 +563,31 @@ fn is_ours(path: &str) -> bool {
 /// The id that a run has or will have in the list.
 pub(super) fn id_of(path: &str) -> String {
     results::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}
+
+/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst first. A request for all tasks
+/// means everything in the input directory.
+fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
+    let tasks = open.flow.shelf.tasks();
+    let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
+    let named: BTreeSet<&str> = named.collect();
+    let files: BTreeSet<String> =
+        named.into_iter().filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file))).collect();
+    let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
+    // A suite that is not read at all is told of its runs, which are refused, and keeps no other from being run.
+    let read: BTreeSet<String> = tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+    let is_meant = |problem: &&Problem| match problem.kind {
+        ProblemKind::SuiteError => files.contains(&problem.file),
+        _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
+    };
+    let of_suites = open.flow.shelf.problems();
+    let of_workspace = open.workspace_problems();
+    of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
+}
+
+/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the runs that are asked for.
+fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
+    let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+    let fix = "Correct it; until then these runs are not begun.".to_owned();
+    Some(Trouble { message: first.told(), fix: Some(fix) })
 }

@@ -79,7 +79,8 @@ impl App {
     pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
         let open = self.opened()?;
         let message = message.map(worded).transpose()?;
-        let setup = self.setup()?;
+        // A copy alone asks nobody.
+        let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
         let (run, launched) = self.fork(&open, setup, id, (step, message), Vec::new())?;
         Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
     }
@@ -95,7 +96,6 @@ impl App {
     ) -> Result<(String, Option<Launched>), AppError> {
         let original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
         if message.is_some() {
-            // A copy alone asks nobody.
             self.check_ready(open, &setup, &original)?;
         }
         let dir = &open.flow.roots.output_dir;

@@ -2,8 +2,10 @@
 //! socket nor cache.
 use super::App;
 use super::answers::read_queries;
+use super::wishes::setup_fault;
 use crate::error::{AppError, Code};
 use crate::paths;
+use crate::rows::Trouble;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::virtual_api::{Order, Origin, Save, VirtualApis, VirtualSettings, Wires};
 use crate::runs::tools::{Unusable, pool};
@@ -75,6 +77,9 @@ impl App {
             }
         };
         let setup = Setup::of(&workspace);
+        if let Some(Trouble { message, fix }) = setup_fault(&setup) {
+            return Err(AppError { hint: fix, ..AppError::new(Code::BadRequest, message) });
+        }
         let settings = settings(wish, &setup).map_err(refused)?;
         let (pool, notes) = match &settings.tools_folder {
             Some(dir) => pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?,

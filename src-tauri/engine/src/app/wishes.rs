@@ -2,8 +2,8 @@
 use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
-use crate::results::query;
 use crate::results::query::ForeignRun;
+use crate::results::{query, suites};
 use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice, Trouble};
 use crate::runs::drive::not_recorded;
 use crate::runs::look;
@@ -15,6 +15,7 @@ use crate::runs::tools::python;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use touchstone_formats::ReadError;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
@@ -29,15 +30,25 @@ pub(super) struct Wished {
 }
 
 impl App {
-    /// What runs of the open folder are made with, as its workspace file says now.
+    /// What runs of the open folder are made with, as its workspace file says now. Fails while anything in that file means nothing:
+    /// a limit in a key that is misspelt would limit nothing.
     pub(super) fn setup(&self) -> Result<Setup, AppError> {
+        let setup = self.setup_to_look()?;
+        match setup_fault(&setup) {
+            None => Ok(setup),
+            Some(trouble) => Err(AppError { hint: trouble.fix, ..AppError::new(Code::Failed, trouble.message) }),
+        }
+    }
+
+    /// Like `setup`, for whoever only shows what there is: what means nothing in the workspace file is passed over.
+    pub(super) fn setup_to_look(&self) -> Result<Setup, AppError> {
         let open = self.opened()?;
         match paths::workspace(&open.flow.roots.folder) {
             None => Ok(Setup::of(&Workspace::default())),
             Some(Ok(workspace)) => Ok(Setup::of(&workspace)),
             Some(Err(error)) => {
                 let error = AppError::new(Code::Failed, format!("touchstone.yaml cannot be read: {error}"));
-                Err(error.hint("Mend it; Problems shows the line. Until then nothing can be run."))
+                Err(error.hint("Correct it; Problems shows the line. Until then nothing can be run."))
             }
         }
     }
@@ -45,7 +56,7 @@ impl App {
     /// What a launch can be made of. `may_run` is false for a front door that may only look.
     pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
         let open = self.opened()?;
-        let setup = self.setup()?;
+        let setup = self.setup_to_look()?;
         let tasks = open.flow.shelf.tasks();
         let task = |task: &Arc<crate::results::suites::Task>| TaskChoice {
             id: task.suite.id.clone(),
@@ -56,6 +67,8 @@ impl App {
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
         let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
+        // What is misspelt may be why something else cannot be used, so it comes first and alone.
+        let faults: Vec<String> = setup.faults.iter().map(fault_line).collect();
         Ok(LaunchOptions {
             why_not,
             // A page that may only look starts no program and asks no keyring.
@@ -65,7 +78,7 @@ impl App {
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
             search: search_options(open.flow.shelf.tasks().all().any(|task| task.suite.query.is_some()), &setup),
-            wrong: setup.wrong,
+            wrong: if faults.is_empty() { setup.wrong } else { faults },
             tasks,
         })
     }
@@ -149,6 +162,24 @@ impl App {
         });
         choice(&model.name, &detail, why_not)
     }
+}
+
+/// Why nothing is paid for with this workspace file; none when nothing in it is wrong.
+pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
+    let lines: Vec<String> = setup.faults.iter().map(fault_line).collect();
+    let lines = if lines.is_empty() { &setup.wrong } else { &lines };
+    let more = match lines.len().saturating_sub(1) {
+        0 => String::new(),
+        1 => " One more thing in it is wrong.".to_owned(),
+        more => format!(" {more} more things in it are wrong."),
+    };
+    let fix = "Correct touchstone.yaml; Problems lists what is wrong with it. Until then nothing is run.";
+    Some(Trouble { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
+}
+
+/// A fault of the workspace file as one line, with its place.
+pub(super) fn fault_line(fault: &ReadError) -> String {
+    suites::problem(paths::WORKSPACE.to_owned(), fault.clone()).told()
 }
 
 /// How runs look for an answer, where that matters.

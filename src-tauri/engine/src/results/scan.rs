@@ -212,7 +212,10 @@ impl<'a> Walk<'a> {
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
     let kind = meta.file_type();
-    let is_suite = is_suite_name(file) || is_prompt_name(file) || (is_query_name(file) && kind.is_file());
+    let is_suite = is_suite_name(file)
+        || is_prompt_name(file)
+        || (is_prompt_like(file) && kind.is_file())
+        || (is_query_name(file) && kind.is_file());
     if file.root == Root::Input && (is_workspace || !is_suite) {
         return None;
     }
@@ -238,6 +241,15 @@ pub(crate) const PROMPT_NAMES: [&str; 4] =
 /// True for a file of a folder of loose prompts.
 pub(crate) fn is_prompt_name(file: &FileId) -> bool {
     PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
+}
+
+/// True for a text that is named like the prompt of a task, though no form of a task has a file of this name.
+pub(crate) fn is_prompt_like(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
+    let is_whole = |stem: &str| ["query", "task", "instruction", "instructions"].contains(&stem);
+    !is_prompt_name(file)
+        && stem.is_some_and(|stem| stem.contains("prompt") || stem.contains("question") || is_whole(stem))
 }
 
 /// True for names that a set of queries may have. Most files of such a name are something else; their beginning tells.

@@ -9,6 +9,7 @@ use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_formats::nearest::nearest;
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
@@ -183,6 +184,8 @@ struct Shelved {
     held: Held,
     /// It would be read if there were fewer other suites.
     left_out: bool,
+    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part of that, and nothing is wrong.
+    looks_like_task_in: Option<Vec<u8>>,
 }
 
 impl Held {
@@ -254,6 +257,8 @@ pub(crate) struct Shelving {
     companions: Companions,
     tasks: Arc<Tasks>,
     changed: bool,
+    /// What looks like a task and is a part of one.
+    beside: BTreeSet<FileId>,
     /// Nobody has seen anything of it yet.
     new: bool,
 }
@@ -270,6 +275,7 @@ impl Shelving {
             companions,
             tasks: Arc::default(),
             changed: true,
+            beside: BTreeSet::new(),
             new: true,
         }
     }
@@ -296,18 +302,36 @@ impl Shelving {
         self.keep(roots, file, (hash, bytes.len()), suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
         // Queries name no scorers; those of the workspace file are read where that is.
-        let suites = shelved.suites.iter().filter(|task| task.query.is_none());
-        for warning in suites.flat_map(|task| scorers::read(&task.scorers).1).collect::<Vec<_>>() {
-            let at = place_of(bytes, &warning);
+        let suites: Vec<_> = shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
+        let mut add = |kind, section, message: String| {
+            let at = place_of(bytes, section, &message);
             let (line, excerpt) = at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
-            shelved.problems.push(Problem { line, excerpt, ..blank(ProblemKind::SuiteWarning, roots, file, warning) });
+            shelved.problems.push(Problem { line, excerpt, ..blank(kind, roots, file, message) });
+        };
+        for task in &suites {
+            for complaint in scorers::complaints(&task.scorers) {
+                let kind = if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning };
+                add(kind, "scorers", complaint.message);
+            }
+            for (section, message) in unknown_tools(roots, task) {
+                add(ProblemKind::SuiteWarning, section, message);
+            }
         }
     }
 
     /// Reads a folder of loose prompts.
     pub(crate) fn put_folder(&mut self, roots: &Roots, folder: &FileId, files: &[(&str, &str)]) {
         match suite::from_folder(&folder.shown(), files) {
-            None => self.remove(folder),
+            None if files.is_empty() => self.remove(folder),
+            None => {
+                let names: Vec<String> = files.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let reason = format!(
+                    "The folder looks like a task and is not read: it holds {}, and a task needs `promptql_prompt.txt` or \
+                     `other_models_prompt.txt`. Rename its prompt, or write a YAML suite.",
+                    names.join(", ")
+                );
+                self.pass_over(roots, folder, true, reason);
+            }
             Some(suite) => {
                 let all = files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>();
                 self.keep(roots, folder, (xxh3_64(all.as_bytes()), all.len()), suite);
@@ -402,6 +426,15 @@ impl Shelving {
         self.changed = true;
     }
 
+    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a folder.
+    pub(crate) fn pass_over(&mut self, roots: &Roots, file: &FileId, is_folder: bool, reason: String) {
+        let problem = blank(ProblemKind::SuiteWarning, roots, file, reason);
+        let folder = if is_folder { file.path.as_slice() } else { file.parent() };
+        let looks_like_task_in = Some(folder.to_owned());
+        self.files.insert(file.clone(), Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() });
+        self.changed = true;
+    }
+
     /// Forgets a file that is no suite any more.
     pub(crate) fn remove(&mut self, file: &FileId) {
         self.changed |= self.take_off(file);
@@ -432,7 +465,9 @@ impl Shelving {
         });
         tasks.broken = wrong.collect();
         self.tasks = Arc::new(tasks);
-        let mut problems: Vec<Problem> = all().flat_map(Shelved::problems).cloned().collect();
+        self.beside = self.beside_tasks();
+        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file)).map(|(_, shelved)| shelved);
+        let mut problems: Vec<Problem> = shown.flat_map(Shelved::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
@@ -445,9 +480,25 @@ impl Shelving {
         Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
     }
 
+    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a suite names it.
+    fn beside_tasks(&self) -> BTreeSet<FileId> {
+        let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
+        let folders: BTreeSet<&[u8]> =
+            with_tasks().flat_map(|(file, _)| [file.parent(), file.path.as_slice()]).collect();
+        let named: BTreeSet<&FileId> = self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
+        let looking =
+            self.files.iter().filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
+        // At the top of the input directory suites of others lie beside each other.
+        let is_part = |(file, folder): &(&FileId, &Vec<u8>)| {
+            named.contains(file) || (!folder.is_empty() && folders.contains(folder.as_slice()))
+        };
+        looking.filter(is_part).map(|(file, _)| file.clone()).collect()
+    }
+
     /// How many tasks there are, and how many files with something wrong.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let wrong = self.files.values().filter(|shelved| shelved.problems().next().is_some()).count();
+        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file));
+        let wrong = shown.filter(|(_, shelved)| shelved.problems().next().is_some()).count();
         (self.tasks.by_id.len() as u64, wrong as u64)
     }
 }
@@ -525,11 +576,31 @@ fn ids(
     }
 }
 
-/// The line of a suite that a warning about its scorers is about: the first from `scorers:` on that holds the word it begins with.
-fn place_of(bytes: &[u8], warning: &str) -> Option<(u32, String)> {
+/// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Nothing where only the
+/// tools themselves know what they are called.
+fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
+    let Some(names) = &roots.tool_names else { return Vec::new() };
+    let known = || names.iter().map(String::as_str).chain([offered::PYTHON]);
+    let advice = |name: &str| match nearest(name, known()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("Its tools are {}.", known().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    };
+    let is_unknown = |name: &&String| !known().any(|known| known == name.as_str());
+    let expected = task.expected_tool_calls.iter().filter(is_unknown);
+    let expected = expected.map(|name| {
+        (
+            "expected_tool_calls",
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name)),
+        )
+    });
+    expected.take(MOST_PROBLEMS).collect()
+}
+
+/// The line of a suite that a warning is about: the first from a key on that holds the word that the warning begins with.
+fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let word = warning.strip_prefix('`')?.split('`').next()?;
-    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with("scorers"));
+    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with(section));
     let (at, line) = lines.into_iter().find(|(_, line)| line.contains(word))?;
     Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
 }

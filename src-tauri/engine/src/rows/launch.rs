@@ -1,4 +1,5 @@
 //! **Pure.** Launching runs: what could be run, what is owed and why, how a launch stands, and which keys are set.
+use super::status::Problem;
 use serde::{Deserialize, Serialize};
 
 /// What a launch can be made of, here and now.
@@ -165,6 +166,10 @@ pub struct LaunchPlan {
     pub notes: Vec<String>,
     /// A sentence when a price of what is asked is not known: the estimate names no dollars then.
     pub unpriced: Option<String>,
+    /// What is wrong with the workspace file and with the suites of these runs, worst first.
+    pub problems: Vec<Problem>,
+    /// Why nothing can be begun as the workspace file and the suites are written: the first thing that is wrong, with its line.
+    pub invalid: Option<Trouble>,
 }
 
 /// Why runs cannot start here.

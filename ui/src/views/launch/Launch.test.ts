@@ -80,6 +80,24 @@ describe("the launch sheet", () => {
     await open(fixture, READY);
     await until(() => id("unbound")?.textContent === "`claude` has no known price, so the budget of $5 binds nothing of what is asked there.");
   });
+  it("begins nothing while the workspace file or a suite is wrong, and says what and where", async () => {
+    const wrong = { kind: "suite_error", file: "touchstone.yaml", run: null, message: "`max_costs` is not a key of `run`.", line: 4, column: 8, excerpt: "run: { max_costs: 1 }", advice: "Did you mean `max_cost`?" } as const;
+    const doubtful = { ...wrong, kind: "suite_warning", file: "tasks/a.yaml", message: "`{other}` is not a parameter.", line: 2, advice: null } as const;
+    const fixture = new Fixture();
+    fixture.replies.plan_launch = () => ({ ...OWED, problems: [wrong, doubtful], invalid: { message: "touchstone.yaml, line 4: `max_costs` is not a key of `run`. Did you mean `max_cost`?", fix: "Correct touchstone.yaml." } });
+    await open(fixture, READY);
+    await until(() => text().includes("touchstone.yaml, line 4: `max_costs` is not a key of `run`. Did you mean `max_cost`?"));
+    expect(id("plan-problems")?.textContent.trim()).toBe("tasks/a.yaml, line 2: `{other}` is not a parameter.");
+    expect((id("run") as HTMLButtonElement).disabled).toBe(true);
+    id("run")?.click();
+    expect(asked(fixture, "start_launch")).toEqual([]);
+  });
+  it("warns of suites and begins all the same", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_launch = () => ({ ...OWED, problems: [{ kind: "suite_warning", file: "tasks/a.yaml", run: null, message: "`{other}` is not a parameter.", line: 2, column: 1, excerpt: null, advice: null }] });
+    await open(fixture, READY);
+    await until(() => id("plan-problems") !== null && !(id("run") as HTMLButtonElement).disabled);
+  });
   it("has nothing of methods and functions where there are no APIs and no queries", async () => {
     await open(new Fixture(), READY);
     await until(() => field("claude").checked);

@@ -6,14 +6,16 @@ use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::runs::spec::{Model, Provider};
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::schema::PROMPTQL;
 
 /// Where PromptQL is when the settings do not say.
 pub const BASE_URL: &str = "https://api.promptql.pro.hasura.io";
 /// Where its key is when the settings do not say.
 pub const KEY: &str = "PROMPTQL_API_KEY";
 /// Keys of the settings, for advice.
-const KEYS: &str = "base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, \
-                    confirm_plans";
+fn keys() -> String {
+    PROMPTQL.names().collect::<Vec<_>>().join(", ")
+}
 
 /// Settings of the system `promptql`.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,14 +99,14 @@ pub fn read(settings: &Value) -> Result<PromptQl, String> {
     let settings = match settings {
         Value::Map(_) => settings,
         Value::Null => &Value::Map(Vec::new()),
-        _ => return Err(format!("`systems.promptql` has to be a map of these keys: {KEYS}.")),
+        _ => return Err(format!("`systems.promptql` has to be a map of these keys: {}.", keys())),
     };
     let strange = settings.entries().iter().find_map(|(key, _)| match key.text() {
-        Some(key) if KEYS.split(", ").any(|known| known == key) => None,
+        Some(key) if PROMPTQL.has(key) => None,
         other => Some(other.unwrap_or("a key that is no text").to_owned()),
     });
     if let Some(key) = strange {
-        return Err(format!("`systems.promptql` has no key `{key}`; it has {KEYS}."));
+        return Err(format!("`systems.promptql` has no key `{key}`; it has {}.", keys()));
     }
     let ddn = settings.get("ddn").unwrap_or(&Value::Null);
     Ok(PromptQl {
