@@ -57,9 +57,13 @@ unscored: number,
  */
 missing: number, 
 /**
+ * How many forks and continued runs there are, which are in no other number here.
+ */
+forks: number, 
+/**
  * How many were reviewed by a person.
  */
-forks: number, reviewed: number, 
+reviewed: number, 
 /**
  * The run to open: the worst of them.
  */
