@@ -188,7 +188,7 @@ fn an_invalid_filter_prints_no_run_says_why_and_ends_with_two_in_every_command_t
         }
     }
     let by_turns = sandbox.run(&["list", "--json", "--filter", "turns>=1 -turns>100"]);
-    assert!(by_turns.status == 0 && by_turns.json().len() > 1, "{by_turns:?}");
+    assert!(by_turns.status == 0 && !by_turns.json().is_empty(), "{by_turns:?}");
 }
 
 #[test]
@@ -217,14 +217,16 @@ fn search_shows_the_place_that_matched_in_whole_words() {
             ("results/apart-tool_calling-o1-variation0.yaml", &apart),
         ],
     );
-    let snippets = |text: &str| -> Vec<String> {
+    let snippets = |text: &str, run: &str| -> Vec<String> {
         let ran = sandbox.run(&["search", "--json", text]);
-        ran.json().iter().map(|hit| hit["snippet"].as_str().unwrap().to_owned()).collect()
+        let all = ran.json();
+        let of_run = all.iter().filter(|hit| hit["path"].as_str().unwrap().starts_with(run));
+        of_run.map(|hit| hit["snippet"].as_str().unwrap().to_owned()).collect()
     };
     let words: std::collections::BTreeSet<&str> =
         file.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
     for text in ["no such column", "\"no such column\""] {
-        let found = snippets(text);
+        let found = snippets(text, "count");
         assert_eq!(found.len(), 2, "{text}: {found:?}");
         for snippet in &found {
             assert!(snippet.contains("no such column"), "{text}: {snippet}");
@@ -235,7 +237,7 @@ fn search_shows_the_place_that_matched_in_whole_words() {
         }
     }
     // Words that never stand together are shown each at its own place.
-    let found = snippets("quagga zebra");
+    let found = snippets("quagga zebra", "apart");
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("zebra") && found[0].contains("quagga"), "{found:?}");
 }

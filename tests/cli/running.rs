@@ -316,7 +316,7 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
     let cases = [
         (["tool_calling", "nobody", "count"], ["no model named `nobody`", "local"]),
         (["magic", "local", "count"], ["no system named `magic`", "tool_calling_python"]),
-        (["tool_calling", "local", "no*such"], ["No task goes by `no*such`", "input directory"]),
+        (["tool_calling", "local", "no*such"], ["No task is called `no*such`", "input directory"]),
     ];
     for ([system, model, task], words) in cases {
         for what in ["plan", "run"] {
