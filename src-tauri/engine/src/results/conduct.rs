@@ -156,7 +156,9 @@ impl Conductor {
 
     /// Works until the folder is closed. A mistake of ours ends the following, not the program, and is told.
     pub(crate) fn run(mut self) {
-        if catch_unwind(AssertUnwindSafe(|| self.conduct())).is_err() {
+        let ended = catch_unwind(AssertUnwindSafe(|| self.conduct()));
+        self.shared.index.release();
+        if ended.is_err() {
             let hint =
                 "What was read before is still shown. Open the folder again to follow it, and please report this.";
             return self
@@ -305,7 +307,7 @@ impl Conductor {
         }
         self.rewatch |= hints.rewatch;
         if hints.doubt && self.shared.index.is_doubted() {
-            return self.recover(&IndexError::Foreign);
+            return self.recover(&IndexError::Gone);
         }
         let roots = Arc::clone(&self.shared.roots);
         let located = |paths: &std::collections::HashSet<std::path::PathBuf>| -> BTreeSet<FileId> {
@@ -363,8 +365,10 @@ impl Conductor {
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
         self.count_files(&scopes, survey.failed.is_empty());
-        if whole && survey.failed.is_empty() {
+        if scopes.iter().any(|scope| scope.path.is_empty() && scope.root == super::roots::Root::Output) {
             self.unlisted = false;
+        }
+        if whole && survey.failed.is_empty() {
             self.watch_new_roots();
         }
     }

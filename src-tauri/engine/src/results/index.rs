@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
@@ -42,6 +43,8 @@ pub struct Index {
     doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// The build in which a reader came upon damage.
     doubted: Mutex<Option<PathBuf>>,
+    /// Nobody writes any more.
+    is_released: AtomicBool,
 }
 
 /// Where an index lies, and which files it consists of.
@@ -59,11 +62,11 @@ impl Build {
         Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
     }
 
-    /// Whether the files are still those that were opened.
-    fn is_there(&self) -> bool {
+    /// Whether the files are still those that were opened. When nobody writes any more, SQLite removes those beside the database.
+    fn is_there(&self, is_written: bool) -> bool {
         let same =
             |(name, known): (&str, &Option<(u64, u64)>)| known.is_none() || identity(&self.dir.join(name)) == *known;
-        DATABASE.into_iter().zip(&self.files).all(same)
+        DATABASE.into_iter().zip(&self.files).take(if is_written { DATABASE.len() } else { 1 }).all(same)
     }
 }
 
@@ -106,6 +109,7 @@ impl Index {
                 idle: Mutex::default(),
                 doubt: OnceLock::new(),
                 doubted: Mutex::default(),
+                is_released: AtomicBool::new(false),
             },
             writer,
         ))
@@ -123,13 +127,18 @@ impl Index {
     /// Whether the files of the index are still those that were opened: the cache may be deleted at any time.
     pub(crate) fn is_there(&self) -> bool {
         let build = lock(&self.build).clone();
-        build.is_there()
+        build.is_there(!self.is_released.load(Ordering::Relaxed))
+    }
+
+    /// Notes that nobody writes any more; what was written can still be read.
+    pub(crate) fn release(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
     }
 
     /// A view of the index as it is now, which does not change while it is held. Hold it shortly.
     pub fn reader(&self) -> Result<Reader<'_>, IndexError> {
         let build = lock(&self.build).clone();
-        if !build.is_there() {
+        if !build.is_there(!self.is_released.load(Ordering::Relaxed)) {
             self.suspect(build.dir);
             return Err(IndexError::Gone);
         }
