@@ -29,6 +29,7 @@ mod scoring;
 mod scripted;
 mod secrets;
 mod serve;
+mod sql_memory;
 mod stabletoolbench;
 mod stats;
 mod stored;

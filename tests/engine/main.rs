@@ -56,6 +56,7 @@ mod scripted;
 mod search;
 mod sql_postgres;
 mod sql_postgres_answers;
+mod sql_postgres_functions;
 mod sql_sqlite;
 mod staying;
 mod stored;
