@@ -1,5 +1,5 @@
 //! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
-use crate::commands::COMMANDS;
+use crate::commands::{Access, COMMANDS};
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
@@ -213,20 +213,22 @@ impl Say {
     }
 }
 
-/// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
-/// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 41;
-
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
-    if !may_run && COMMANDS[LOOKS..].contains(&name) {
-        let error = AppError::new(Code::NotAllowed, "This page may look, but not run anything.");
-        return Err(error.hint("Serve it so that it may: touchstone serve --allow-run FOLDER"));
+    if !may_run && COMMANDS.contains(&(name, Access::Act)) {
+        let error = AppError::new(Code::NotAllowed, "This page may look, but not run or change anything.");
+        let is_about_folders =
+            ["open_recent", "forget_recent", "open_demo", "pick_folder", "close_folder"].contains(&name);
+        return Err(error.hint(if is_about_folders {
+            "For another folder, start: touchstone serve FOLDER"
+        } else {
+            "Serve it so that it may: touchstone serve --allow-run FOLDER"
+        }));
     }
     let json = arguments;
     match name {
         "status" => reply(json, |Nothing {}| Ok(app.status())),
-        "folders" => reply(json, |Nothing {}| Ok(app.folders(false))),
+        "folders" => reply(json, |Nothing {}| Ok(app.folders(false, may_run))),
         "open_recent" => reply(json, |Id { id }| app.open_recent(&id)),
         "forget_recent" => reply(json, |Id { id }| app.forget_recent(&id)),
         "open_demo" => reply(json, |Nothing {}| app.open_demo()),

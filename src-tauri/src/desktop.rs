@@ -43,7 +43,7 @@ async fn status(app: Engine<'_>) -> Reply<Status> {
 }
 #[tauri::command]
 async fn folders(app: Engine<'_>) -> Reply<Folders> {
-    run(app, |app| Ok(app.folders(true))).await
+    run(app, |app| Ok(app.folders(true, true))).await
 }
 #[tauri::command]
 async fn open_recent(app: Engine<'_>, id: String) -> Reply<()> {

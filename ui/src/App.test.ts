@@ -97,7 +97,7 @@ describe("the start screen", () => {
       { id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true },
       { id: "b", name: "gone", path: "/x/gone", opened_ms: 0, present: false },
     ];
-    fixture.replies.folders = () => ({ recent, demo: false, can_pick: true });
+    fixture.replies.folders = () => ({ recent, demo: false, can_pick: true, can_open: true });
     await open(fixture, "#/start");
     await until(() => text().includes("not there any more"));
     expect(button("gone")?.disabled).toBe(true);
@@ -106,6 +106,15 @@ describe("the start screen", () => {
     button("kept")?.click();
     await until(() => fixture.calls.some((call) => call.name === "open_recent"));
     expect(fixture.calls.filter((call) => ["forget_recent", "open_recent"].includes(call.name)).map((call) => call.args)).toEqual([{ id: "b" }, { id: "a" }]);
+  });
+  it("offers nothing to open or to forget on a page that only looks", async () => {
+    const fixture = new Fixture([], status({ folder: null }));
+    const recent = [{ id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true }];
+    fixture.replies.folders = () => ({ recent, demo: true, can_pick: false, can_open: false });
+    await open(fixture, "#/start");
+    await until(() => text().includes("touchstone serve FOLDER"));
+    expect(find("open-demo")).toBeNull();
+    expect(text()).not.toContain("kept");
   });
   it("says what failed beside the choices", async () => {
     const fixture = new Fixture([], status({ folder: null }), "window");

@@ -173,7 +173,7 @@ function canned(fixture: Fixture): Replies {
   const none = (name: string) => () => refused(name);
   return {
     status: () => fixture.status,
-    folders: () => ({ recent: [], demo: true, can_pick: fixture.door === "window" }),
+    folders: () => ({ recent: [], demo: true, can_pick: fixture.door === "window", can_open: true }),
     open_recent: () => null,
     forget_recent: () => null,
     open_demo: () => null,

@@ -320,9 +320,9 @@ impl App {
     }
 
     /// What this front door can open.
-    pub fn folders(&self, can_pick: bool) -> Folders {
+    pub fn folders(&self, can_pick: bool, can_open: bool) -> Folders {
         let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
-        Folders { recent: self.inner.recent.list(), demo, can_pick }
+        Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
     }
 
     /// Calls back with every event, from a thread of its own, until the subscription is dropped. The callback should be quick.

@@ -51,6 +51,7 @@ pub struct VirtualWish {
 pub struct VirtualDoor {
     apis: VirtualApis,
     told: Vec<String>,
+    may_cost: bool,
 }
 
 /// An answer over HTTP.
@@ -93,10 +94,11 @@ impl App {
             keys: Arc::new(move |name| keys.get(name).cloned()),
             payer: None,
         };
+        let may_cost = settings.simulator.is_some() || settings.url.is_some();
         let mut told = told(&settings, &pool);
         told.extend(notes);
         let apis = VirtualApis::open(settings, &setup, Arc::new(pool), wires).map_err(refused)?;
-        Ok(VirtualDoor { apis, told })
+        Ok(VirtualDoor { apis, told, may_cost })
     }
 
     /// The keys that are needed, looked up once.
@@ -124,6 +126,11 @@ impl VirtualDoor {
     /// How it answers, a sentence each.
     pub fn told(&self) -> &[String] {
         &self.told
+    }
+
+    /// True when an answer may cost something: a model simulates, or real APIs are asked with a key.
+    pub fn may_cost(&self) -> bool {
+        self.may_cost
     }
 
     /// Waits until what is under way is kept: it is paid for.
