@@ -148,8 +148,8 @@ pub static PROMPTQL: Section = Section {
     keys: &[
         ("base_url", Kind::Text),
         ("version", Kind::OneOf(&["v1", "v2"])),
-        ("build_id", Kind::Text),
-        ("build_version", Kind::Text),
+        ("build_id", Kind::Free),
+        ("build_version", Kind::Free),
         ("ddn", Kind::Map(&DDN)),
         ("llm", Kind::Free),
         ("ai_primitives_llm", Kind::Free),
@@ -175,6 +175,7 @@ pub static SQL: Section = Section {
         ("database", Kind::Text),
         ("description", Kind::Text),
         ("accept_writer", Kind::Switch),
+        ("accept_functions", Kind::Texts),
         ("rows", Kind::Whole(1)),
         ("bytes", Kind::Whole(1)),
         ("seconds", Kind::Whole(1)),
