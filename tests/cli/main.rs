@@ -111,6 +111,9 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
         "model",
         "variation",
         "repeat",
+        "lineage",
+        "forked_from",
+        "follow_ups",
         "state",
         "score",
         "passed",
@@ -221,7 +224,7 @@ fn search_shows_the_place_that_matched_in_whole_words() {
     let snippets = |text: &str, run: &str| -> Vec<String> {
         let ran = sandbox.run(&["search", "--json", text]);
         let all = ran.json();
-        let of_run = all.iter().filter(|hit| hit["path"].as_str().unwrap().starts_with(run));
+        let of_run = all.iter().filter(|hit| hit["path"].as_str().unwrap().contains(run));
         of_run.map(|hit| hit["snippet"].as_str().unwrap().to_owned()).collect()
     };
     let words: std::collections::BTreeSet<&str> =

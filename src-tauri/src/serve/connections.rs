@@ -29,12 +29,15 @@ use tokio::{
     net::TcpListener,
     sync::Notify,
     task::{AbortHandle, JoinSet},
+    time::Instant,
 };
 
 /// How long the head of a request may take to arrive, so that nobody holds a connection by saying nothing.
 const SLOWEST_HEAD: Duration = Duration::from_secs(10);
 /// How long a connection may stay a stranger's.
 const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
+/// How long a connection stays at least, so that one over which a request has just come is not closed before it was read.
+const SHORTEST_STAY: Duration = Duration::from_millis(100);
 /// How long to wait after a connection could not be taken.
 const AFTER_FAILURE: Duration = Duration::from_millis(20);
 
@@ -97,12 +100,12 @@ pub(super) fn close_after(mut reply: Response) -> Response {
 
 /// Connections that were strangers' when they were last looked at, oldest first. Holds none of them open.
 #[derive(Default)]
-struct Strangers(VecDeque<(Weak<State>, AbortHandle)>);
+struct Strangers(VecDeque<(Weak<State>, AbortHandle, Instant)>);
 
 impl Strangers {
     /// Takes one in, and closes the oldest until there are no more than `most`.
     fn take(&mut self, connection: &Connection, task: AbortHandle, most: usize) {
-        self.0.push_back((Arc::downgrade(&connection.0), task));
+        self.0.push_back((Arc::downgrade(&connection.0), task, Instant::now()));
         if self.0.len() > most {
             self.shrink_to(most);
         }
@@ -114,9 +117,25 @@ impl Strangers {
     }
 
     fn shrink_to(&mut self, most: usize) {
-        self.0.retain(|(state, _)| state.upgrade().is_some_and(|state| !Connection(state).is_admitted()));
+        self.forget_others();
         let surplus = self.0.len().saturating_sub(most);
-        self.0.drain(..surplus).for_each(|(_, task)| task.abort());
+        self.0.drain(..surplus).for_each(|(_, task, _)| task.abort());
+    }
+
+    /// Leaves out connections that have ended or are no stranger's any more.
+    fn forget_others(&mut self) {
+        self.0.retain(|(state, ..)| state.upgrade().is_some_and(|state| !Connection(state).is_admitted()));
+    }
+
+    /// Returns when the next connection may be taken, if that is later than now: the oldest would be closed for it, and has
+    /// not been there for long.
+    fn full_until(&mut self, most: usize) -> Option<Instant> {
+        if self.0.len() < most {
+            return None;
+        }
+        self.forget_others();
+        let oldest = self.0.front().filter(|_| self.0.len() >= most)?;
+        Some(oldest.2 + SHORTEST_STAY).filter(|until| *until > Instant::now())
     }
 }
 
@@ -135,11 +154,13 @@ pub(super) async fn answer(
     let mut strangers = Strangers::default();
     let mut end = pin!(end);
     loop {
-        let has_room = count.load(Ordering::Acquire) < shares.admitted;
+        let full_until = strangers.full_until(shares.strangers);
+        let has_room = count.load(Ordering::Acquire) < shares.admitted && full_until.is_none();
         tokio::select! {
             () = &mut end => break,
             () = changed.notified() => {}
             Some(_) = connections.join_next() => {}
+            () = tokio::time::sleep_until(full_until.unwrap_or_else(Instant::now)), if full_until.is_some() => {}
             accepted = listener.accept(), if has_room => match accepted {
                 Ok((stream, peer)) => {
                     // Small replies go out at once.

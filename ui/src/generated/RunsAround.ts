@@ -3,15 +3,15 @@
 /**
  * The runs of a list around one of them, in order, as the list was when it was asked for.
  */
-export type RunsAround = {
+export type RunsAround = { 
 /**
  * Position of the first of them in the list, from 0.
  */
-offset: number,
+offset: number, 
 /**
  * How many runs the list has.
  */
-total: number,
+total: number, 
 /**
  * Their ids. Without the run in the list, the beginning of the list.
  */
