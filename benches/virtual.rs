@@ -111,8 +111,11 @@ struct Served {
 impl Served {
     fn start(folder: &PathBuf) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
-        let command =
-            command.args(["stabletoolbench", "serve"]).arg(folder).stdout(Stdio::piped()).stderr(Stdio::null());
+        let command = command
+            .args(["stabletoolbench", "serve", "--no-token"])
+            .arg(folder)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -13,8 +13,9 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=ui/dist");
     println!("cargo:rerun-if-changed=src-tauri/capabilities");
     println!("cargo:rerun-if-changed=src-tauri/commands.rs");
+    let names: Vec<&str> = commands::COMMANDS.iter().map(|(name, _)| *name).collect();
     let attributes = Attributes::new()
         .capabilities_path_pattern("src-tauri/capabilities/*")
-        .app_manifest(AppManifest::new().commands(&commands::COMMANDS));
+        .app_manifest(AppManifest::new().commands(names.leak()));
     tauri_build::try_build(attributes).map_err(io::Error::other)
 }

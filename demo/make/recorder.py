@@ -187,7 +187,7 @@ class Conversation(Recorder):
         if not missing:
             return
         self.turn(text)
-        self.user(f"actually use the {', '.join(missing)} tool{'s' if len(missing) > 1 else ''} to get the answer")
+        self.user(f"actually use the {', '.join(missing)} tools to get the answer")
         self.nudges += 1
         if self.run.outcome == "waiting":
             raise Stop

@@ -1,5 +1,5 @@
 //! The commands by name, with arguments and replies as JSON: what the served page posts. One line for each.
-use crate::commands::COMMANDS;
+use crate::commands::{Access, COMMANDS};
 use crate::surroundings::with_ours;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use touchstone_engine::{
@@ -115,6 +115,8 @@ struct StopLaunch {
 struct Nudge {
     id: String,
     message: String,
+    /// Continue the run itself, also where it is finished.
+    in_place: bool,
 }
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -211,20 +213,22 @@ impl Say {
     }
 }
 
-/// How many of the commands only look, which every served page may. The others spend money, run programs, write results or touch
-/// keys, and are refused unless whoever serves the page says so.
-pub(crate) const LOOKS: usize = 40;
-
 /// Runs one command for the served page.
 pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Result<Vec<u8>, AppError> {
-    if !may_run && COMMANDS[LOOKS..].contains(&name) {
-        let error = AppError::new(Code::NotAllowed, "This page may look, but not run anything.");
-        return Err(error.hint("Serve it so that it may: touchstone serve --allow-run FOLDER"));
+    if !may_run && COMMANDS.contains(&(name, Access::Act)) {
+        let error = AppError::new(Code::NotAllowed, "This page may look, but not run or change anything.");
+        let is_about_folders =
+            ["open_recent", "forget_recent", "open_demo", "pick_folder", "close_folder"].contains(&name);
+        return Err(error.hint(if is_about_folders {
+            "For another folder, start: touchstone serve FOLDER"
+        } else {
+            "Serve it so that it may: touchstone serve --allow-run FOLDER"
+        }));
     }
     let json = arguments;
     match name {
         "status" => reply(json, |Nothing {}| Ok(app.status())),
-        "folders" => reply(json, |Nothing {}| Ok(app.folders(false))),
+        "folders" => reply(json, |Nothing {}| Ok(app.folders(false, may_run))),
         "open_recent" => reply(json, |Id { id }| app.open_recent(&id)),
         "forget_recent" => reply(json, |Id { id }| app.forget_recent(&id)),
         "open_demo" => reply(json, |Nothing {}| app.open_demo()),
@@ -233,6 +237,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "facets" => reply(json, |Nothing {}| app.facets()),
         "list_runs" => reply(json, |List { request }| app.list_runs(request)),
         "locate_run" => reply(json, |Locate { filter, sort, id }| app.locate_run(&filter, sort, &id)),
+        "runs_around" => reply(json, |Locate { filter, sort, id }| app.runs_around(&filter, sort, &id)),
         "search" => reply(json, |Text { text, span }| app.search(&text, span)),
         "problems" => reply(json, |Part { span }| app.problems(span)),
         "open_run" => reply(json, |Id { id }| app.open_run(&id)),
@@ -249,7 +254,7 @@ pub(crate) fn call(app: &App, may_run: bool, name: &str, arguments: &[u8]) -> Re
         "launch" => reply(json, |OneLaunch { id, span }| app.launch(&id, span)),
         "stop_launch" => reply(json, |StopLaunch { id, now }| app.stop_launch(&id, now)),
         "retry_launch" => reply(json, |Id { id }| app.retry_launch(&id)),
-        "nudge_run" => reply(json, |Nudge { id, message }| app.nudge_run(&id, &message)),
+        "nudge_run" => reply(json, |Nudge { id, message, in_place }| app.nudge_run(&id, &message, in_place)),
         "fork_run" => reply(json, |Fork { id, step, message }| app.fork_run(&id, step, message.as_deref())),
         "keys" => reply(json, |Nothing {}| app.keys()),
         "set_key" => reply(json, |Key { name, key }| app.set_key(&name, key)),

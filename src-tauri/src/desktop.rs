@@ -17,7 +17,8 @@ use touchstone_engine::{
         Check, Comparison, Copied, DiffRequest, DiffView, Facets, Folders, Hit, KeyState, LaunchOptions, LaunchPlan,
         LaunchRequest, LaunchView, Launched, ListRequest, Matches, Overview, OverviewRequest, Place, ProblemPage,
         Published, PublishedRequest, Report, ReportRequest, Review, RowPiece, RowRequest, RunPage, RunScores, RunView,
-        Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece, TreeView,
+        RunsAround, Sort, Span, Status, StepDiff, StepPage, StepRef, TaskPage, TaskRequest, TaskView, TextPiece,
+        TreeView,
     },
 };
 
@@ -42,7 +43,7 @@ async fn status(app: Engine<'_>) -> Reply<Status> {
 }
 #[tauri::command]
 async fn folders(app: Engine<'_>) -> Reply<Folders> {
-    run(app, |app| Ok(app.folders(true))).await
+    run(app, |app| Ok(app.folders(true, true))).await
 }
 #[tauri::command]
 async fn open_recent(app: Engine<'_>, id: String) -> Reply<()> {
@@ -80,6 +81,10 @@ async fn list_runs(app: Engine<'_>, request: ListRequest) -> Reply<RunPage> {
 #[tauri::command]
 async fn locate_run(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<Place> {
     run(app, move |app| app.locate_run(&filter, sort, &id)).await
+}
+#[tauri::command]
+async fn runs_around(app: Engine<'_>, filter: String, sort: Sort, id: String) -> Reply<RunsAround> {
+    run(app, move |app| app.runs_around(&filter, sort, &id)).await
 }
 #[tauri::command]
 async fn search(app: Engine<'_>, text: String, span: Span) -> Reply<Vec<Hit>> {
@@ -145,9 +150,9 @@ async fn stop_launch(app: Engine<'_>, id: String, now: bool) -> Reply<()> {
 async fn retry_launch(app: Engine<'_>, id: String) -> Reply<Launched> {
     run(app, move |app| app.retry_launch(&id)).await
 }
-#[tauri::command]
-async fn nudge_run(app: Engine<'_>, id: String, message: String) -> Reply<Launched> {
-    run(app, move |app| app.nudge_run(&id, &message)).await
+#[tauri::command(rename_all = "snake_case")]
+async fn nudge_run(app: Engine<'_>, id: String, message: String, in_place: bool) -> Reply<Launched> {
+    run(app, move |app| app.nudge_run(&id, &message, in_place)).await
 }
 #[tauri::command]
 async fn fork_run(app: Engine<'_>, id: String, step: u32, message: Option<String>) -> Reply<Copied> {
@@ -262,7 +267,7 @@ pub(crate) fn show(app: App, context: Context<Wry>) -> tauri::Result<()> {
 fn commands() -> impl Fn(Invoke<Wry>) -> bool + Send + Sync + 'static {
     tauri::generate_handler![
         status, folders, open_recent, forget_recent, open_demo, pick_folder, close_folder, facets, list_runs,
-        locate_run, search, problems, open_run, read_steps, read_tree, read_text, read_rows, read_csv, find_in_run,
+        locate_run, runs_around, search, problems, open_run, read_steps, read_tree, read_text, read_rows, read_csv, find_in_run,
         launch_options, plan_launch, start_launch, launches, launch, stop_launch, retry_launch, nudge_run, fork_run,
         keys, set_key, forget_key, test_model, doctor, overview, run_scores, diff_answer, compare_runs, diff_steps,
         make_report, list_tasks, read_task, published, run_scorers, review_run, save_report,

@@ -71,7 +71,7 @@ test(`the sheet shows the matrix, what is owed, what is skipped and why, and an 
     await accessible(page);
     assert.match(await figures(page), /11 of 11/);
     await page.goBack();
-    await page.getByText("Nothing is owed").waitFor();
+    await page.getByText("Nothing to run").waitFor();
     assert.match(await page.getByTestId("plan").innerText(), /complete/i);
   }));
 
@@ -163,19 +163,32 @@ const openFirst = async (page, may = true) => {
   if (may) await page.getByTestId("write").and(page.locator(":enabled")).waitFor();
 };
 
-test("a message to a finished run makes it go on, and the list says that it was nudged", () =>
+test("a message to a finished run goes to a fork at whose end one is, and both name each other", () =>
   onSlow(
-    async (page, { provider }) => {
+    async (page, { provider, folder }) => {
       await openFirst(page);
+      const original = await page.evaluate(() => location.hash.split("?")[0]);
       await page.keyboard.press("n");
       await page.keyboard.type("Are you sure?");
       await page.keyboard.press("Control+Enter");
       await page.getByText("You said: Are you sure?").first().waitFor();
       assert.deepEqual(provider.asked[0].messages.slice(-2).map((message) => message.content), ["Thirteen.", "Are you sure?"]);
+      await page.waitForFunction((before) => location.hash.split("?")[0] !== before, original);
       assert.equal(await page.getByTestId("write").inputValue(), "");
+      const atEnd = () => {
+        const box = document.querySelector("[data-testid='transcript']");
+        return box !== null && box.scrollHeight - box.scrollTop - box.clientHeight < 60;
+      };
+      await page.waitForFunction(atEnd);
+      assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
       await accessible(page);
-      await page.evaluate(() => (location.hash = "#/runs?q=nudged%3Ayes"));
-      await rows(page).first().getByText("nudged").waitFor();
+      await page.getByTestId("lineage").getByRole("link").first().click();
+      await page.waitForFunction((before) => location.hash.split("?")[0] === before, original);
+      await page.getByTestId("lineage").getByText("1 fork:").waitFor();
+      await page.evaluate(() => (location.hash = "#/runs?q=forked%3Ayes"));
+      await rows(page).first().getByText("fork", { exact: true }).waitFor();
+      await page.evaluate(() => (location.hash = "#/overview"));
+      await page.getByTestId("overview-sums").getByText("1 fork left out").waitFor();
     },
     { files: { [FIRST]: ANSWERED } },
   ));
@@ -187,7 +200,7 @@ test("another branch from a step becomes a run of its own, and the original stay
       const original = await page.evaluate(() => location.hash);
       await page.getByTestId("step").first().focus();
       await page.keyboard.press("e");
-      await page.getByText("Continue from step 1 differently.").waitFor();
+      await page.getByText("Fork from step 1.").waitFor();
       assert.equal(await page.getByTestId("write").inputValue(), "How many users are there?");
       await accessible(page);
       await page.getByTestId("write").fill("How many tickets are there?");
@@ -196,7 +209,7 @@ test("another branch from a step becomes a run of its own, and the original stay
       await page.getByText("There are many.").first().waitFor();
       assert.equal(lastOf(provider.asked[0]).content, "How many tickets are there?");
       assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);
-      assert.match(readFileSync(join(folder, FIRST.replace(".yaml", "-run2.yaml")), "utf8"), /forked_from/);
+      assert.match(readFileSync(join(folder, FIRST.replace(".yaml", "-fork1.yaml")), "utf8"), /forked_from/);
     },
     { files: { [FIRST]: ANSWERED } },
   ));
@@ -207,7 +220,7 @@ test("runs that are picked in the list are run again from the start, and the old
       await rows(page).nth(1).waitFor();
       for (const key of ["x", "j", "x", "r"]) await page.keyboard.press(key);
       await page.getByRole("heading", { name: "Run again: 2 runs" }).waitFor();
-      await page.getByText("Nothing is owed").waitFor();
+      await page.getByText("Nothing to run").waitFor();
       await page.getByRole("checkbox", { name: /^Start over/ }).check();
       await page.getByRole("button", { name: "Run 2 runs" }).click();
       await state(page, "Done");
@@ -263,7 +276,7 @@ const ACTS = {
   start_launch: { request: { tasks: [], systems: ["tool_calling"], models: ["slow"], variations: [], repeats: null, runs: [], start_over: false, anyway: false, shard: null, concurrency: null, max_cost: null } },
   stop_launch: { id: "x", now: true },
   retry_launch: { id: "x" },
-  nudge_run: { id: "x", message: "go on" },
+  nudge_run: { id: "x", message: "go on", in_place: false },
   fork_run: { id: "x", step: 0, message: "go on" },
   set_key: { name: "OPENAI_API_KEY", key: "abc" },
   forget_key: { name: "NONE" },

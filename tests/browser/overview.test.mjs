@@ -51,7 +51,7 @@ for (const width of [1280, 800])
       await accessible(page);
       await press(page, "/");
       await page.keyboard.type("state:error nothing-like-it");
-      await page.getByText("No run passes this filter").waitFor();
+      await page.getByText("No matching runs").waitFor();
       await accessible(page);
     }));
 

@@ -30,7 +30,7 @@ for (const filter of ["system:tool_calling state:answered", "system:promptql sta
 test("the buttons of a run stand in sight in a narrow window, and its name is not cut for them", () =>
   onPage(browser, {}, async (page) => {
     await rows(page).first().waitFor();
-    await page.getByTestId("filter").fill("task:churn-risk reviewed:yes passed:no");
+    await page.getByTestId("filter").fill("task:churn-risk review:yes passed:no");
     await page.waitForFunction(() => location.hash.includes("reviewed"));
     await openFirst(page);
     await page.getByTestId("score-chip").waitFor();

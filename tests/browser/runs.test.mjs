@@ -27,6 +27,27 @@ test(`the runs of the demo are listed and accessible`, () =>
     await accessible(page);
   }));
 
+test("an invalid filter lists nothing and says why at the filter box, and a valid one lists again", () =>
+  onPage(browser, {}, async (page) => {
+    await rows(page).first().waitFor();
+    for (const [typed, why] of [["review:none", 'Unknown review "none". Did you mean no?'], ["-state:eror", 'Unknown state "eror". Did you mean error?'], ["scroe<0.5", 'Unknown key "scroe". Did you mean score<0.5?']]) {
+      await filter(page).fill(typed);
+      await page.getByTestId("filter-misread").getByText(why).waitFor();
+      await page.getByText("Invalid filter").waitFor();
+      assert.equal(await rows(page).count(), 0);
+      assert.equal(await page.getByText("No matching runs").count(), 0);
+      assert.equal(await filter(page).getAttribute("aria-invalid"), "true");
+    }
+    await accessible(page);
+    await filter(page).fill("score<0.5");
+    await rows(page).first().waitFor();
+    assert.equal(await page.getByTestId("filter-misread").count(), 0);
+    await filter(page).fill("claude");
+    await page.getByRole("option", { name: "model:claude", selected: true }).waitFor();
+    await filter(page).press("Enter");
+    await page.waitForFunction(() => location.hash.includes("model%3Aclaude"));
+  }));
+
 test("typing narrows the list, and the address keeps the filter over a reload", () =>
   onPage(browser, { files: FILES }, async (page) => {
     await waitForRows(page, 3);
@@ -49,7 +70,7 @@ test("a run opens by keys and Escape goes back to the same list", () =>
     await waitForRows(page, 3);
     await page.keyboard.press("/");
     assert.equal(await page.evaluate(() => document.activeElement.dataset.testid), "filter");
-    await page.keyboard.type("apples");
+    await page.keyboard.type("count");
     await waitForRows(page, 2);
     await page.keyboard.press("Enter");
     await page.keyboard.press("j");
@@ -58,7 +79,7 @@ test("a run opens by keys and Escape goes back to the same list", () =>
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => location.hash.startsWith("#/runs"));
     await waitForRows(page, 2);
-    assert.equal(await filter(page).inputValue(), "apples");
+    assert.equal(await filter(page).inputValue(), "count");
   }));
 
 test("files that come, change and go are followed without a reload", () =>

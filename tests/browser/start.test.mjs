@@ -8,7 +8,7 @@ before(async () => (browser = await openBrowser()));
 after(() => browser.close());
 
 test("the start screen offers the demo, and the demo opens as a list of runs", () =>
-  onPage(browser, { start: true }, async (page) => {
+  onPage(browser, { start: true, args: ["--allow-run"] }, async (page) => {
     await accessible(page);
     await page.getByTestId("open-demo").click();
     await rows(page).first().waitFor();
@@ -57,7 +57,7 @@ test(`settings of an open folder name its folders and limits, and are accessible
   }));
 
 test(`the guide is read before anything is open, leads back and forth, and is accessible`, () =>
-  onPage(browser, { start: true, viewport: { width: 800, height: 820 } }, async (page) => {
+  onPage(browser, { start: true, args: ["--allow-run"], viewport: { width: 800, height: 820 } }, async (page) => {
     await page.getByRole("link", { name: /^Read the five-minute guide/ }).click();
     await page.getByRole("heading", { name: "The first five minutes" }).waitFor();
     await accessible(page);
@@ -77,7 +77,7 @@ test(`the guide is read before anything is open, leads back and forth, and is ac
   }));
 
 test("a question mark shows all keys, Ctrl-K all actions, Escape closes both", () =>
-  onPage(browser, { start: true }, async (page) => {
+  onPage(browser, { start: true, args: ["--allow-run"] }, async (page) => {
     await page.getByTestId("open-demo").waitFor();
     for (const [key, dialog] of [
       ["?", "key-sheet"],

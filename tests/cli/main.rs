@@ -29,6 +29,7 @@ mod scoring;
 mod scripted;
 mod secrets;
 mod serve;
+mod sql_memory;
 mod stabletoolbench;
 mod stats;
 mod stored;
@@ -69,6 +70,24 @@ fn a_folder_that_is_not_there_ends_with_two_and_a_sentence_with_its_name() {
 }
 
 #[test]
+fn a_results_folder_that_had_runs_and_is_gone_ends_with_two_and_says_where_it_was() {
+    let run = "conversation:\n- user_message: Hello\n";
+    let files = [("touchstone.yaml", "output_dir: out\n"), ("out/a-tool_calling-o1-variation0.yaml", run)];
+    let sandbox = Sandbox::with("lost", &files);
+    let (out, elsewhere) = (sandbox.folder.join("out"), sandbox.folder.join("elsewhere"));
+    assert_eq!(sandbox.run(&["list", "."]).status, 0);
+    std::fs::rename(&out, &elsewhere).unwrap();
+    for command in [&["list", "."][..], &["index", "."], &["search", "Hello", "."]] {
+        let ran = sandbox.run(command);
+        assert_eq!(ran.status, 2, "{command:?} {ran:?}");
+        assert!(ran.err.contains("Folder not found: ") && ran.err.contains("/out"), "{command:?} {}", ran.err);
+        assert_eq!(ran.out, "", "{command:?}");
+    }
+    std::fs::rename(&elsewhere, &out).unwrap();
+    assert_eq!(sandbox.run(&["list", "."]).status, 0);
+}
+
+#[test]
 fn arguments_that_make_no_sense_end_with_two() {
     let sandbox = Sandbox::usual("arguments");
     for command in
@@ -92,6 +111,9 @@ fn list_writes_one_object_a_line_with_exactly_the_documented_keys() {
         "model",
         "variation",
         "repeat",
+        "lineage",
+        "forked_from",
+        "follow_ups",
         "state",
         "score",
         "passed",
@@ -145,10 +167,83 @@ fn the_two_directories_can_be_named_by_themselves() {
 }
 
 #[test]
-fn a_filter_that_is_not_understood_is_said_and_ends_with_one() {
-    let ran = Sandbox::usual("misread").run(&["list", "--filter", "state:bad"]);
-    assert_eq!(ran.status, 1, "{ran:?}");
-    assert!(ran.err.contains("state:bad"), "{}", ran.err);
+fn an_invalid_filter_prints_no_run_says_why_and_ends_with_two_in_every_command_that_takes_one() {
+    let sandbox = Sandbox::usual("misread");
+    let judge = ["score", "--judge", "sopr", "--judge-model", "claude", "--filter"];
+    let commands: [&[&str]; 8] = [
+        &["list", "--filter"],
+        &["list", "--json", "--filter"],
+        &["search"],
+        &["stats", "--filter"],
+        &["score", "--filter"],
+        &["agreement", "--filter"],
+        &["report", "--format", "md", "--out", "-", "--filter"],
+        &["messages", "--folder", ".", "--filter"],
+    ];
+    for command in commands.into_iter().chain([judge.as_slice()]) {
+        for (typed, why) in [
+            ("review:none", "Unknown review \"none\". Did you mean no?"),
+            ("tickets -state:eror", "Unknown state \"eror\". Did you mean error?"),
+            ("scroe<0.5", "Unknown key \"scroe\". Did you mean score<0.5?"),
+        ] {
+            let ran = sandbox.run(&[command, &[typed]].concat());
+            assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{command:?} {typed}: {ran:?}");
+            assert!(ran.err.contains(why), "{command:?} {typed}: {}", ran.err);
+        }
+    }
+    let by_turns = sandbox.run(&["list", "--json", "--filter", "turns>=1 -turns>100"]);
+    assert!(by_turns.status == 0 && !by_turns.json().is_empty(), "{by_turns:?}");
+}
+
+#[test]
+fn free_text_finds_runs_by_the_names_of_their_task_system_and_model() {
+    let sandbox = Sandbox::usual("names");
+    for (text, runs) in [("claude", 2), ("o3-mini", 1), ("tool_calling", 3), ("ticket", 4), ("nobody-by-this-name", 0)]
+    {
+        let listed = sandbox.run(&["list", "--json", "--filter", text]);
+        assert_eq!((listed.status, listed.json().len()), (0, runs), "{text}: {listed:?}");
+    }
+    let hits = sandbox.run(&["search", "o3-mini"]);
+    assert!(hits.out.contains("model o3-mini"), "{hits:?}");
+}
+
+#[test]
+fn search_shows_the_place_that_matched_in_whole_words() {
+    let filler = "The agent looked at such a table and then at another column of notes. ".repeat(12);
+    let file = format!(
+        "conversation:\n- user_message: Now note how many.\n- assistant_message: '{filler}'\n- tool_call:\n    name: sql\n    error: '{filler} no such column: priority_score. {filler}'\n- assistant_message: '{filler} no such column again. Apart {filler}'\n"
+    );
+    let apart = format!("conversation:\n- user_message: zebra {filler}\n- assistant_message: '{filler} quagga'\n");
+    let sandbox = Sandbox::with(
+        "search-words",
+        &[
+            ("results/count-tool_calling-o1-variation0.yaml", &file),
+            ("results/apart-tool_calling-o1-variation0.yaml", &apart),
+        ],
+    );
+    let snippets = |text: &str, run: &str| -> Vec<String> {
+        let ran = sandbox.run(&["search", "--json", text]);
+        let all = ran.json();
+        let of_run = all.iter().filter(|hit| hit["path"].as_str().unwrap().contains(run));
+        of_run.map(|hit| hit["snippet"].as_str().unwrap().to_owned()).collect()
+    };
+    let words: std::collections::BTreeSet<&str> =
+        file.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+    for text in ["no such column", "\"no such column\""] {
+        let found = snippets(text, "count");
+        assert_eq!(found.len(), 2, "{text}: {found:?}");
+        for snippet in &found {
+            assert!(snippet.contains("no such column"), "{text}: {snippet}");
+            let cut = snippet
+                .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .find(|word| !words.contains(word));
+            assert_eq!(cut, None, "{text}: {snippet}");
+        }
+    }
+    // Words that never stand together are shown each at its own place.
+    let found = snippets("quagga zebra", "apart");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("zebra") && found[0].contains("quagga"), "{found:?}");
 }
 
 #[test]
@@ -247,6 +342,30 @@ fn doctor_answers_in_words_and_as_json() {
     let well = checks.iter().all(|check| check["ok"] == true);
     assert_eq!(ran.status, i32::from(!well));
     assert!(sandbox.run(&["doctor"]).out.contains(checks[0]["name"].as_str().unwrap()));
+}
+
+#[test]
+fn clear_deletes_what_was_replaced_only_when_somebody_says_so() {
+    let sandbox = Sandbox::with(
+        "clear",
+        &[
+            ("tasks/tickets.yaml", "tool_calling_prompt: How many?\n"),
+            ("results/tickets-tool_calling-o1-variation0.yaml", "conversation:\n- user_message: How many?\n"),
+            ("results/.touchstone/replaced/tickets.yaml", "paid for"),
+        ],
+    );
+    let kept = sandbox.folder.join("results/.touchstone/replaced/tickets.yaml");
+    assert!(sandbox.run(&["doctor", "."]).out.contains("Replaced results: 1 file, 8 B"));
+    // Nobody is there to answer, and what somebody pipes in is no answer either.
+    for asked in [sandbox.run(&["clear"]), sandbox.fed(&["clear"], b"y\n")] {
+        assert_eq!(asked.status, 2, "{asked:?}");
+        assert!(asked.err.contains("--yes") && kept.exists(), "{asked:?}");
+    }
+    let done = sandbox.run(&["clear", "--yes"]);
+    assert_eq!(done.status, 0, "{done:?}");
+    assert!(done.out.contains("1 file (8 B)") && !kept.exists(), "{done:?}");
+    assert!(sandbox.run(&["clear"]).out.contains("Replaced results: none."));
+    assert!(sandbox.run(&["list"]).out.contains("tickets"), "the results are still there");
 }
 
 #[test]

@@ -51,7 +51,21 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
     for ran in [command(&sandbox, "plan", &[]), command(&sandbox, "run", &["--plan"])] {
         assert_eq!(ran.status, 0, "{ran:?}");
         let plan = ran.json().remove(0);
-        assert_eq!(keys(&plan), ["owed", "owed_total", "skipped", "skipped_total", "estimate", "unbound"]);
+        let all = [
+            "owed",
+            "owed_total",
+            "skipped",
+            "skipped_total",
+            "estimate",
+            "unbound",
+            "blocked",
+            "blocked_total",
+            "notes",
+            "unpriced",
+            "problems",
+            "invalid",
+        ];
+        assert_eq!(keys(&plan), all);
         assert_eq!(keys(&plan["estimate"]), ["known", "calls", "tokens", "cost"]);
         let run = &plan["owed"][0];
         let shown = ["path", "run", "task", "system", "model", "variation", "repeat", "act", "why", "differs"];
@@ -60,9 +74,27 @@ fn plan_says_what_is_owed_with_the_documented_keys_and_sends_nothing() {
         assert_eq!(plan["estimate"]["cost"], Value::Null, "what no past run says is not 0");
     }
     let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
-    assert!(words.out.contains("3 owed, 0 not") && words.out.contains("No past run"), "{}", words.out);
+    assert!(words.out.contains("3 to run, 0 skipped") && words.out.contains("No past run"), "{}", words.out);
     assert_eq!(server.seen().len(), 0);
     assert!(!sandbox.folder.join("results").exists(), "a plan writes nothing");
+}
+
+#[test]
+fn plan_answers_without_a_key_and_only_run_refuses() {
+    let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  local: { provider: openai, model: any, api_key_env: TOUCHSTONE_NO_SUCH_KEY }\n";
+    let task = "tool_calling_prompt: Count the {things}.\nvariations:\n  - things: stones\n  - things: trees\n";
+    let sandbox = Sandbox::with("no-key", &[("touchstone.yaml", workspace), ("tasks/count.yaml", task)]);
+    let words = sandbox.run(&["plan", ".", "-s", "tool_calling", "-m", "local"]);
+    assert_eq!(words.status, 0, "{words:?}");
+    let cause = "cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)";
+    assert!(words.out.starts_with("2 to run, 0 skipped\n") && words.out.contains(cause), "{}", words.out);
+    let plan = command(&sandbox, "plan", &[]).json().remove(0);
+    let blocked = (&plan["owed_total"], &plan["blocked"][0]["why"], &plan["blocked"][0]["runs"]);
+    assert_eq!(blocked, (&json!(2), &json!("TOUCHSTONE_NO_SUCH_KEY is not set"), &json!(2)));
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ran.out.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.err.contains("Cannot start here: TOUCHSTONE_NO_SUCH_KEY is not set (2 runs)."), "{}", ran.err);
+    assert!(!sandbox.folder.join("results").exists());
 }
 
 #[test]
@@ -103,7 +135,7 @@ fn run_tells_one_event_a_line_and_ends_with_nothing_when_all_went_well() {
     // Everything is done, which is what was asked for.
     let again = command(&sandbox, "run", &[]);
     assert_eq!((again.status, again.out.as_str()), (0, ""), "{again:?}");
-    assert!(again.err.contains("Nothing is owed: of 3 runs, 0 are not complete."), "{}", again.err);
+    assert!(again.err.contains("Nothing to run: of 3 runs, 0 are not complete."), "{}", again.err);
     assert_eq!(server.delivered(), 3);
 }
 
@@ -287,7 +319,7 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
     let cases = [
         (["tool_calling", "nobody", "count"], ["no model named `nobody`", "local"]),
         (["magic", "local", "count"], ["no system named `magic`", "tool_calling_python"]),
-        (["tool_calling", "local", "no*such"], ["No task goes by `no*such`", "input directory"]),
+        (["tool_calling", "local", "no*such"], ["No task is called `no*such`", "input directory"]),
     ];
     for ([system, model, task], words) in cases {
         for what in ["plan", "run"] {
@@ -303,11 +335,11 @@ fn a_request_that_cannot_be_understood_ends_with_two_and_says_what_there_is() {
 }
 
 #[test]
-fn nudge_adds_the_message_and_goes_on_with_the_run() {
+fn nudge_in_place_adds_the_message_and_goes_on_with_the_run() {
     let server = answers();
     let sandbox = folder("nudge", &server);
     assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
-    let ran = sandbox.run(&["nudge", FIRST, "Count them again.", "--json"]);
+    let ran = sandbox.run(&["nudge", FIRST, "Count them again.", "--in-place", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ends(&ran)[0]["how"], "answered");
     let text = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
@@ -315,6 +347,31 @@ fn nudge_adds_the_message_and_goes_on_with_the_run() {
     assert!(text.contains("Count them again."), "{text}");
     let sent = server.seen().pop().unwrap().json();
     assert_eq!(sent["messages"].as_array().unwrap().last().unwrap()["content"], "Count them again.");
+}
+
+#[test]
+fn nudge_leaves_a_finished_run_as_it_is_and_names_the_fork() {
+    let server = answers();
+    let sandbox = folder("nudge-fork", &server);
+    assert_eq!(command(&sandbox, "run", &["--variation", "0"]).status, 0);
+    let before = fs::read_to_string(sandbox.folder.join(FIRST)).unwrap();
+    let ran = sandbox.run(&["nudge", FIRST, "Count them again."]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let fork = FIRST.replace(".yaml", "-fork1.yaml");
+    let name = fork.rsplit('/').next().unwrap();
+    assert!(format!("{}{}", ran.out, ran.err).contains(&format!("Fork created: {name}")), "{ran:?}");
+    assert_eq!(fs::read_to_string(sandbox.folder.join(FIRST)).unwrap(), before);
+    assert!(fs::read_to_string(sandbox.folder.join(&fork)).unwrap().contains("Count them again."));
+    let shown = sandbox.run(&["show", &fork]).out;
+    assert!(shown.contains("Fork of ") && shown.contains(" from step "), "{shown}");
+    assert!(sandbox.run(&["show", FIRST]).out.contains(&format!("1 fork: {name}")));
+    let list = |filter: &str| sandbox.run(&["list", ".", "--filter", filter, "--json"]).out;
+    assert!(list("forked:yes").contains(r#""lineage":"fork""#), "{}", list("forked:yes"));
+    assert!(list("forked:no").contains(r#""lineage":null"#));
+    let stats = sandbox.run(&["stats", "."]).out;
+    assert!(stats.starts_with("1 run of 1 task") && stats.contains("1 fork or continued run is left out"), "{stats}");
+    let plan = command(&sandbox, "plan", &["--variation", "0", "--repeat", "2"]);
+    assert!(plan.out.contains("variation0-run2.yaml"), "the fork is no repeat: {plan:?}");
 }
 
 #[test]
@@ -363,4 +420,60 @@ fn a_run_searches_by_the_method_it_is_told_and_is_not_gone_on_with_by_another() 
         let ran = command(&sandbox, "run", wrong);
         assert_eq!(ran.status, 2, "{wrong:?} {ran:?}");
     }
+}
+
+#[test]
+fn nothing_is_begun_with_a_key_of_the_workspace_file_that_means_nothing_and_every_front_door_says_which() {
+    let server = answers();
+    let sandbox = folder("misspelt", &server);
+    let path = sandbox.folder.join("touchstone.yaml");
+    let right = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{right}run: {{ max_costs: 0.001, concurency: 1 }}\n")).unwrap();
+    let line = right.lines().count() + 1;
+    let first = format!("touchstone.yaml, line {line}: `max_costs` is not a key of `run`. Did you mean `max_cost`?");
+    let second =
+        format!("touchstone.yaml, line {line}: `concurency` is not a key of `run`. Did you mean `concurrency`?");
+    for what in ["plan", "run"] {
+        let ran = command(&sandbox, what, &[]);
+        assert_eq!(ran.status, 2, "{what}: {}", ran.err);
+        assert!(ran.err.contains(&first) && ran.err.contains(&second), "{what}: {}", ran.err);
+        assert_eq!(ran.err.matches(&first).count(), 1, "{what}: {}", ran.err);
+    }
+    let plan = command(&sandbox, "plan", &[]).json().remove(0);
+    assert_eq!((plan["owed_total"].as_u64(), plan["problems"].as_array().unwrap().len()), (Some(3), 2), "{plan}");
+    assert_eq!(plan["invalid"]["message"].as_str(), Some(&*format!("{first} One more thing in it is wrong.")));
+    let doctor = sandbox.run(&["doctor", ".", "--json"]);
+    assert!(doctor.out.contains("`max_costs` is not a key of `run`.") && doctor.status == 1, "{}", doctor.out);
+    assert_eq!((server.seen().len(), sandbox.folder.join(FIRST).exists()), (0, false));
+    fs::write(&path, format!("{right}run: {{ max_cost: 5, concurrency: 1 }}\n")).unwrap();
+    let ran = command(&sandbox, "run", &[]);
+    assert_eq!((ran.status, ends(&ran).len()), (0, 3), "{}", ran.err);
+}
+
+#[test]
+fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scorer_that_does_not_exist() {
+    let server = answers();
+    let sandbox = folder("suites_told", &server);
+    let path = sandbox.folder.join("tasks/count.yaml");
+    let right = fs::read_to_string(&path).unwrap();
+    let doubtful = right.replace("{things}.", "{things} of {other}.") + "expected_tool_call: [query]\n";
+    fs::write(&path, &doubtful).unwrap();
+    let ran = command(&sandbox, "plan", &[]);
+    let plan = ran.json().remove(0);
+    let told: Vec<&str> =
+        plan["problems"].as_array().unwrap().iter().map(|one| one["message"].as_str().unwrap()).collect();
+    assert_eq!((ran.status, told.len(), &plan["invalid"]), (0, 2, &Value::Null), "{plan}");
+    assert!(ran.err.contains("`{other}`") || ran.err.contains("{other}"), "{}", ran.err);
+    assert!(ran.err.contains("tasks/count.yaml, line 6: `expected_tool_call` is not a key of a suite. Did you mean `expected_tool_calls`?"), "{}", ran.err);
+    fs::write(&path, doubtful + "scorers: [exakt]\n").unwrap();
+    for what in ["plan", "run"] {
+        let ran = command(&sandbox, what, &[]);
+        assert_eq!(ran.status, 2, "{what}: {}", ran.err);
+        assert!(ran.err.contains("tasks/count.yaml, line 7: `exakt` is not a scorer"), "{what}: {}", ran.err);
+    }
+    assert_eq!(server.seen().len(), 0);
+    // A task whose scorers are right is run all the same.
+    fs::write(sandbox.folder.join("tasks/other.yaml"), "tool_calling_prompt: Count.\n").unwrap();
+    assert_eq!(command(&sandbox, "run", &["--task", "other"]).status, 0);
+    assert_eq!(sandbox.run(&["score", "."]).status, 2, "another scorer would be taken for the one that was meant");
 }

@@ -46,6 +46,11 @@ impl Sandbox {
         )
     }
 
+    /// Where the folder, the cache and the state are.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
     /// The program, with its own directories inside the sandbox and no display.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));

@@ -59,7 +59,7 @@ fn a_key_that_a_provider_repeats_is_in_no_output_no_log_no_report_and_no_file() 
     let resumed = run(&with(&["run", "."], &["--json"]));
     assert_eq!((resumed.status, server.delivered()), (0, 3), "{resumed:?}");
     assert!(resumed.out.contains("retrying") || resumed.out.contains("503"), "{}", resumed.out);
-    assert_eq!(run(&["nudge", RUN, "Say it again.", "--json"]).status, 0);
+    assert_eq!(run(&["nudge", RUN, "Say it again.", "--in-place", "--json"]).status, 0);
     assert_eq!(run(&["nudge", RUN, "And again."]).status, 0);
     assert_eq!(run(&with(&["run", "."], &["--force"])).status, 0);
     let shown = run(&["show", RUN]);

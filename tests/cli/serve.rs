@@ -239,6 +239,90 @@ fn what_makes_no_sense_is_refused_with_a_reason() {
     assert!(refused["hint"].as_str().unwrap().contains("touchstone serve FOLDER"));
 }
 
+/// Every command of the page, as the sources list them, with its access.
+fn commands() -> Vec<(String, bool)> {
+    let source = include_str!("../../src-tauri/commands.rs");
+    let lines = source.lines().filter_map(|line| line.trim().strip_prefix("(\"")?.strip_suffix("),"));
+    let commands = lines.filter_map(|line| line.split_once("\", "));
+    commands.map(|(name, access)| (name.to_owned(), access == "Act")).collect()
+}
+
+#[test]
+fn a_page_that_only_looks_changes_nothing_whatever_it_asks() {
+    let sandbox = Sandbox::usual("serve-looks");
+    let other = sandbox.root().join("other");
+    std::fs::create_dir_all(other.join("results")).unwrap();
+    std::fs::write(other.join("results/a.yaml"), "output: {}\n").unwrap();
+    std::fs::create_dir_all(sandbox.root().join("demo/tasks")).unwrap();
+    std::fs::write(sandbox.root().join("demo/tasks/a.yaml"), "tool_calling_prompt: Count.\n").unwrap();
+    // Another folder is remembered.
+    drop(Served::start_with(&sandbox, &["serve", other.to_str().unwrap()], &[]));
+    let served = Served::start(&sandbox, &[]);
+    let is_ready = |status: &Value| status["phase"]["kind"] == "ready";
+    let ready = until(&served, "status", &json!({}), is_ready);
+    let (_, folders) = served.call("folders", &json!({}));
+    assert_eq!((folders["recent"].as_array().unwrap().len(), &folders["can_open"]), (2, &json!(false)), "{folders}");
+    let before = files(sandbox.root());
+    let span = json!({ "offset": 0, "limit": 50 });
+    let list = json!({ "filter": "", "sort": { "column": "path", "descending": false }, "span": span });
+    let (_, runs) = served.call("list_runs", &json!({ "request": list }));
+    let run = runs["rows"].as_array().unwrap().iter().find(|row| row["state"] == "answered").unwrap()["id"].clone();
+    let version = served.call("open_run", &json!({ "id": run })).1["version"].clone();
+
+    let commands = commands();
+    assert!(commands.len() > 60 && commands.iter().any(|(name, acts)| name == "open_recent" && *acts));
+    for (name, acts) in &commands {
+        let mut given = vec![
+            json!({}),
+            json!({ "id": run }),
+            json!({ "id": run, "span": span }),
+            json!({ "request": list }),
+            json!({ "filter": "" }),
+            json!({ "span": span }),
+            json!({ "text": "stones", "span": span }),
+            json!({ "id": run, "version": version, "span": span }),
+            json!({ "id": run, "now": true }),
+            json!({ "name": "KEY", "key": "value" }),
+            json!({ "id": run, "message": "more" }),
+            json!({ "id": run, "step": 0, "message": null }),
+            json!({ "ids": [run] }),
+            json!({ "request": { "filter": "", "format": "html" }, "whole": true }),
+        ];
+        given.extend(folders["recent"].as_array().unwrap().iter().map(|folder| json!({ "id": folder["id"] })));
+        for arguments in given {
+            let (status, reply) = served.call(name, &arguments);
+            if *acts {
+                assert_eq!((status, reply["code"].as_str()), (403, Some("not_allowed")), "{name} {arguments}: {reply}");
+            }
+        }
+    }
+    let now = until(&served, "status", &json!({}), is_ready);
+    assert_eq!((&now["folder"], &now["counts"]), (&ready["folder"], &ready["counts"]));
+    assert_eq!(served.call("folders", &json!({})).1, folders);
+    assert_eq!(served.call("list_runs", &json!({ "request": list })).1["rows"], runs["rows"]);
+    let after = files(sandbox.root());
+    let changed = before.iter().filter(|(path, text)| after.get(*path) != Some(text)).map(|(path, _)| path);
+    let new = after.keys().filter(|path| !before.contains_key(*path));
+    assert_eq!(changed.chain(new).collect::<Vec<_>>(), Vec::<&std::path::PathBuf>::new());
+}
+
+/// Every file below a folder but those of the cache.
+fn files(root: &std::path::Path) -> std::collections::BTreeMap<std::path::PathBuf, Vec<u8>> {
+    let mut found = std::collections::BTreeMap::new();
+    let mut waiting = vec![root.to_owned()];
+    while let Some(dir) = waiting.pop() {
+        for entry in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            let path = entry.path();
+            if path.is_dir() && path != root.join("cache") {
+                waiting.push(path);
+            } else if path.is_file() {
+                found.insert(path.clone(), std::fs::read(path).unwrap());
+            }
+        }
+    }
+    found
+}
+
 /// Asks until the reply is as wished.
 pub(crate) fn until(served: &Served, command: &str, arguments: &Value, wish: impl Fn(&Value) -> bool) -> Value {
     let begun = Instant::now();

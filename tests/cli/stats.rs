@@ -54,6 +54,7 @@ fn the_document_has_the_numbers_of_the_report() {
         "damaged",
         "unscored",
         "nudged",
+        "forks_left_out",
         "groups",
         "baseline",
         "comparisons",

@@ -34,7 +34,7 @@ fn list_finds_runs_by_what_is_stored_and_says_what_it_does_not_understand() {
     let first = sandbox.run(&["list", ".", "--sort", "-stored", "--limit", "1", "--json"]).json().remove(0);
     assert_eq!(first["stored"]["passed"], first["stored"]["decided"]);
     let ran = sandbox.run(&["list", ".", "--filter", "stored:relevance=maybe"]);
-    assert!(ran.status == 1 && ran.err.contains("Write one of pass, fail, open, error, none"), "{ran:?}");
+    assert!(ran.status == 2 && ran.err.contains("Write one of pass, fail, open, error, none"), "{ran:?}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ const FILE: &str = "tool_response_cache/Data/theclique_for_Data/transfermarkt_de
 struct Served {
     child: Child,
     port: u16,
+    /// Where requests are posted to, with the token.
+    path: String,
 }
 
 impl Served {
@@ -36,8 +38,9 @@ impl Served {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let (_, rest) = line.split_once("http://127.0.0.1:").unwrap_or_else(|| panic!("no address in {line:?}"));
         let (port, path) = rest.split_once('/').unwrap();
+        let path = path.trim_end_matches(['\n', '"', '}']);
         assert!(path.starts_with("virtual"), "{line}");
-        Self { child, port: port.parse().unwrap() }
+        Self { child, port: port.parse().unwrap(), path: format!("/{path}") }
     }
 
     /// Sends a request as it stands; status, head and body of the reply.
@@ -46,11 +49,11 @@ impl Served {
     }
 
     fn head(&self) -> String {
-        head(self.port)
+        head(self.port, &self.path)
     }
 
     fn call(&self, input: &Value) -> (u16, Value) {
-        call_at(self.port, input)
+        call_at(self.port, &self.path, input)
     }
 
     fn signal(&self) {
@@ -80,13 +83,14 @@ fn send(port: u16, head: &str, body: &str) -> (u16, String, String) {
     (head.split(' ').nth(1).unwrap().parse().unwrap(), head.to_lowercase(), body.to_owned())
 }
 
-fn head(port: u16) -> String {
-    format!("POST /virtual HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
+fn head(port: u16, path: &str) -> String {
+    format!("POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n")
 }
 
 /// As the original's own client asks: no content type, and the key in a header too.
-fn call_at(port: u16, input: &Value) -> (u16, Value) {
-    let (status, _, body) = send(port, &format!("{}toolbench_key: {KEY}\r\n", head(port)), &posted(input).to_string());
+fn call_at(port: u16, path: &str, input: &Value) -> (u16, Value) {
+    let (status, _, body) =
+        send(port, &format!("{}toolbench_key: {KEY}\r\n", head(port, path)), &posted(input).to_string());
     (status, serde_json::from_str(&body).unwrap_or_else(|why| panic!("{why}: {body}")))
 }
 
@@ -203,17 +207,13 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
     let mut served = Served::start(&sandbox, &[]);
     let wanted = json!({ "error": "", "response": "{'n': 1}" });
     std::thread::scope(|threads| {
-        let port = served.port;
-        let asked = threads.spawn(move || call_at(port, &json!({"n": 1})));
+        let (port, path) = (served.port, served.path.clone());
+        let head = served.head();
+        let asked = threads.spawn(move || call_at(port, &path, &json!({"n": 1})));
         // One that does not wait for its reply.
         let mut gone = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let body = posted(&json!({"n": 2})).to_string();
-        write!(
-            gone,
-            "POST /virtual HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        )
-        .unwrap();
+        write!(gone, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         model.wait_for(2);
         drop(gone);
         served.signal();
@@ -286,8 +286,58 @@ fn every_switch_is_in_the_help() {
         "--log",
         "--order",
         "--save-all",
+        "--token-env",
+        "--no-token",
     ];
     for switch in switches {
         assert!(told.out.contains(switch), "{switch}");
     }
+}
+
+#[test]
+fn a_server_whose_answers_may_cost_something_answers_only_who_brings_its_token() {
+    let model = Scripted::start(echo);
+    let sandbox = sandbox("virtual-token", &model);
+    let body = posted(&json!({"n": 1})).to_string();
+    let chosen = "chosen-by-a-person-0123456789";
+    for (arguments, environment) in
+        [(&[][..], &[][..]), (&["--token-env", "VIRTUAL_TOKEN"], &[("VIRTUAL_TOKEN", chosen)])]
+    {
+        let served = Served::start_with(&sandbox, arguments, environment);
+        let (path, token) = served.path.split_once("?token=").expect("the address has a token");
+        assert_eq!((path, token == chosen), ("/virtual", !arguments.is_empty()));
+        let bare = head(served.port, "/virtual");
+        let wrong = format!("/virtual?token={}", "0".repeat(token.len()));
+        let cut = format!("/virtual?token={}", &token[1..]);
+        for refused in [
+            bare.clone(),
+            head(served.port, &wrong),
+            head(served.port, &cut),
+            format!("{bare}Authorization: Bearer {}\r\n", &token[1..]),
+            format!("{bare}Authorization: {token}\r\n"),
+            format!("{bare}toolbench_key: {token}\r\n"),
+        ] {
+            let (status, head, said) = served.send(&refused, &body);
+            assert!(
+                status == 401 && head.contains("connection: close") && said.contains("printed"),
+                "{refused}: {said}"
+            );
+            assert!(!said.contains(token));
+        }
+        assert_eq!(model.seen().len(), usize::from(!arguments.is_empty()), "nothing was bought");
+        assert_eq!(served.send(&served.head(), &body).0, 200, "in the address");
+        assert_eq!(served.send(&format!("{bare}Authorization: Bearer {token}\r\n"), &body).0, 200, "in a header");
+    }
+    assert_eq!(model.seen().len(), 1, "the others were hits");
+    let open = Served::start(&sandbox, &["--no-token"]);
+    assert_eq!((open.path.as_str(), open.send(&open.head(), &body).0), ("/virtual", 200));
+    let short =
+        sandbox.command(&["stabletoolbench", "serve", "--token-env", "SHORT"]).env("SHORT", "abc").output().unwrap();
+    assert_eq!(short.status.code(), Some(2));
+}
+
+#[test]
+fn a_server_that_only_has_a_cache_needs_no_token() {
+    let sandbox = Sandbox::with("virtual-free", &[]);
+    assert_eq!(Served::start(&sandbox, &[]).path, "/virtual");
 }

@@ -11,6 +11,7 @@ mod keyring;
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod keyring_bus;
 mod launching;
+mod reviewing;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "shared with the engine's tests, which use all of it")]
 mod scripted;

@@ -51,7 +51,7 @@ fn the_sample_opens_as_a_copy_with_the_same_times_and_the_installed_one_stays_as
     let folder = app.status().folder.unwrap();
     assert_eq!(Path::new(&folder.path), bench.state().join("demo").canonicalize().unwrap());
     assert!(folder.demo, "the copy is the demo");
-    assert!(app.folders(false).recent.is_empty(), "it is not among the recent folders");
+    assert!(app.folders(false, true).recent.is_empty(), "it is not among the recent folders");
     assert_eq!(rows(&app).len(), 1);
     fs::write(bench.state().join("demo/results/mine.yaml"), answered("Mine")).unwrap();
     assert_eq!(files(&bench.path("")), before);

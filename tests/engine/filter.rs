@@ -53,24 +53,82 @@ fn tokens_are_read_and_printed_in_one_form() {
 }
 
 #[test]
-fn what_is_not_understood_is_told_and_the_rest_applies() {
-    insta::assert_snapshot!(printed("modle:o* nudged:maybe turns:many state:eror,waiting size: system:promptql"), @r"
-    state:waiting system:promptql
-    modle:o* → There is no key “modle”. Write model:o*, or put the word in quotes to search for it as text.
-    nudged:maybe → Write nudged:yes or nudged:no.
+fn every_invalid_token_is_told_with_the_nearest_right_one() {
+    insta::assert_snapshot!(printed("modle:o* nudged:maybe turns:many state:eror,waiting size: system:promptql"), @r#"
+    :invalid
+    modle:o* → Unknown key "modle". Did you mean model:o*? To search for the text, put it in quotes.
+    nudged:maybe → Unknown nudged "maybe". Write nudged:yes or nudged:no.
     turns:many → “many” is no number. Write it like turns:>5.
-    state:eror,waiting → “eror” is no state. Write state:error.
+    state:eror,waiting → Unknown state "eror". Did you mean error?
     size: → Write a value after “size:”, without a space between: size:>1mb.
-    ");
-    insta::assert_snapshot!(misread("class:wrong_anser review:maybe"), @r"
-    “wrong_anser” is no class. Write class:wrong_answer.
-    “maybe” is no review. Write one of right, partly, wrong, yes, no.
-    ");
-    insta::assert_snapshot!(misread("stored:relevance=pss stored:=pass"), @r"
-    “pss” is nothing that came of an evaluator. Write one of pass, fail, open, error, none after “=”, or a number: stored:relevance<3.
+    "#);
+    insta::assert_snapshot!(misread("class:wrong_anser review:maybe review:none"), @r#"
+    Unknown class "wrong_anser". Did you mean wrong_answer?
+    Unknown review "maybe". Write one of right, partly, wrong, yes, no.
+    Unknown review "none". Did you mean no?
+    "#);
+    insta::assert_snapshot!(misread("stored:relevance=pss stored:relevance=x stored:=pass"), @r#"
+    Unknown result "pss". Did you mean pass?
+    Unknown result "x". Write one of pass, fail, open, error, none after “=”, or a number: stored:relevance<3.
     Write the name of an evaluator before what it said: stored:relevance=fail.
-    ");
-    insta::assert_snapshot!(misread("state:nonsense"), @"“nonsense” is no state. Write one of answered, no_answer, waiting, error, writing, damaged, other.");
+    "#);
+    insta::assert_snapshot!(misread("state:nonsense"), @r#"Unknown state "nonsense". Write one of answered, no_answer, waiting, error, writing, damaged, other."#);
+    insta::assert_snapshot!(misread("scor<0.5 -scorer:<0.5 state=error state!=error task<5 cost>much"), @r#"
+    Unknown key "scor". Did you mean score<0.5? To search for the text, put it in quotes.
+    “scorer” takes text, not a comparison. Did you mean score:<0.5? Else put the value in quotes.
+    “state” takes no comparison. Did you mean state:error? To search for the text, put it in quotes.
+    Unknown key "state!". Did you mean -state:error? To search for the text, put it in quotes.
+    “task” takes no comparison. Did you mean task:5? To search for the text, put it in quotes.
+    “>much” is no number. Write it like cost:>0.5.
+    "#);
+}
+
+#[test]
+fn a_filter_with_one_invalid_token_matches_no_run_and_no_slot() {
+    let rows = rows();
+    for typed in ["review:none", "-state:eror", "system:promptql modle:o*", "-score<x", "task:refund size:"] {
+        let (filter, misread) = Filter::parse(typed);
+        assert!(filter.invalid && !misread.is_empty(), "{typed}");
+        assert_eq!(passing(&rows, &filter), [0; 0], "{typed}");
+        assert!(!filter.asks_only_where(), "{typed}");
+    }
+}
+
+#[test]
+fn a_comparison_needs_no_colon_for_any_key_that_takes_a_number() {
+    for rule in KEYS.iter().filter(|rule| matches!(rule.takes, Takes::Number(_))) {
+        for sign in ["<", "<=", ">", ">=", "="] {
+            for negation in ["", "-", "!"] {
+                let (with, without) =
+                    (format!("{negation}{}:{sign}3", rule.name), format!("{negation}{}{sign}3", rule.name));
+                let (expected, none) = Filter::parse(&with);
+                assert_eq!((Filter::parse(&without), none), ((expected, vec![]), vec![]), "{without}");
+            }
+        }
+    }
+    assert_eq!(printed("-stored:relevance<=3 tokens<10k score>=50%"), "-stored:relevance<=3 tokens:<10000 score:>=0.5");
+}
+
+#[test]
+fn text_with_signs_that_names_no_key_stays_text() {
+    for typed in [
+        "a<b",
+        "x<=5",
+        "count<limit",
+        "i=>5",
+        "1<2",
+        "<div>",
+        "=>",
+        "a=b",
+        "http://x",
+        "12:30",
+        "\"score<0.5\"",
+        "\"state:eror\"",
+    ] {
+        let (filter, misread) = Filter::parse(typed);
+        assert_eq!(misread, vec![], "{typed}");
+        assert!(matches!(&filter.tokens[..], [Token { negated: false, ask: Ask::Text(_) }]), "{typed}: {filter}");
+    }
 }
 
 #[test]
@@ -78,19 +136,19 @@ fn a_key_that_is_nearly_right_is_named() {
     for (typed, near) in
         [("sytem:x", "system:x"), ("stat:error", "state:error"), ("tol:x", "tool:x"), ("tok:>5", "tokens:>5")]
     {
-        assert!(misread(typed).contains(&format!("Write {near}")), "{typed}: {}", misread(typed));
+        assert!(misread(typed).contains(&format!("Did you mean {near}?")), "{typed}: {}", misread(typed));
     }
 }
 
 #[test]
-fn a_filter_of_any_length_is_cut_to_a_sane_size() {
-    let (filter, misread) = Filter::parse(&"model:x ".repeat(5_000));
-    assert_eq!(filter.tokens.len(), 64);
-    assert!(!misread.is_empty());
-    let (filter, _) = Filter::parse(&format!("model:{}", "x,".repeat(5_000)));
-    assert!(matches!(&filter.tokens[0].ask, Ask::Value(_, wanted) if wanted.len() == 64));
-    let (filter, misread) = Filter::parse(&"x".repeat(2_000));
-    assert_eq!((filter.tokens.len(), misread.len()), (0, 1));
+fn a_filter_of_more_than_a_sane_size_is_invalid() {
+    assert!(!Filter::parse(&"model:x ".repeat(64)).0.invalid);
+    for typed in
+        ["model:x ".repeat(65), format!("model:{}", "x,".repeat(65)), "x".repeat(2_000), "model:x ".repeat(5_000)]
+    {
+        let (filter, misread) = Filter::parse(&typed);
+        assert!(filter.invalid && filter.tokens.is_empty() && !misread.is_empty(), "{} letters", typed.len());
+    }
 }
 
 const ROWS: &str = r#"
@@ -188,6 +246,11 @@ fn each_token_lets_the_right_runs_pass() {
         ("scorer:fields", vec![1, 5]),
         ("scorer:\"text: f1\" scoring:error", vec![2]),
         ("nonsense:here \"any text\" task:ticket", vec![5]),
+        ("score<0.5", vec![1]),
+        ("-score<0.5", vec![2, 3, 5]),
+        ("turns>5 cost=0", vec![5]),
+        ("review:none", vec![]),
+        ("-review:none", vec![]),
     ] {
         assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
     }
@@ -210,6 +273,22 @@ fn what_is_stored_is_asked_for_by_its_evaluator_and_what_came_of_it() {
     ] {
         assert_eq!(passing(&rows, &Filter::parse(typed).0), expected, "{typed}");
     }
+}
+
+/// A token for every key and, where a key takes a closed set of words, for every word.
+fn closed_tokens() -> Vec<String> {
+    let tokens = KEYS.iter().flat_map(|rule| {
+        let words: Vec<&str> = match rule.takes {
+            Takes::State => STATES.iter().map(|(_, name)| *name).collect(),
+            Takes::Word(words) => words.to_vec(),
+            Takes::Flag => vec!["yes", "no"],
+            _ => vec![],
+        };
+        let name = rule.name;
+        let numbers = matches!(rule.takes, Takes::Number(_)).then(|| format!("{name}<5"));
+        words.into_iter().map(move |word| format!("{name}:{word}")).chain(numbers).chain([rule.example.to_owned()])
+    });
+    tokens.collect()
 }
 
 fn any_wanted(key: Key) -> BoxedStrategy<Wanted> {
@@ -253,15 +332,45 @@ fn any_token() -> impl Strategy<Value = Token> {
 proptest! {
     #[test]
     fn reading_never_fails_and_what_is_printed_reads_back(typed in "\\PC{0,60}|[a-z:,*\"\\\\ !<>=0-9-]{0,60}") {
-        let (filter, _) = Filter::parse(&typed);
+        let (filter, misread) = Filter::parse(&typed);
+        prop_assert_eq!(filter.invalid, !misread.is_empty());
+        if filter.invalid {
+            prop_assert!(passing(&rows(), &filter).is_empty());
+            prop_assert!(misread.iter().all(|note| !note.message.is_empty()));
+            return Ok(());
+        }
         let (again, misread) = Filter::parse(&filter.to_string());
         prop_assert_eq!(&again, &filter, "{}", filter);
         prop_assert_eq!(misread, vec![]);
     }
 
     #[test]
+    fn one_wrong_letter_in_a_key_or_a_word_is_never_silently_everything(
+        (typed, at) in prop::sample::select(closed_tokens()).prop_flat_map(|typed| {
+            let letters = typed.chars().count();
+            (Just(typed), 0..letters)
+        }),
+        edit in prop_oneof![
+            "[a-z0-9]".prop_map(|letter| (0, letter)),
+            "[a-z0-9]".prop_map(|letter| (1, letter)),
+            Just((1, String::new())),
+        ],
+        negated in any::<bool>(),
+    ) {
+        let mut letters: Vec<String> = typed.chars().map(String::from).collect();
+        prop_assume!(letters[at].chars().all(char::is_alphabetic));
+        letters.splice(at..at + edit.0, [edit.1]);
+        let typed = format!("{}{}", if negated { "-" } else { "" }, letters.concat());
+        let (filter, misread) = Filter::parse(&typed);
+        // Either it is told, or it asks for exactly what is written: another key or word.
+        let asks = matches!(&filter.tokens[..], [Token { ask: Ask::Value(..), .. }]);
+        prop_assert!(!misread.is_empty() || asks, "{typed} reads as {filter}");
+        prop_assert_eq!(filter.invalid, !misread.is_empty());
+    }
+
+    #[test]
     fn every_filter_prints_as_text_that_reads_back(tokens in prop::collection::vec(any_token(), 0..5)) {
-        let filter = Filter { tokens };
+        let filter = Filter { tokens, invalid: false };
         let (again, misread) = Filter::parse(&filter.to_string());
         prop_assert_eq!(again, filter);
         prop_assert_eq!(misread, vec![]);
@@ -271,7 +380,7 @@ proptest! {
     fn a_token_and_its_negation_share_no_run_and_leave_none_out(token in any_token()) {
         prop_assume!(!matches!(&token.ask, Ask::Text(_) | Ask::Value(Key::State, _)));
         let rows = rows();
-        let pass = |negated| passing(&rows, &Filter { tokens: vec![Token { negated, ask: token.ask.clone() }] });
+        let pass = |negated| passing(&rows, &Filter { tokens: vec![Token { negated, ask: token.ask.clone() }], invalid: false });
         let mut both = [pass(true), pass(false)].concat();
         both.sort_unstable();
         prop_assert_eq!(both, vec![1, 2, 3, 5]);
@@ -282,8 +391,8 @@ proptest! {
         let asks_for_others = |token: &Token| matches!(&token.ask, Ask::Value(Key::State, _));
         prop_assume!(!tokens.iter().any(asks_for_others));
         let rows = rows();
-        let all = passing(&rows, &Filter { tokens: tokens.clone() });
-        let fewer = passing(&rows, &Filter { tokens: tokens[1..].to_vec() });
+        let all = passing(&rows, &Filter { tokens: tokens.clone(), invalid: false });
+        let fewer = passing(&rows, &Filter { tokens: tokens[1..].to_vec(), invalid: false });
         prop_assert!(all.iter().all(|id| fewer.contains(id)));
     }
 }

@@ -12,10 +12,10 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
         app.open(&bench.path(name)).unwrap();
     }
     let names = |app: &touchstone_engine::app::App| -> Vec<String> {
-        app.folders(false).recent.into_iter().map(|folder| folder.name).collect()
+        app.folders(false, true).recent.into_iter().map(|folder| folder.name).collect()
     };
     assert_eq!(names(&app), ["one", "two"]);
-    let two = app.folders(false).recent.remove(1);
+    let two = app.folders(false, true).recent.remove(1);
     drop(app);
     let app = bench.another_app();
     app.open_recent(&two.id).unwrap();
@@ -24,7 +24,7 @@ fn recent_folders_are_listed_newest_first_and_opened_by_id() {
     assert_eq!(names(&app), ["one"]);
     assert_eq!(app.open_recent(&two.id).unwrap_err().code, Code::NotFound);
     fs::remove_dir_all(bench.path("one")).unwrap();
-    assert!(!app.folders(false).recent[0].present);
+    assert!(!app.folders(false, true).recent[0].present);
 }
 
 #[test]

@@ -94,6 +94,9 @@ fn a_budget_is_refused_where_no_price_is_known_and_told_where_only_the_file_has_
     }
     let told = |plan: Option<String>| plan.is_some_and(|why| why.contains("`local` has no known price"));
     assert!(told(app.plan_judging(&judging).unwrap().unbound) && told(app.plan_launch(&launch).unwrap().unbound));
+    // Without a budget the plan names no sum either, and says why.
+    let plan = app.plan_launch(&LaunchRequest { max_cost: None, ..launch.clone() }).unwrap();
+    assert!(plan.estimate.cost.is_none() && told(plan.unpriced), "{:?}", plan.estimate);
     assert_eq!(app.plan_judging(&request(1)).unwrap().unbound, None);
     assert_eq!(server.seen().len(), 0);
     // Nobody asked for it now: it is told, and goes on; also for a page that sends what the file says.

@@ -238,7 +238,7 @@ fn nothing_is_made_of_gone_on_with_or_expected_because_of_runs_of_others() {
     assert!(plan.owed.is_empty() && whys.iter().all(|why| why.contains("never written to")), "{whys:?}");
     for refused in [
         bench.app().fork_run(&id, 0, None).map(drop).unwrap_err(),
-        bench.app().nudge_run(&id, "Go on.").map(drop).unwrap_err(),
+        bench.app().nudge_run(&id, "Go on.", false).map(drop).unwrap_err(),
     ] {
         assert!(refused.to_string().contains("never written to"), "{refused}");
     }

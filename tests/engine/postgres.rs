@@ -111,9 +111,23 @@ pub(crate) struct Database {
     pub(crate) port: u16,
 }
 
+/// What an owner does before a role reads only: functions whose effects a rollback does not undo are taken from everyone.
+const REVOKED: &str = "
+    DO $$ DECLARE f regprocedure; BEGIN
+      FOR f IN SELECT oid FROM pg_proc WHERE proname IN ('pg_logical_emit_message', 'pg_terminate_backend', 'pg_cancel_backend')
+      LOOP EXECUTE 'REVOKE EXECUTE ON ROUTINE ' || f || ' FROM PUBLIC'; END LOOP;
+    END $$";
+
 impl Database {
     /// A new database with a table that `ro` reads and `rw` writes.
     pub(crate) async fn new() -> Self {
+        let database = Self::as_installed().await;
+        database.as_role("postgres").await.batch_execute(REVOKED).await.unwrap();
+        database
+    }
+
+    /// The same, with the functions that every database gives to everyone.
+    pub(crate) async fn as_installed() -> Self {
         let server = server();
         let name = format!("t{}", DATABASES.fetch_add(1, Ordering::Relaxed));
         let admin = server.admin_of("postgres").await.unwrap();

@@ -35,7 +35,8 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
             }
             "input_dir" | "output_dir" | "name" => {
                 let read = workspace::read(&text);
-                assert!(read.is_ok(), "{:?}\n{text}", read.err());
+                let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
+                assert_eq!(read.faults, [], "{text}");
                 workspaces += 1;
             }
             _ => {

@@ -10,6 +10,7 @@ mod lost;
 mod nudged;
 mod on_disk;
 mod owed;
+mod planned;
 mod promptql;
 mod searching;
 mod secrets;

@@ -410,3 +410,34 @@ fn the_tool_is_offered_with_one_parameter() {
     {"type":"object","properties":{"sql":{"type":"string","description":"One SQLite query."}},"required":["sql"],"additionalProperties":false}
     "#);
 }
+
+#[test]
+fn a_view_that_may_not_be_asked_is_left_out_with_the_reason_and_hides_nothing_else() {
+    for forbidden in [
+        "SELECT load_extension('/tmp/x.so')",
+        "SELECT * FROM pragma_database_list",
+        "SELECT name FROM pragma_table_info('sales')",
+        "SELECT * FROM gone",
+        "SELECT no_such_function(1)",
+    ] {
+        let ground = Ground::new();
+        let write = Connection::open(ground.path("sales.db")).unwrap();
+        write
+            .execute_batch(&format!("CREATE TABLE gone (x); CREATE VIEW forbidden AS {forbidden}; DROP TABLE gone"))
+            .unwrap();
+        drop(write);
+        let tool = ground.tool();
+        runtime().block_on(tool.check()).unwrap_or_else(|why| panic!("{forbidden}: {why}"));
+        let schema = runtime().block_on(tool.schema()).unwrap_or_else(|why| panic!("{forbidden}: {why}"));
+        assert!(
+            schema.contains("CREATE TABLE sales") && schema.contains("CREATE VIEW totals"),
+            "{forbidden}: {schema}"
+        );
+        assert!(
+            schema.contains("VIEW forbidden") && schema.contains("Cannot be asked here: "),
+            "{forbidden}: {schema}"
+        );
+        assert_eq!(said(&tool, "SELECT count(*) AS n FROM sales"), r#"[{"n":3}]"#, "{forbidden}");
+        assert!(said(&tool, "SELECT * FROM forbidden").starts_with("error: "), "{forbidden}");
+    }
+}

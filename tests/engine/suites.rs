@@ -1,5 +1,6 @@
 //! Rules for what suites say about runs: names of variations, expected tool calls, and what is wrong with a suite.
 use crate::bench::{Bench, answered, wait_until};
+use touchstone_engine::results::limits::Held;
 use touchstone_engine::rows::ProblemKind;
 
 const RUN: &str = "results/plans-tool_calling-claude-variation0.yaml";
@@ -135,4 +136,128 @@ fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
     assert_eq!(problems.len(), 1, "{problems:?}");
     assert_eq!((problems[0].kind, problems[0].file.as_str()), (ProblemKind::SuiteError, "tasks/huge.yaml"));
     assert!(problems[0].message.contains("could not be read"), "{}", problems[0].message);
+}
+
+#[test]
+fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room() {
+    let many = |count: usize| {
+        let variations: String = (0..count).map(|n| format!("- parameters: {{ what: p{n} }}\n")).collect();
+        format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
+    };
+    let bench = Bench::new()
+        .limit(|limits| limits.suites = Held { variations: 100, values: 10_000, bytes: 1 << 20 })
+        .file("tasks/a.yaml", many(60))
+        .file("tasks/b.yaml", many(60))
+        .file("tasks/c.yaml", many(40))
+        .open();
+    let left_out = || {
+        let problems = bench.problems().into_iter().filter(|problem| problem.kind == ProblemKind::SuiteError);
+        problems.map(|problem| (problem.file, problem.message)).collect::<Vec<_>>()
+    };
+    let [(file, message)] = left_out().try_into().unwrap();
+    assert_eq!(file, "tasks/b.yaml");
+    assert!(message.contains("left out") && message.contains("100 variations"), "{message}");
+    assert_eq!(bench.status().counts.tasks, 2);
+    bench.remove("tasks/a.yaml");
+    wait_until("there is room for it", || (left_out().is_empty() && bench.status().counts.tasks == 2).then_some(()));
+    // A suite that grows beyond what is left is the one that is left out.
+    bench.put("tasks/c.yaml", many(41));
+    wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
+    for (what, most) in [
+        ("values", Held { variations: 1_000, values: 150, bytes: 1 << 20 }),
+        ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
+    ] {
+        let bench = Bench::new()
+            .limit(|limits| limits.suites = most)
+            .file("tasks/a.yaml", many(60))
+            .file("tasks/b.yaml", many(60))
+            .open();
+        assert_eq!((bench.problems().len(), bench.status().counts.tasks), (1, 1), "{what}: {:?}", bench.problems());
+    }
+}
+
+#[test]
+fn a_misspelt_key_of_the_workspace_file_is_a_problem_until_it_is_corrected_and_the_folder_opens_all_the_same() {
+    let file =
+        |key: &str| format!("input_dir: tasks\noutput_dir: results\nmodels:\n  a: {{ {key}: x, provider: openai }}\n");
+    let bench = Bench::new()
+        .file("touchstone.yaml", file("modle"))
+        .file("tasks/plans.yaml", suite("query_plans"))
+        .answered("results/plans-tool_calling-a-variation0.yaml", "Three")
+        .open();
+    assert_eq!(bench.rows()[0].model.as_deref(), Some("a"), "names of models are known all the same");
+    let problem = bench.problems().remove(0);
+    assert_eq!(
+        (problem.kind, problem.file.as_str(), problem.line),
+        (ProblemKind::SuiteError, "touchstone.yaml", Some(4))
+    );
+    assert_eq!(problem.told(), "touchstone.yaml, line 4: `modle` is not a key of `models.a`. Did you mean `model`?");
+    assert_eq!(bench.status().counts.suite_problems, 1);
+    bench.put("touchstone.yaml", file("model"));
+    assert_eq!((bench.problems(), bench.status().counts.suite_problems), (Vec::new(), 0));
+}
+
+#[test]
+fn a_scorer_that_does_not_exist_is_an_error_and_no_other_takes_its_place() {
+    let bench = Bench::new()
+        .file("tasks/plans.yaml", suite("query_plans") + "  expected_output: 3\nscorers: [exakt]\n")
+        .answered("results/plans-tool_calling-claude-variation1.yaml", "3")
+        .open();
+    let problem = bench.problems().remove(0);
+    assert_eq!((problem.kind, problem.line), (ProblemKind::SuiteError, Some(8)), "{problem:?}");
+    assert!(problem.message.contains("`exakt` is not a scorer") && problem.message.contains("`exact`"), "{problem:?}");
+    let row = bench.row("plans-tool_calling-claude-variation1.yaml").unwrap();
+    assert_eq!(bench.app().run_scores(&row.id).unwrap().scores.len(), 0);
+    let shown = bench.app().read_task("plans").unwrap().problems;
+    assert_eq!(shown, [problem]);
+}
+
+#[test]
+fn an_expected_tool_that_no_tool_set_has_is_a_warning_unless_only_the_tools_know_their_names() {
+    let workspace = |more: &str| {
+        format!(
+            "input_dir: tasks\noutput_dir: results\ntools:\n  query_plans: {{ kind: sql, database: 'sqlite:a.db' }}\n{more}"
+        )
+    };
+    let warned = |more: &str| {
+        let bench = Bench::new()
+            .file("touchstone.yaml", workspace(more))
+            .file("tasks/plans.yaml", suite("query_plans, query_plan, execute_python_program"))
+            .open();
+        bench.problems().iter().map(touchstone_engine::rows::Problem::told).collect::<Vec<_>>()
+    };
+    let expected = "tasks/plans.yaml, line 2: `query_plan` is not a tool of touchstone.yaml, so no run can call it. Did you mean `query_plans`?";
+    assert_eq!(warned(""), [expected]);
+    assert_eq!(warned("  some: { kind: mcp, command: [x], tools: [a] }\n"), [expected]);
+    assert_eq!(warned("  some: { kind: mcp, command: [x], prefix: query_, tools: [plan] }\n"), Vec::<String>::new());
+    assert_eq!(warned("  some: { kind: mcp, command: [x] }\n"), Vec::<String>::new());
+}
+
+#[test]
+fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_with_the_reason() {
+    let bench = Bench::new()
+        .file("queries/plans/plans.yaml", suite("query_plans"))
+        .file("queries/plans/prompt.txt", "notes beside a task")
+        .file("queries/plans/correct_answer.json", "{}")
+        .file("queries/somebody/1/prompt.txt", "Which plans are there?")
+        .file("queries/somebody/1/answer_correct.json", "{\"plans\": [1]}")
+        .file("queries/somebody/2/correct_answer.json", "{\"plans\": [1]}")
+        .file("queries/somebody/3.json", "[{\"question\": \"Which?\", \"answer\": 1}]")
+        .file("queries/somebody/data.json", "{\"plans\": [1]}")
+        .file("results/plans-tool_calling-claude-variation0.yaml", "conversation: []\n")
+        .open();
+    let named = || -> Vec<String> {
+        let mut named: Vec<String> = bench
+            .problems()
+            .into_iter()
+            .filter(|problem| problem.kind == ProblemKind::SuiteWarning && problem.message.contains("is not read"))
+            .map(|problem| problem.file)
+            .collect();
+        named.sort();
+        named
+    };
+    assert_eq!(named(), ["queries/somebody/1/prompt.txt", "queries/somebody/2", "queries/somebody/3.json"]);
+    assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (1, 3));
+    bench.remove("queries/somebody/1/prompt.txt");
+    wait_until("it is named no more", || (named().len() == 2).then_some(()));
 }

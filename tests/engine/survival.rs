@@ -4,7 +4,7 @@ use fs_err as fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use touchstone_engine::app::App;
-use touchstone_engine::rows::{RunRow, Span};
+use touchstone_engine::rows::{Phase, RunRow, Span};
 
 type Harm = fn(&PathBuf);
 
@@ -209,4 +209,237 @@ fn a_cache_that_is_deleted_while_it_is_in_use_is_made_anew_with_the_same_content
         (rows.len() == before.len() + 1 && before.iter().all(|row| rows.contains(row))).then_some(())
     });
     assert!(!find_in(&bench.cache(), "index.db").is_empty(), "there is an index on disk again");
+}
+
+/// Every file of the index that is in use.
+fn index_files(bench: &Bench) -> Vec<PathBuf> {
+    let build = database(bench).parent().unwrap().to_owned();
+    fs::read_dir(build).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+#[test]
+fn text_that_changed_behind_our_back_is_never_searched() {
+    let mut bench = bench();
+    for open in [false, true] {
+        for at in [20, 300, 600, 1_200] {
+            let text = |bench: &Bench| database(bench).with_file_name("text-1.blob");
+            if !open {
+                bench = bench.close();
+            }
+            let path = text(&bench);
+            let byte = fs::read(&path).unwrap()[at];
+            overwrite(&path, at.try_into().unwrap(), &[byte ^ 0x15]);
+            if !open {
+                bench = bench.open();
+            }
+            // What is searched while it is made anew is wrong about nothing: it fails, or it finds what is there.
+            wait_until("the text is searched again", || {
+                let status = bench.status();
+                let found = crate::bench::try_hits(bench.app(), "zebra").ok()?;
+                let is_whole = found.len() == 40;
+                let now = bench.status();
+                assert!(
+                    is_whole || status.phase != Phase::Ready || now != status,
+                    "{} of 40 while it said that it was ready",
+                    found.len()
+                );
+                (is_whole && now.phase == Phase::Ready).then_some(())
+            });
+            bench.wait_words();
+            assert_eq!((bench.hits("zebra").len(), bench.hits("word7").len()), (40, 1), "byte {at}");
+        }
+    }
+}
+
+#[test]
+fn a_folder_in_the_place_of_any_file_of_the_index_is_moved_aside() {
+    let mut bench = bench();
+    let before = bench.rows();
+    for name in ["index.db", "index.db-wal", "index.db-shm", "text-1.blob", "seal"] {
+        bench = bench.close();
+        let path = database(&bench).with_file_name(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.join("full")).unwrap();
+        fs::write(path.join("full/of"), "things").unwrap();
+        bench = bench.open();
+        wait_until("it is the same again", || (bench.rows() == before).then_some(()));
+        assert_same(&bench, &before, name);
+    }
+    for name in ["lock", "folder.txt", "aside"] {
+        bench = bench.close();
+        let path = database(&bench).parent().unwrap().with_file_name(name);
+        let _ = fs::remove_file(&path);
+        fs::create_dir_all(path.join("full")).unwrap();
+        bench = bench.open();
+        assert_same(&bench, &before, name);
+    }
+}
+
+#[test]
+fn whatever_is_done_to_the_cache_while_it_is_in_use_no_answer_is_wrong() {
+    let bench = bench();
+    let mut count = bench.rows().len();
+    let harm: [(&str, &dyn Fn(&Bench)); 5] = [
+        ("the whole cache goes", &|bench| fs::remove_dir_all(bench.cache()).unwrap()),
+        ("the build goes", &|bench| fs::remove_dir_all(database(bench).parent().unwrap()).unwrap()),
+        ("the log goes", &|bench| fs::remove_file(database(bench).with_file_name("index.db-wal")).unwrap()),
+        ("the database is another", &|bench| {
+            let path = database(bench);
+            fs::remove_file(&path).unwrap();
+            fs::create_dir(&path).unwrap();
+        }),
+        ("the text is gone", &|bench| {
+            index_files(bench).iter().filter(|path| path.extension().is_some_and(|end| end == "blob")).for_each(
+                |path| {
+                    fs::remove_file(path).unwrap();
+                },
+            );
+        }),
+    ];
+    for (what, harm) in harm {
+        harm(&bench);
+        count += 1;
+        bench.put(&format!("results/more{count}.yaml"), answered("One zebra more"));
+        let is_whole = |found: Option<usize>, expected: usize| {
+            let status = bench.status();
+            found.filter(|found| *found == expected && status.phase == Phase::Ready).map(|_| ())
+        };
+        wait_until(&format!("{what}: the list is whole"), || {
+            is_whole(try_rows(bench.app()).ok().map(|rows| rows.len()), count)
+        });
+        wait_until(&format!("{what}: the text is whole"), || {
+            let found = crate::bench::try_hits(bench.app(), "zebra").ok()?.len();
+            is_whole(Some(found), count - 1)
+        });
+        bench.wait_words();
+    }
+}
+
+#[test]
+fn any_damage_to_any_file_of_a_closed_index_ends_in_the_answers_of_a_new_one() {
+    let mut bench = bench();
+    let before = bench.rows();
+    // A sequence that looks like chance and is the same each time.
+    let mut state = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below.max(1)
+    };
+    for turn in 0..24 {
+        bench = bench.close();
+        let mut files = index_files(&bench);
+        files.sort();
+        let file = files[usize::try_from(next(files.len() as u64)).unwrap()].clone();
+        let len = fs::metadata(&file).unwrap().len();
+        let what = match next(5) {
+            0 if len > 0 => {
+                let at = next(len);
+                let byte = fs::read(&file).unwrap()[usize::try_from(at).unwrap()];
+                overwrite(&file, at, &[byte ^ u8::try_from(1 + next(255)).unwrap()]);
+                "a byte"
+            }
+            1 => {
+                fs::File::options().write(true).open(&file).unwrap().set_len(next(len + 1)).unwrap();
+                "its end"
+            }
+            2 => {
+                fs::remove_file(&file).unwrap();
+                fs::create_dir(&file).unwrap();
+                "a folder"
+            }
+            3 => {
+                fs::set_permissions(&file, std::fs::Permissions::from_mode(0o000)).unwrap();
+                "rights"
+            }
+            _ => {
+                fs::remove_file(&file).unwrap();
+                "all of it"
+            }
+        };
+        bench = bench.open();
+        wait_until("it is the same again", || (try_rows(bench.app()).ok()? == before).then_some(()));
+        let whole = || crate::bench::try_hits(bench.app(), "zebra").ok().filter(|found| found.len() == 40);
+        wait_until("its text is the same again", || whole().map(|_| ()));
+        assert_same(&bench, &before, &format!("turn {turn}: {what} of {}", file.display()));
+    }
+}
+
+#[test]
+fn only_the_person_can_read_what_the_program_keeps() {
+    let bench = bench();
+    let look = |dir: PathBuf| {
+        let mut dirs = vec![dir];
+        while let Some(dir) = dirs.pop() {
+            assert_eq!(fs::metadata(&dir).unwrap().permissions().mode() & 0o077, 0, "{}", dir.display());
+            for entry in fs::read_dir(&dir).unwrap() {
+                let path = entry.unwrap().path();
+                let meta = fs::symlink_metadata(&path).unwrap();
+                if meta.is_dir() {
+                    dirs.push(path);
+                } else {
+                    assert_eq!(meta.permissions().mode() & 0o777, 0o600, "{}", path.display());
+                }
+            }
+        }
+    };
+    look(bench.cache());
+    look(bench.state());
+    let bench = bench.close();
+    look(bench.cache());
+}
+
+#[test]
+fn of_indexes_that_are_not_used_any_more_one_copy_is_left_at_most() {
+    let mut bench = bench();
+    let before = bench.rows();
+    for _ in 0..3 {
+        bench = bench.close();
+        fs::write(database(&bench), b"no database").unwrap();
+        bench = bench.open();
+        wait_until("it is the same again", || (bench.rows() == before).then_some(()));
+    }
+    bench = bench.close();
+    let home = database(&bench).parent().unwrap().parent().unwrap().to_owned();
+    // What a killed process or an older version left.
+    fs::create_dir(home.join("build-1")).unwrap();
+    let bench = bench.open();
+    let mut names: Vec<String> =
+        fs::read_dir(&home).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert_eq!(names.iter().filter(|name| name.starts_with("build-")).count(), 1, "{names:?}");
+    assert_eq!(names.iter().filter(|name| *name == "aside").count(), 1, "{names:?}");
+    assert!(bench.app().old_indexes().files > 0);
+    assert!(bench.app().clear_old_indexes().unwrap().files > 0);
+    assert_eq!(bench.app().old_indexes().files, 0);
+    assert_same(&bench, &before, "cleared");
+}
+
+#[test]
+fn what_was_replaced_stays_until_the_person_has_it_deleted() {
+    let bench = Bench::new()
+        .answered("results/a.yaml", "Fine")
+        .file("results/.touchstone/replaced/a.yaml", "paid for")
+        .file("results/.touchstone/replaced/d/b.jsonl", "paid for, too")
+        .open();
+    let found = bench.app().replaced().unwrap();
+    assert_eq!((found.files, found.bytes), (2, 21));
+    let told = |bench: &Bench| {
+        let checks = bench.app().doctor(false);
+        checks.into_iter().find(|check| check.name == "Replaced results").unwrap().detail
+    };
+    assert!(told(&bench).contains("2 files, 21 B"), "{}", told(&bench));
+    let bench = bench.reopen();
+    assert_eq!(bench.app().replaced().unwrap().files, 2);
+    assert_eq!(bench.app().clear_replaced().unwrap().files, 2);
+    assert_eq!(bench.app().replaced().unwrap().files, 0);
+    assert_eq!(bench.rows().len(), 1);
+    // A link is nothing of ours to clear.
+    let elsewhere = bench.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("mine"), "mine").unwrap();
+    std::os::unix::fs::symlink(&elsewhere, bench.path("results/.touchstone/replaced")).unwrap();
+    let _ = bench.app().clear_replaced();
+    assert!(elsewhere.join("mine").exists());
 }

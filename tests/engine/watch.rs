@@ -158,6 +158,8 @@ fn an_output_directory_that_goes_away_keeps_its_rows_and_is_read_again_when_it_i
         Bench::new().answered("results/a.yaml", "A").limit(|limits| limits.poll = Duration::from_millis(50)).open();
     fs::rename(bench.path("results"), bench.path("away")).unwrap();
     wait_until("the frame says so", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+    let Phase::Failed { reason, .. } = bench.status().phase else { panic!("all is well") };
+    assert!(reason.starts_with("Folder not found: "), "{reason}");
     assert_eq!(bench.rows().len(), 1);
     fs::write(bench.path("away/b.yaml"), answered("B")).unwrap();
     fs::rename(bench.path("away"), bench.path("results")).unwrap();
@@ -189,4 +191,66 @@ fn an_output_directory_that_is_removed_and_made_again_is_followed_again() {
         bench.put(&format!("results/r{n}.yaml"), answered("More"));
         wait_until("the next shows", || bench.row(&format!("r{n}.yaml")));
     }
+}
+
+#[test]
+fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_a_word_from_the_system() {
+    const SUITE: &str = "tool_calling_prompt: How many {what}?\nvariations:\n- what: plans\n";
+    type Act = fn(&Bench);
+    let file_instead: Act = |bench| {
+        fs::rename(bench.path("w"), bench.path("away")).unwrap();
+        fs::write(bench.path("w"), "a file").unwrap();
+    };
+    let back_from_file: Act = |bench| {
+        fs::remove_file(bench.path("w")).unwrap();
+        fs::rename(bench.path("away"), bench.path("w")).unwrap();
+    };
+    let rename_whole: Act = |bench| fs::rename(bench.path("w"), bench.path("away")).unwrap();
+    let back: Act = |bench| fs::rename(bench.path("away"), bench.path("w")).unwrap();
+    let rename_suites: Act = |bench| fs::rename(bench.path("w/tasks"), bench.path("away")).unwrap();
+    let suites_back: Act = |bench| fs::rename(bench.path("away"), bench.path("w/tasks")).unwrap();
+    let rename_results: Act = |bench| fs::rename(bench.path("w/results"), bench.path("away")).unwrap();
+    let results_back: Act = |bench| fs::rename(bench.path("away"), bench.path("w/results")).unwrap();
+    for (what, leave, come_back, names) in [
+        ("renamed", rename_whole, back, &["w/results", "w/tasks"][..]),
+        ("replaced by a file", file_instead, back_from_file, &["w/results", "w/tasks"]),
+        ("suites renamed", rename_suites, suites_back, &["w/tasks"]),
+        ("results renamed", rename_results, results_back, &["w/results"]),
+    ] {
+        let bench = Bench::new().file("w/tasks/a.yaml", SUITE).answered("w/results/a.yaml", "A");
+        // No regular list helps.
+        let bench =
+            bench.limit(|limits| (limits.rescan, limits.poll) = (Duration::from_hours(1), Duration::from_hours(1)));
+        let app = bench.another_app();
+        app.open(&bench.path("w")).unwrap();
+        wait_until("it is read", || (app.status().phase == Phase::Ready).then_some(()));
+        let counts = app.status().counts;
+        assert_eq!((counts.runs, counts.tasks), (1, 1));
+        leave(&bench);
+        let reason = wait_until(what, || match app.status().phase {
+            Phase::Failed { reason, .. } => Some(reason),
+            _ => None,
+        });
+        assert!(reason.starts_with("Folder not found: "), "{what}: {reason}");
+        for name in names {
+            assert!(reason.contains(&*bench.path(name).to_string_lossy()), "{what}: {reason}");
+        }
+        assert_eq!(app.status().counts, counts, "{what}");
+        assert!(app.wait_ready(Duration::from_secs(9)).is_err(), "{what}");
+        come_back(&bench);
+        wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
+        assert_eq!(app.status().counts, counts, "{what}");
+    }
+}
+
+#[test]
+fn what_was_read_of_a_file_is_kept_when_its_folder_went_away_before_it_was_looked_at() {
+    let bench = Bench::new().answered("results/d/a.yaml", "A").answered("results/b.yaml", "B");
+    let bench = bench.limit(|limits| limits.watch = false).open();
+    fs::rename(bench.path("results"), bench.path("away")).unwrap();
+    // A review of a run is a look at a place in the folder, not at all of it.
+    let id = bench.rows()[0].id.clone();
+    let _ = bench.app().review_run(&id, None);
+    wait_until("it is told", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+    assert_eq!(bench.rows().len(), 2);
 }

@@ -97,7 +97,7 @@ describe("the start screen", () => {
       { id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true },
       { id: "b", name: "gone", path: "/x/gone", opened_ms: 0, present: false },
     ];
-    fixture.replies.folders = () => ({ recent, demo: false, can_pick: true });
+    fixture.replies.folders = () => ({ recent, demo: false, can_pick: true, can_open: true });
     await open(fixture, "#/start");
     await until(() => text().includes("not there any more"));
     expect(button("gone")?.disabled).toBe(true);
@@ -106,6 +106,15 @@ describe("the start screen", () => {
     button("kept")?.click();
     await until(() => fixture.calls.some((call) => call.name === "open_recent"));
     expect(fixture.calls.filter((call) => ["forget_recent", "open_recent"].includes(call.name)).map((call) => call.args)).toEqual([{ id: "b" }, { id: "a" }]);
+  });
+  it("offers nothing to open or to forget on a page that only looks", async () => {
+    const fixture = new Fixture([], status({ folder: null }));
+    const recent = [{ id: "a", name: "kept", path: "/x/kept", opened_ms: 0, present: true }];
+    fixture.replies.folders = () => ({ recent, demo: true, can_pick: false, can_open: false });
+    await open(fixture, "#/start");
+    await until(() => text().includes("touchstone serve FOLDER"));
+    expect(find("open-demo")).toBeNull();
+    expect(text()).not.toContain("kept");
   });
   it("says what failed beside the choices", async () => {
     const fixture = new Fixture([], status({ folder: null }), "window");
@@ -203,14 +212,18 @@ describe("the runs", () => {
     await until(() => rows().length > 10);
     press("f", { ctrlKey: true });
     expect(document.activeElement).toBe(find("filter"));
-    type("state:error bad:x");
-    await until(() => rows().every((row) => row.textContent.includes("Error")) && text().includes("is not a key"));
+    type("state:error");
+    await until(() => rows().length > 0 && rows().every((row) => row.textContent.includes("Error")));
     expect(find("total")?.textContent).toMatch(/^\d+ runs pass the filter/);
     expect(document.querySelector(".drawn .chip")?.textContent).toBe("state:error");
+    type("state:error bad:x");
+    await until(() => text().includes("is not a key") && text().includes("Invalid filter"));
+    expect([rows().length, text().includes("No matching runs"), find("filter")?.getAttribute("aria-invalid")]).toEqual([0, false, "true"]);
     type("bad:x state:error bad:x");
     await until(() => document.querySelectorAll(".misread li").length === 2);
     type("nothing-is-called-so");
-    await until(() => text().includes("No run passes this filter"));
+    await until(() => text().includes("No matching runs"));
+    expect(text()).not.toContain("Invalid filter");
     expect([...document.querySelectorAll("h1")].map((heading) => heading.textContent)).toEqual(["Runs"]);
     button("Clear the filter")?.click();
     await until(() => rows().length > 10 && (find("filter") as HTMLInputElement).value === "");
@@ -223,6 +236,14 @@ describe("the runs", () => {
     press("Tab");
     await until(() => document.querySelectorAll("#filter-options [role=option]").length === 3);
     press("ArrowDown");
+    press("Enter");
+    await until(() => location.hash === "#/runs?q=model%3Aclaude+");
+  });
+  it("take the model that is named by a word, on Enter", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    type("claude");
+    await until(() => document.querySelector('#filter-options [aria-selected="true"]')?.textContent.includes("model:claude") === true);
     press("Enter");
     await until(() => location.hash === "#/runs?q=model%3Aclaude+");
   });

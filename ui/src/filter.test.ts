@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { accept, both, complete, freeText, only, pieces, quote, soughtIn, toggle, tokens, unquote } from "./filter";
+import { accept, both, complete, freeText, only, pieces, preselected, quote, soughtIn, toggle, tokens, unquote } from "./filter";
 import type { Facets } from "./generated/Facets";
 
 const FACETS: Facets = {
@@ -105,6 +105,26 @@ describe("completion", () => {
   });
 });
 
+describe("the option that Enter takes", () => {
+  it.each<[string, string | null]>([
+    ["o3-mini", "model:o3-mini "],
+    ["O3-MINI", "model:o3-mini "],
+    ["-error", "-state:error "],
+    ["o3", null],
+    ["mo", null],
+    ["", null],
+    ["model:o3", "model:o3-mini "],
+    ["model:o1,o3", "model:o1,o3-mini "],
+    ["model:o1", null],
+    ["model:", null],
+    ["model:mini", null],
+    ["turns>5", null],
+  ])("for %j is %j", (text, wanted) => {
+    const at = complete(text, text.length, FACETS);
+    expect(at.options[preselected(text, at, FACETS)]?.insert ?? null).toBe(wanted);
+  });
+});
+
 describe("what is drawn", () => {
   it("tells known keys from text and from what was misread", () => {
     expect(pieces("model:o1 http://x stat:error", KEYS, ["stat:error"])).toEqual([
@@ -113,6 +133,14 @@ describe("what is drawn", () => {
       { text: "stat:error", kind: "misread" },
     ]);
   });
+  it("draws a comparison without a colon as a token", () => {
+    expect(pieces("turns>5 a<b", KEYS, []).map((piece) => piece.kind)).toEqual(["chip", "plain"]);
+  });
+  it.each([
+    ["turns>5", []],
+    ["a<b x", ["a<b", "x"]],
+    ["http://x", ["http://x"]],
+  ])("%s looks for %j", (text, wanted) => expect(freeText(text, KEYS, [])).toEqual(wanted));
   it.each([
     ["model:o1", false],
     ["model:o1 timeout", true],
@@ -124,6 +152,7 @@ describe("what is drawn", () => {
   it.each([
     [["open", "Tickets"], "tickets", "Tickets"],
     [["open", "ticket"], "tickets", "open"],
+    [["no", "such", "column"], "No such column", "no such column"],
     [["open"], null, ""],
   ])("%j, shown as %s, is looked for as %j in the run", (words, hit, wanted) => expect(soughtIn(words, hit === null ? null : { step: 0, pieces: [{ text: "the ", hit: false }, { text: hit, hit: true }] })).toBe(wanted));
 });

@@ -28,7 +28,8 @@ export interface Completion {
 }
 
 const TOKEN = /(?:[^\s"]|"(?:[^"\\]|\\.?)*(?:"|$))+/gsu;
-const KEYED = /^([-!]?)([a-z_]+):(.*)$/isu;
+// `turns>5` is a token like `turns:>5`; the sign belongs to its value.
+const KEYED = /^([-!]?)([a-z_]+)(?::|(?=[<>=]))(.*)$/isu;
 const NEGATED = /^[-!]["\p{L}\p{N}_]/u;
 const MOST = 12;
 
@@ -76,12 +77,16 @@ export function both(one: string, other: string): string {
 
 /** The words of it that are looked for in the transcripts. Until the keys are known, whatever looks like one is one. */
 export const freeText = (text: string, keys: readonly string[], misread: readonly string[]): string[] =>
-  tokens(text).filter((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key)))).map((token) => token.value);
+  tokens(text).filter((token) => !token.negated && token.value !== "" && !misread.includes(token.text) && (token.key === null || (keys.length > 0 && !keys.includes(token.key)))).map((token) => (token.key === null ? token.value : unquote(token.text)));
 
 /** What to look for in a run that was found by these words: the one its snippet shows. */
 export function soughtIn(words: readonly string[], snippet: Snippet | null): string {
   const hit = snippet?.pieces.find((piece) => piece.hit)?.text.toLowerCase();
-  return hit === undefined ? "" : (words.find((word) => word.toLowerCase() === hit) ?? words[0] ?? "");
+  if (hit === undefined) return "";
+  const whole = words.find((word) => word.toLowerCase() === hit);
+  // Several words that stand together are one hit.
+  const together = words.length > 1 && words.every((word) => hit.includes(word.toLowerCase()));
+  return whole ?? (together ? hit : (words[0] ?? ""));
 }
 
 /** The text taken apart for drawing: keyed tokens that are known, and what lies between. */
@@ -139,6 +144,19 @@ export function complete(text: string, caret: number, facets: Facets): Completio
   const word = typed.slice(sign.length);
   const options = keyed ? ofKey(facets, `${sign}${keyed[2] ?? ""}:`, keyed[2] ?? "", keyed[3] ?? "") : word.startsWith('"') ? [] : ofWord(facets, sign, word);
   return { start, end, options: options.filter((option) => option.insert.trim() !== typed) };
+}
+
+/** The option that Enter takes without a choice by arrow keys; -1 for none. A word that is the name of a value, such as a model,
+ * means that value; the beginning of a value after a key means the first value that begins so. */
+export function preselected(text: string, at: Completion, facets: Facets): number {
+  const typed = text.slice(at.start, at.end);
+  const keyed = KEYED.exec(typed);
+  const word = unquote(typed.replace(/^[-!]/u, "")).toLowerCase();
+  if (!keyed) return word === "" ? -1 : at.options.findIndex((option) => option.label.toLowerCase().replace(/^[a-z_]+:/u, "") === word);
+  const values = facets.keys.find((facet) => facet.key === keyed[2]?.toLowerCase())?.values ?? [];
+  const last = unquote((keyed[3] ?? "").split(",").at(-1) ?? "").toLowerCase();
+  if (last === "" || values.some((one) => unquote(one.value).toLowerCase() === last)) return -1;
+  return at.options.findIndex((option) => option.label.toLowerCase().startsWith(last));
 }
 
 /** The text and the caret after an option was taken. */

@@ -48,6 +48,10 @@ export function runRow(index: number, change: Partial<RunRow> = {}): RunRow {
     tool_calls: broken ? 0 : 1 + (index % 14),
     failed_calls: index % 5 === 0 ? 1 : 0,
     nudges: index % 11 === 0 ? 1 : 0,
+    follow_ups: 0,
+    lineage: null,
+    forked_from: null,
+    forked_step: null,
     missing_calls: index % 13 === 0 ? ["query_control_plane_data"] : [],
     tokens: broken || index % 7 === 3 ? null : 900 + ((index * 7919) % 90_000),
     cost: broken || index % 7 === 3 ? null : ((index * 31) % 900) / 1_000,
@@ -90,6 +94,7 @@ function listed(rows: readonly RunRow[], request: ListRequest, generation: numbe
   const good = tokens.filter((token) => !token.startsWith("bad:"));
   const found = good.length === 0 ? rows : rows.filter((row) => good.every((token) => passes(row, token)));
   const { offset, limit } = request.span;
+  if (misread.length > 0) return { total: 0, generation, rows: [], misread };
   return { total: found.length, generation, rows: found.slice(offset, offset + limit), misread };
 }
 
@@ -123,7 +128,7 @@ function launching(fixture: Fixture): Pick<Replies, Launching> {
 type Judging = "overview" | "run_scores" | "diff_answer" | "compare_runs" | "diff_steps" | "make_report" | "run_scorers" | "review_run" | "save_report" | "judge_options" | "judgings" | "plan_judging" | "start_judging" | "stop_judging" | "trust" | "agreement" | "published";
 function judging(fixture: Fixture): Pick<Replies, Judging> {
   return {
-    overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, waiting: 0, running: 0, damaged: 0, no_expected: 0, unasked: 0, unscored: 0, missing: 0, misread: [] }),
+    overview: () => ({ generation: 1, columns: [], columns_left_out: 0, total_rows: 0, tasks: 0, found: null, rows: [], scorers: [], runs: 0, scored: 0, errors: 0, waiting: 0, running: 0, damaged: 0, no_expected: 0, unasked: 0, unscored: 0, forks: 0, missing: 0, misread: [] }),
     run_scores: () => ({ ...SCORES, review: fixture.review }),
     diff_answer: ({ request }) => compared(TEN, request),
     compare_runs: ({ ids }) => {
@@ -168,7 +173,7 @@ function canned(fixture: Fixture): Replies {
   const none = (name: string) => () => refused(name);
   return {
     status: () => fixture.status,
-    folders: () => ({ recent: [], demo: true, can_pick: fixture.door === "window" }),
+    folders: () => ({ recent: [], demo: true, can_pick: fixture.door === "window", can_open: true }),
     open_recent: () => null,
     forget_recent: () => null,
     open_demo: () => null,
@@ -188,6 +193,7 @@ function canned(fixture: Fixture): Replies {
       const position = fixture.rows.findIndex((row) => row.id === id);
       return { position: position < 0 ? null : position, total: fixture.rows.length, previous: fixture.rows[position - 1]?.id ?? null, next: fixture.rows[position + 1]?.id ?? null };
     },
+    runs_around: () => ({ offset: 0, total: fixture.rows.length, ids: fixture.rows.map((row) => row.id) }),
     search: () => [],
     problems: () => ({ total: 0, problems: [] }),
     open_run: none("open_run"),

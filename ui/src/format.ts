@@ -1,4 +1,6 @@
 // Numbers as words on screen. A missing value is a dash and never a nought.
+import type { Problem } from "./generated/Problem";
+
 const MISSING = "–";
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
@@ -65,3 +67,6 @@ export const moment = (ms: number): string => {
   const then = new Date(ms);
   return `${isoDay(then)} ${then.toTimeString().slice(0, 8)}`;
 };
+
+/** A problem as one line: the file, the place, what is wrong and what to change. */
+export const problemLine = (problem: Problem): string => `${problem.file}${problem.line === null ? "" : `, line ${problem.line}`}: ${problem.message}${problem.advice === null ? "" : ` ${problem.advice}`}`;

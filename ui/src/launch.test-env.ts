@@ -35,6 +35,12 @@ export const plan = (owed: PlannedRun[], skipped: PlannedRun[] = [], change: Par
   skipped_total: skipped.length,
   estimate: { known: 0, calls: null, tokens: null, cost: null },
   unbound: null,
+  blocked: [],
+  blocked_total: 0,
+  notes: [],
+  unpriced: null,
+  problems: [],
+  invalid: null,
   ...change,
 });
 

@@ -45,7 +45,7 @@ export function inBrief(launches: readonly LaunchView[]): { launch: string; text
   const [first] = working;
   if (first === undefined) return null;
   const sum = (pick: (launch: LaunchView) => number) => working.reduce((total, launch) => total + pick(launch), 0);
-  const [ended, total] = [sum((launch) => launch.done + launch.failed + launch.stopped + launch.elsewhere), sum((launch) => launch.total)];
+  const [ended, total] = [sum((launch) => launch.done + launch.failed + launch.elsewhere), sum((launch) => launch.total)];
   const cost = spent({ cost: sum((launch) => launch.cost), unpriced: sum((launch) => launch.unpriced), max_cost: null });
   const doing = working.every((launch) => launch.state === "stopping") ? "stopping" : "running";
   return { launch: first.id, text: `${count(sum((launch) => launch.running))} ${doing}, ${count(ended)} of ${count(total)} · ${cost === "unknown" ? "cost unknown" : cost}` };

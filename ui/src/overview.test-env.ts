@@ -19,6 +19,7 @@ export const cell = (change: Partial<OverviewCell> = {}): OverviewCell => ({
   damaged: 0,
   unscored: 0,
   missing: 0,
+  forks: 0,
   reviewed: 0,
   run: "r1",
   ...change,
@@ -62,6 +63,7 @@ export function matrix(tasks: number, columns = COLUMNS, fill: (row: OverviewRow
       no_expected: 0,
       unasked: 0,
       unscored: 0,
+      forks: 0,
       missing: 5,
       misread: request.filter.includes("bad:") ? [{ token: "bad:x", message: "`bad` is not a key." }] : [],
     };

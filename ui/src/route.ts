@@ -102,6 +102,9 @@ export const TASKS: TasksRoute = { place: "tasks", q: "", set: "", category: "",
 export const EVALUATE: EvaluateRoute = { place: "evaluate", data: "", by: [], rows: null };
 export const TRUST: TrustRoute = { place: "trust", q: "", first: "", second: "" };
 /** A run by itself, as when it was not opened from a list. */
+/** Stands in an address for the last step of a run, whatever its number. */
+export const LAST_STEP = 999_999_999;
+
 export const runRoute = (id: string): RunRoute => ({ place: "run", id, q: "", sort: NEWEST_FIRST, top: 0, step: null, find: "", view: "steps" });
 
 const COLUMNS: Record<Column, true> = {

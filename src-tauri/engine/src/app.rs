@@ -48,6 +48,7 @@ mod keys;
 mod launches;
 mod launching;
 mod left_out;
+pub mod leftovers;
 mod listing;
 pub mod metrics;
 mod nudging;
@@ -130,8 +131,21 @@ pub(crate) struct OpenFolder {
     pub(crate) catalogs: Catalogs,
     /// The workspace file whose models the index knows.
     workspace: Mutex<WorkspaceStamp>,
-    /// What is wrong with the workspace file.
-    pub(crate) problem: Option<Problem>,
+    /// What is wrong with the workspace file that has this stamp.
+    workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
+}
+
+impl OpenFolder {
+    /// What is wrong with the workspace file now. Where it is the one that it was, that costs a look at its stamp.
+    pub(crate) fn workspace_problems(&self) -> Arc<Vec<Problem>> {
+        let folder = &self.flow.roots.folder;
+        let stamp = paths::workspace_stamp(folder);
+        let mut seen = self.workspace_problems.lock().unwrap_or_else(PoisonError::into_inner);
+        if seen.0 != stamp {
+            *seen = (stamp, Arc::new(paths::workspace_problems(folder)));
+        }
+        Arc::clone(&seen.1)
+    }
 }
 
 impl App {
@@ -165,7 +179,7 @@ impl App {
 
     /// The same, with directories of tasks and of transcripts that were named, instead of those that the folder stands for.
     pub fn open_with(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
-        let Resolved { roots, problem } = paths::resolve(folder)?.with(input, output)?;
+        let Resolved { roots } = paths::resolve(folder)?.with(input, output)?;
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }
@@ -183,10 +197,12 @@ impl App {
         };
         let path = roots.folder.clone();
         // What changes meanwhile has another stamp.
-        let workspace = Mutex::new(paths::workspace_stamp(&roots.folder));
+        let stamp = paths::workspace_stamp(&roots.folder);
+        let workspace = Mutex::new(stamp);
+        let workspace_problems = Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
         let flow = self.start(&roots)?;
         let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
-        let open = OpenFolder { folder: row, flow, lists, reading, catalogs, workspace, problem };
+        let open = OpenFolder { folder: row, flow, lists, reading, catalogs, workspace, workspace_problems };
         let old = self.put(Some(Arc::new(open)))?;
         if let Some(old) = old {
             old.flow.stop();
@@ -290,7 +306,7 @@ impl App {
         };
         let now = open.flow.live.now();
         let mut counts = now.counts;
-        counts.suite_problems += u64::from(open.problem.is_some());
+        counts.suite_problems += u64::from(!open.workspace_problems().is_empty());
         Status {
             version,
             folder: Some(open.folder.clone()),
@@ -304,9 +320,9 @@ impl App {
     }
 
     /// What this front door can open.
-    pub fn folders(&self, can_pick: bool) -> Folders {
+    pub fn folders(&self, can_pick: bool, can_open: bool) -> Folders {
         let demo = self.inner.config.demo_dir.as_ref().is_some_and(|dir| dir.is_dir());
-        Folders { recent: self.inner.recent.list(), demo, can_pick }
+        Folders { recent: self.inner.recent.list(), demo, can_pick, can_open }
     }
 
     /// Calls back with every event, from a thread of its own, until the subscription is dropped. The callback should be quick.

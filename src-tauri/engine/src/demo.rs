@@ -1,12 +1,12 @@
 //! The sample data as a person has it: a copy in the state directory, so that runs and changes never reach the installed folder.
 //! Owns the copy and what of it came from the sample; whatever else lies there is the person's and is never touched.
-use crate::results::home::make_private;
+use crate::results::home::{create_private, make_private};
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,12 @@ pub(crate) fn place(state_dir: &Path) -> PathBuf {
 pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
     let (copy, remembered) = (place(state_dir), state_dir.join("demo.json"));
     make_private(state_dir)?;
-    let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(state_dir.join("demo.lock"))?;
+    let lock = fs::OpenOptions::new()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .mode(0o600)
+        .open(state_dir.join("demo.lock"))?;
     lock.lock()?;
     let wanted = listed(sample, &COPIED)?;
     // A memory that cannot be read is none: then nothing is known to be ours, and nothing is replaced.
@@ -72,7 +77,7 @@ pub(crate) fn copy(sample: &Path, state_dir: &Path) -> io::Result<PathBuf> {
         put.into_iter().filter(|(path, state)| wanted.get(path) == Some(state) || memory.put.get(path) == Some(state));
     let memory = Memory { put: put.collect(), sample: wanted };
     let beside = state_dir.join(".demo.json.part");
-    fs::write(&beside, serde_json::to_vec(&memory)?)?;
+    create_private(&beside)?.write_all(&serde_json::to_vec(&memory)?)?;
     fs::rename(&beside, &remembered)?;
     Ok(copy)
 }

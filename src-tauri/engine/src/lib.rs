@@ -9,6 +9,7 @@
 
 pub mod app;
 pub mod clock;
+mod csv;
 mod demo;
 pub mod error;
 mod evaluating;

@@ -33,11 +33,9 @@ pub(crate) fn own_dirs() -> (PathBuf, PathBuf) {
     (base.cache_dir().join("touchstone"), state.join("touchstone"))
 }
 
-/// A folder, resolved, with what the person should know about how it was.
+/// A folder, resolved.
 pub(crate) struct Resolved {
     pub(crate) roots: Roots,
-    /// What is wrong with the workspace file.
-    pub(crate) problem: Option<Problem>,
 }
 
 impl Resolved {
@@ -60,9 +58,7 @@ pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
         None => by_names(folder),
         Some(Ok(workspace)) => by_workspace(folder, workspace),
         // The names of the subfolders are the next best thing.
-        Some(Err(error)) => {
-            Resolved { problem: Some(suites::problem(WORKSPACE.to_owned(), error)), ..by_names(folder) }
-        }
+        Some(Err(_)) => by_names(folder),
     })
 }
 
@@ -87,6 +83,28 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
         Err(why) => Err(ReadError::new(ReadErrorKind::BadValue, format!("The file is not read: {why}."))),
     };
     Some(read.and_then(|text| workspace::read(&text)))
+}
+
+/// What is wrong with the workspace file of a folder now, in the order of the file.
+pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
+    let of_file = |error| suites::problem(WORKSPACE.to_owned(), error);
+    match workspace(folder) {
+        None => Vec::new(),
+        Some(Err(error)) => vec![of_file(error)],
+        Some(Ok(workspace)) => {
+            let of_queries = scorers::complaints(&workspace.query_scorers).into_iter().map(|complaint| Problem {
+                kind: if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning },
+                file: WORKSPACE.to_owned(),
+                run: None,
+                message: complaint.message,
+                line: None,
+                column: None,
+                excerpt: None,
+                advice: None,
+            });
+            workspace.faults.into_iter().map(of_file).chain(of_queries).collect()
+        }
+    }
 }
 
 /// What tells one workspace file of a folder from another: its size, its number, when it was changed. None when there is none.
@@ -123,25 +141,26 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
         models: workspace.models.into_iter().map(|model| model.name).collect(),
         query_scorers: workspace.query_scorers,
         tools: offered::declared(&workspace.tools),
+        tool_names: tool_names(&workspace.tools),
         folder,
     };
-    let problem = misread(&roots.query_scorers);
-    Resolved { roots, problem }
+    Resolved { roots }
 }
 
-/// What is wrong with the scorers that the workspace file names for queries: said once, and not of every query.
-fn misread(scorers: &[Value]) -> Option<Problem> {
-    let message = scorers::read(scorers).1.join(" ");
-    (!message.is_empty()).then(|| Problem {
-        kind: ProblemKind::SuiteWarning,
-        file: WORKSPACE.to_owned(),
-        run: None,
-        message,
-        line: None,
-        column: None,
-        excerpt: None,
-        advice: None,
-    })
+/// The names under which the tools of the workspace file are called; none when there are no tools, or when only a server or a set
+/// of APIs knows what its tools are called.
+fn tool_names(tools: &[(String, Value)]) -> Option<Vec<String>> {
+    let names = |(name, settings): &(String, Value)| match settings.get("kind").and_then(Value::text)? {
+        "sql" => Some(vec![name.clone()]),
+        "mcp" => {
+            let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
+            let only = settings.get("tools").filter(|only| matches!(only, Value::List(_)))?;
+            only.items().iter().map(|tool| Some(format!("{prefix}{}", tool.text()?))).collect()
+        }
+        _ => None,
+    };
+    let names: Vec<String> = tools.iter().map(names).collect::<Option<Vec<_>>>()?.concat();
+    (!names.is_empty()).then_some(names)
 }
 
 /// Nobody named these directories, so a link is not taken for one: it might lead anywhere.
@@ -151,7 +170,7 @@ fn by_names(folder: PathBuf) -> Resolved {
         (None, Some(output)) if keeps_for(&folder, &output) => Roots { output_dir: output, ..alone(folder) },
         _ => alone(folder),
     };
-    Resolved { roots, problem: None }
+    Resolved { roots }
 }
 
 /// The first subfolder there is of these names.

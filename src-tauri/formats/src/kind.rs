@@ -79,6 +79,21 @@ pub fn detect(file_name: &str, head: &[u8]) -> FileKind {
     }
 }
 
+/// The first key at the beginning of a JSON file by which a person would take it for a task.
+pub fn task_key(head: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(head).unwrap_or_else(|error| {
+        // A letter may be cut at the end of the beginning.
+        std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+    });
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let object = text.strip_prefix('[').unwrap_or(text).trim_start();
+    let own = ["prompt", "prompts", "question", "questions", "expected_output", "expected_answer"];
+    if !object.starts_with('{') {
+        return None;
+    }
+    top_keys(object).into_iter().find(|key| SUITE.contains(key) || own.contains(key))
+}
+
 /// The beginning of a list of queries with their tools.
 fn is_query_set(text: &str) -> bool {
     let first = text.trim_start().strip_prefix('[').map(str::trim_start);

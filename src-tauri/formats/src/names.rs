@@ -1,4 +1,4 @@
-//! **Pure.** Names of transcript files: `<task file name>-<system>-<model>-variation<index>[-run<k>].yaml`.
+//! **Pure.** Names of transcript files: `<task file name>-<system>-<model>-variation<index>[-run<k>][-fork<n>].yaml`.
 use std::fmt::Write as _;
 
 /// Systems whose names stand in file names.
@@ -15,8 +15,10 @@ pub struct Coordinates {
     pub model: String,
     /// Variation, from 0.
     pub variation: u32,
-    /// Repeat, from 1.
+    /// Repeat, from 1; of a fork, that of the run it was copied from.
     pub repeat: u32,
+    /// Which fork of that run it is, from 1; 0 for the run itself.
+    pub fork: u32,
 }
 
 /// Reads the path of a file, relative to the output directory with `/` between its parts. Read from the right, because task names
@@ -24,6 +26,10 @@ pub struct Coordinates {
 /// the last system and the variation.
 pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
     let name = without_extension(path).or_else(|| path.strip_suffix(".json"))?;
+    let (name, fork) = match numbered(name, "-fork") {
+        Some((rest, fork)) if fork >= 1 => (rest, fork),
+        _ => (name, 0),
+    };
     let (name, repeat) = match numbered(name, "-run") {
         Some((rest, repeat)) if repeat >= 2 => (rest, repeat),
         _ => (name, 1),
@@ -36,16 +42,31 @@ pub fn read(path: &str, known_models: &[&str]) -> Option<Coordinates> {
         return None;
     }
     let (task, system, model) = (task.to_owned(), system.to_owned(), model.to_owned());
-    Some(Coordinates { task, system, model, variation, repeat })
+    Some(Coordinates { task, system, model, variation, repeat, fork })
+}
+
+/// Which fork the name of a file says it is, from 1; 0 for a name that is not that of a fork.
+pub fn fork(path: &str) -> u32 {
+    let name = without_extension(path).or_else(|| path.strip_suffix(".json"));
+    name.and_then(|name| numbered(name, "-fork")).map_or(0, |(_, fork)| fork)
+}
+
+/// The numbers that the repeats of a variation have: the first `count` from 1 that no fork takes up. Forks were once named like
+/// repeats; such a file keeps its name, and the repeats are counted past it.
+pub fn repeats(count: u32, is_fork: impl Fn(u32) -> bool) -> Vec<u32> {
+    (1..=u32::MAX).filter(|number| !is_fork(*number)).take(count as usize).collect()
 }
 
 /// The path of a file.
 pub fn write(coordinates: &Coordinates) -> String {
-    let Coordinates { task, system, model, variation, repeat } = coordinates;
+    let Coordinates { task, system, model, variation, repeat, fork } = coordinates;
     let mut path = format!("{task}-{system}-{model}-variation{variation}");
     if *repeat > 1 {
         // Writing to a string cannot fail.
         let _ = write!(path, "-run{repeat}");
+    }
+    if *fork > 0 {
+        let _ = write!(path, "-fork{fork}");
     }
     path + ".yaml"
 }
@@ -140,6 +161,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_fork_is_never_named_like_a_repeat() {
+        for (path, repeat, number) in
+            [("a-promptql-o1-variation1-fork1.yaml", 1, 1), ("a-promptql-o1-variation1-run3-fork12.yml", 3, 12)]
+        {
+            let at = read(path, &MODELS).unwrap();
+            assert_eq!((at.repeat, at.fork, fork(path)), (repeat, number, number), "{path}");
+        }
+        for path in ["a-promptql-o1-variation1-fork0.yaml", "a-promptql-o1-variation1-fork01.yaml"] {
+            assert_eq!((read(path, &MODELS), fork(path)), (None, 0), "{path}");
+        }
+        assert_eq!(fork("a-promptql-o1-variation1-run2.yaml"), 0);
+    }
+
+    #[test]
+    fn repeats_are_counted_past_forks_that_are_named_like_them() {
+        assert_eq!(repeats(3, |_| false), [1, 2, 3]);
+        assert_eq!(repeats(3, |number| [2, 4].contains(&number)), [1, 3, 5]);
+        assert_eq!(repeats(0, |_| false), [0; 0]);
+    }
+
     proptest! {
         #[test]
         fn what_is_written_is_read_back(
@@ -148,8 +190,10 @@ mod tests {
             model in prop::sample::select(MODELS.to_vec()),
             variation in any::<u32>(),
             repeat in 1..u32::MAX,
+            fork in prop_oneof![Just(0), 1..u32::MAX],
         ) {
-            let coordinates = Coordinates { task, system: system.into(), model: model.into(), variation, repeat };
+            let coordinates = Coordinates { task, system: system.into(), model: model.into(), variation, repeat, fork };
+            prop_assert_eq!(super::fork(&write(&coordinates)), fork);
             prop_assert_eq!(read(&write(&coordinates), &MODELS), Some(coordinates));
         }
     }

@@ -18,20 +18,23 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     near.min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// Letters to add, drop or change.
+/// Letters to add, drop, change, or swap with their neighbour.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.to_lowercase().chars().collect(), b.to_lowercase().chars().collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.iter().enumerate() {
-            let change = corner + usize::from(left != right);
-            corner = row[j + 1];
-            row[j + 1] = change.min(corner + 1).min(row[j] + 1);
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    rows[0] = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        rows[i][0] = i;
+        for j in 1..=b.len() {
+            let change = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut least = change.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                least = least.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = least;
         }
     }
-    row.last().copied().unwrap_or_default()
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -44,6 +47,7 @@ mod tests {
         assert_eq!(nearest("expected_toolcalls", known), Some("expected_tool_calls"));
         assert_eq!(nearest("dat", known), Some("data"));
         assert_eq!(nearest("description", known), None);
+        assert_eq!(nearest("mxa", ["auto", "max"]), Some("max"), "neighbours that changed places are one slip");
         assert_eq!(nearest(&"a".repeat(65), [&*"a".repeat(65)]), None);
     }
 }

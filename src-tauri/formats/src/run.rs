@@ -273,6 +273,10 @@ pub struct Outline {
     pub tools: Vec<String>,
     /// Messages that were added to drive the run on.
     pub nudges: u32,
+    /// Of these, messages that a person sent; those that are added automatically are not counted.
+    pub follow_ups: u32,
+    /// The run that it was copied from, when the file says.
+    pub forked_from: Option<ForkOrigin>,
     /// Tokens in and out, when the file says.
     pub tokens: Option<u64>,
     /// Dollars, when the file says.
@@ -301,6 +305,15 @@ pub struct Outline {
     pub verdicts: Vec<Verdict>,
     /// Where each item of `text` begins and which step it belongs to (none: the answer). In order; an item ends where the next begins.
     pub items: Vec<TextItem>,
+}
+
+/// The run that a fork was copied from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ForkOrigin {
+    /// Its path below the output directory.
+    pub file: String,
+    /// The step that was forked from, from 0, when the file says.
+    pub step: Option<u32>,
 }
 
 /// What is known of what a run did beside its calls.

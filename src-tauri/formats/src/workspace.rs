@@ -1,8 +1,11 @@
 //! **Pure.** `touchstone.yaml`: which folders, which models, which tools. Never a key.
+pub mod schema;
+
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};
 use crate::value::Value;
 use crate::yaml;
+use crate::yaml::scalars::Scalar;
 use crate::yaml::tree::Item;
 
 /// What a workspace file says. What stands in `systems` and `tools` is judged by whoever uses it.
@@ -22,8 +25,9 @@ pub struct Workspace {
     pub run: RunLimits,
     /// Scorers of the queries of query sets, which name none themselves; empty is the usual ones.
     pub query_scorers: Vec<Value>,
-    /// Keys we do not know.
-    pub extra: Vec<(String, Value)>,
+    /// Keys that mean nothing and values of the wrong kind, in the order of the file. Such a value is read as if it was left out,
+    /// so whoever spends money on what the file says has to refuse a file with faults.
+    pub faults: Vec<ReadError>,
 }
 
 /// A model that can be asked.
@@ -73,7 +77,8 @@ pub struct RunLimits {
     pub nudge_max: Option<u32>,
 }
 
-/// Reads a workspace file. A key or token in it is an error, so that it is never shared by accident.
+/// Reads a workspace file. Fails where it is no YAML, is no map, or holds a key or token, so that none is ever shared by accident.
+/// Anything else that is wrong is one of its faults and hides nothing beside it.
 pub fn read(text: &str) -> Result<Workspace, ReadError> {
     let text = text_of(text.as_bytes())?;
     if text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#')) {
@@ -82,7 +87,80 @@ pub fn read(text: &str) -> Result<Workspace, ReadError> {
     let tree = yaml::parse(text)?;
     let reader = Reader { text };
     reader.refuse_secrets(tree.root())?;
-    reader.workspace(tree.root())
+    if tree.root().shape() != Shape::Map {
+        return Err(reader.bad(tree.root(), "A workspace file has to be a map of keys"));
+    }
+    Ok(Workspace { faults: schema::faults(text, tree.root()), ..workspace(tree.root()) })
+}
+
+fn workspace(root: Item<'_>) -> Workspace {
+    let run = root.given("run");
+    let nudge = run.and_then(|run| run.given("nudge"));
+    let switch = |value: Item<'_>| match value.shape() {
+        Shape::Scalar(Scalar::Bool(on)) => Some(on),
+        _ => None,
+    };
+    let scorers = root.given("queries").and_then(|queries| queries.given("scorers"));
+    Workspace {
+        input_dir: text(root, "input_dir"),
+        output_dir: text(root, "output_dir"),
+        models: named(root, "models").map(|(name, settings)| model(name, settings)).collect(),
+        systems: named(root, "systems").map(|(name, settings)| (name, settings.to_value())).collect(),
+        tools: named(root, "tools").map(|(name, settings)| (name, settings.to_value())).collect(),
+        run: RunLimits {
+            concurrency: run.and_then(|run| number(run, "concurrency")),
+            max_turns: run.and_then(|run| number(run, "max_turns")),
+            max_cost: run.and_then(|run| dollars(run, "max_cost")),
+            // `nudge: false` says the same as `nudge: { auto: false }`.
+            nudge_auto: nudge.and_then(|nudge| nudge.given("auto").or(Some(nudge))).and_then(switch),
+            nudge_max: nudge.and_then(|nudge| number(nudge, "max")),
+        },
+        query_scorers: scorers.into_iter().flat_map(Node::items).map(Node::to_value).collect(),
+        faults: Vec::new(),
+    }
+}
+
+fn model(name: String, settings: Item<'_>) -> Model {
+    let own = ["provider", "model", "base_url", "max_tokens", "price"];
+    let others = settings.entries().filter_map(|(key, value)| Some((key.word()?.to_owned(), value.to_value())));
+    let price = settings.given("price");
+    Model {
+        name,
+        provider: text(settings, "provider"),
+        model: text(settings, "model"),
+        base_url: text(settings, "base_url"),
+        max_tokens: number(settings, "max_tokens"),
+        price: price.and_then(|price| {
+            Some(Price {
+                input: dollars(price, "input")?,
+                output: dollars(price, "output")?,
+                cache_read: dollars(price, "cache_read"),
+                cache_write: dollars(price, "cache_write"),
+            })
+        }),
+        extra: others.filter(|(key, _)| !own.contains(&key.as_str())).collect(),
+    }
+}
+
+/// The entries of a map below a key, by name.
+fn named<'t>(root: Item<'t>, key: &str) -> impl Iterator<Item = (String, Item<'t>)> {
+    let entries = root.given(key).into_iter().flat_map(Node::entries);
+    entries.map(|(name, settings)| (name.word().unwrap_or_default().to_owned(), settings))
+}
+
+fn text(map: Item<'_>, key: &str) -> Option<String> {
+    map.given(key).and_then(Node::word).map(str::to_owned)
+}
+
+fn number<T: std::str::FromStr>(map: Item<'_>, key: &str) -> Option<T> {
+    match map.given(key)?.shape() {
+        Shape::Scalar(Scalar::Number(text)) => text.parse().ok(),
+        _ => None,
+    }
+}
+
+fn dollars(map: Item<'_>, key: &str) -> Option<f64> {
+    map.given(key).and_then(Node::number).filter(|number| *number >= 0.0)
 }
 
 struct Reader<'a> {
@@ -90,116 +168,6 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn workspace(&self, root: Item<'_>) -> Result<Workspace, ReadError> {
-        if root.shape() != Shape::Map {
-            return Err(self.bad(root, "A workspace file has to be a map of keys"));
-        }
-        let mut workspace = Workspace::default();
-        for (key, value) in root.entries() {
-            match key.word().unwrap_or_default() {
-                "input_dir" => workspace.input_dir = self.word(value)?,
-                "output_dir" => workspace.output_dir = self.word(value)?,
-                "models" => workspace.models = self.named(value, |name, value| self.model(name, value))?,
-                "systems" => workspace.systems = self.named(value, |name, value| Ok((name, value.to_value())))?,
-                "tools" => workspace.tools = self.named(value, |name, value| Ok((name, value.to_value())))?,
-                "run" => workspace.run = self.limits(value)?,
-                "queries" => workspace.query_scorers = self.query_scorers(value)?,
-                word => workspace.extra.push((word.to_owned(), value.to_value())),
-            }
-        }
-        Ok(workspace)
-    }
-
-    fn named<'t, T>(
-        &self,
-        map: Item<'t>,
-        each: impl Fn(String, Item<'t>) -> Result<T, ReadError>,
-    ) -> Result<Vec<T>, ReadError> {
-        if map.is_null() {
-            return Ok(Vec::new());
-        }
-        if map.shape() != Shape::Map {
-            return Err(self.bad(map, "Names with their settings are missing here"));
-        }
-        map.entries().map(|(key, value)| each(key.word().unwrap_or_default().to_owned(), value)).collect()
-    }
-
-    fn model(&self, name: String, model: Item<'_>) -> Result<Model, ReadError> {
-        if model.shape() != Shape::Map {
-            return Err(self.bad(model, "A model has to be a map").advise("Write it as `{ provider: …, model: … }`."));
-        }
-        let mut read = Model { name, ..Model::default() };
-        for (key, value) in model.entries() {
-            match key.word().unwrap_or_default() {
-                "provider" => read.provider = self.word(value)?,
-                "model" => read.model = self.word(value)?,
-                "base_url" => read.base_url = self.word(value)?,
-                "max_tokens" => read.max_tokens = Some(self.whole(value)?),
-                "price" => read.price = Some(self.price(value)?),
-                word => read.extra.push((word.to_owned(), value.to_value())),
-            }
-        }
-        Ok(read)
-    }
-
-    fn price(&self, price: Item<'_>) -> Result<Price, ReadError> {
-        let dollars = |given: Item<'_>| given.number().filter(|number| *number >= 0.0);
-        let part = |key: &str| price.given(key).and_then(dollars);
-        let (Some(input), Some(output)) = (part("input"), part("output")) else {
-            let error = self.bad(price, "A price needs `input` and `output`");
-            return Err(error.advise("Give dollars for a million tokens of each."));
-        };
-        for key in ["cache_read", "cache_write"] {
-            if let Some(given) = price.given(key).filter(|given| dollars(*given).is_none()) {
-                let error = self.bad(given, &format!("`{key}` of a price has to be a number of dollars"));
-                return Err(error.advise("Give dollars for a million tokens, or leave it out."));
-            }
-        }
-        Ok(Price { input, output, cache_read: part("cache_read"), cache_write: part("cache_write") })
-    }
-
-    fn limits(&self, run: Item<'_>) -> Result<RunLimits, ReadError> {
-        let number = |at: Option<Item<'_>>| at.map(|at| self.whole(at)).transpose();
-        let nudge = run.given("nudge");
-        let cost = run.given("max_cost");
-        if let Some(cost) = cost.filter(|cost| cost.number().is_none()) {
-            return Err(self.bad(cost, "`max_cost` has to be a number of dollars"));
-        }
-        Ok(RunLimits {
-            concurrency: number(run.given("concurrency"))?,
-            max_turns: number(run.given("max_turns"))?,
-            max_cost: cost.and_then(Node::number),
-            nudge_auto: nudge.and_then(|nudge| nudge.given("auto")).and_then(Node::word).map(|word| word == "true"),
-            nudge_max: number(nudge.and_then(|nudge| nudge.given("max")))?,
-        })
-    }
-
-    fn query_scorers(&self, queries: Item<'_>) -> Result<Vec<Value>, ReadError> {
-        let advice = "Write it as `queries: { scorers: [finish, judge:sopr] }`.";
-        if let Some((key, _)) = queries.entries().find(|(key, _)| key.word() != Some("scorers")) {
-            return Err(self.bad(key, "Of queries, only their `scorers` are told here").advise(advice));
-        }
-        match queries.given("scorers").map(Node::to_value) {
-            None if queries.is_null() || queries.shape() == Shape::Map => Ok(Vec::new()),
-            Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::List(list)) => Ok(list),
-            _ => Err(self.bad(queries, "The scorers of queries have to be a list").advise(advice)),
-        }
-    }
-
-    fn word(&self, value: Item<'_>) -> Result<Option<String>, ReadError> {
-        match value.word() {
-            Some(word) => Ok(Some(word.to_owned())),
-            None if value.is_null() => Ok(None),
-            None => Err(self.bad(value, "A text is missing here")),
-        }
-    }
-
-    fn whole<T: std::str::FromStr>(&self, value: Item<'_>) -> Result<T, ReadError> {
-        let number = value.word().and_then(|word| word.parse().ok());
-        number.ok_or_else(|| self.bad(value, "A whole number is missing here"))
-    }
-
     fn bad(&self, node: Item<'_>, message: &str) -> ReadError {
         let offset = node.span().map_or(0, |(from, _)| from);
         ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."))

@@ -9,7 +9,7 @@ use std::{
 use touchstone_engine::{
     app::{App, SuiteTrouble},
     error::AppError,
-    rows::{ListRequest, Misread, RunRow, Sort, Span},
+    rows::{ListRequest, RunRow, Sort, Span},
 };
 
 /// How long a folder may take; a very large one on a slow disk.
@@ -101,14 +101,14 @@ pub(super) fn within(full: &Path, member: Option<&str>, dirs: &Dirs) -> Option<(
     Some((Place { folder, dirs: dirs.clone() }, path.to_str()?.to_owned()))
 }
 
-/// Hands every run that passes the filter to `each`, at most `limit` of them; returns what of the filter was not understood.
+/// Hands every run that passes the filter to `each`, at most `limit` of them; none when the filter is invalid.
 pub(super) fn each_run<E: From<AppError>>(
     app: &App,
     filter: &str,
     sort: Sort,
     limit: u64,
     mut each: impl FnMut(RunRow) -> Result<(), E>,
-) -> Result<Vec<Misread>, E> {
+) -> Result<(), E> {
     let mut seen = 0;
     loop {
         let span = Span { offset: u32::try_from(seen).unwrap_or(u32::MAX), limit: PAGE };
@@ -116,13 +116,13 @@ pub(super) fn each_run<E: From<AppError>>(
         let nothing = page.rows.is_empty();
         for row in page.rows {
             if seen == limit {
-                return Ok(page.misread);
+                return Ok(());
             }
             each(row)?;
             seen += 1;
         }
         if nothing || seen >= page.total.min(limit) {
-            return Ok(page.misread);
+            return Ok(());
         }
     }
 }

@@ -8,6 +8,7 @@ use clap::Args;
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write as _};
+use touchstone_engine::app::App;
 use touchstone_engine::rows::{Column, RunRow, RunState, Sort};
 use touchstone_engine::written;
 
@@ -45,7 +46,8 @@ pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
     folder::tell_unread(&app)?;
     let mut out = BufWriter::new(io::stdout().lock());
     let mut columns = Columns::new(heads());
-    let misread = folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
+    App::understood(&asked.filter)?;
+    folder::each_run(&app, &asked.filter, asked.sort, asked.limit, |row| {
         if asked.json {
             writeln!(out, "{}", object(&row))?;
         } else {
@@ -53,19 +55,12 @@ pub(super) fn run(asked: &List, here: &Surroundings) -> Outcome {
         }
         Ok::<(), Stop>(())
     })?;
-    for token in &misread {
-        eprintln_escaped(&token.token, &token.message);
-    }
     if !asked.json {
         let paint = Paint(here.colour);
         columns.write(&mut out, "", paint, &|n, text| if n == 0 { coloured(paint, text) } else { text.to_owned() })?;
     }
     out.flush()?;
-    Ok(if misread.is_empty() { Ended::Well } else { Ended::WithFailures })
-}
-
-fn eprintln_escaped(token: &str, message: &str) {
-    let _ = writeln!(io::stderr(), "{}: {}", one_line(token), one_line(message));
+    Ok(Ended::Well)
 }
 
 /// The columns of the table for programs; what is not known is null. The reason is that of the state, else that of the score.
@@ -73,7 +68,7 @@ fn object(row: &RunRow) -> Value {
     let reason = row.reason.as_ref().or(row.score_reason.as_ref());
     json!({
         "id": row.id, "path": row.path, "task": row.task, "system": row.system, "model": row.model, "variation": row.variation,
-        "repeat": row.repeat, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
+        "repeat": row.repeat, "lineage": row.lineage, "forked_from": row.forked_from, "follow_ups": row.follow_ups, "state": row.state, "score": row.score, "passed": row.passed, "reason": reason, "turns": row.turns,
         "tool_calls": row.tool_calls, "tokens": row.tokens, "cost": row.cost, "seconds": row.seconds,
         "stored": row.stored,
     })
@@ -98,6 +93,11 @@ fn cells(row: &RunRow) -> Vec<String> {
     let reason = row.reason.as_deref().map(one_line).unwrap_or_default();
     let cut: String = reason.chars().take(LONGEST_REASON).collect();
     let reason = if cut.len() < reason.len() { cut + "…" } else { cut };
+    let reason = match row.lineage {
+        Some(lineage) if reason.is_empty() => lineage.label().to_owned(),
+        Some(lineage) => format!("{}; {reason}", lineage.label()),
+        None => reason,
+    };
     let file = one_line(&row.path);
     vec![
         word(row.state).to_owned(),

@@ -10,6 +10,7 @@ use std::{
     path::PathBuf,
 };
 use touchstone_engine::app::{
+    App,
     evaluation_file::{Choice, EvaluatorRows, Part, rows_of_file},
     keep_text,
 };
@@ -71,11 +72,9 @@ pub(super) fn run(asked: &Messages, here: &Surroundings) -> Outcome {
     };
     if let Some(folder) = &asked.folder {
         let place = folder::chosen(Some(folder.clone()), asked.dirs.clone()).unwrap_or_else(|| folder.clone().into());
-        let (rows, misread) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
-        for one in &misread {
-            writeln!(io::stderr(), "{}: {}", one_line(&one.token), one_line(&one.message))?;
-        }
-        if !take(rows) || !misread.is_empty() {
+        App::understood(&asked.filter)?;
+        let (rows, _) = folder::read(&place, here)?.rows_of_runs(&asked.filter, &choice)?;
+        if !take(rows) {
             ended = Ended::WithFailures;
         }
     }

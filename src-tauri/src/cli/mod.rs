@@ -3,6 +3,7 @@
 mod agreement;
 mod amounts;
 mod answers;
+mod clear;
 mod compare;
 mod convert;
 
@@ -76,11 +77,11 @@ enum Command {
 
     /// Say what differs between two values
     Diff(diff::Diff),
-    /// Say what is owed: which runs would be made, which not, and why
+    /// Say which runs would be made, which are skipped, and why
     Plan(run::Plan),
-    /// Make the runs that are owed
+    /// Make the runs that `plan` names
     Run(run::Run),
-    /// Add a message to a run and go on with it
+    /// Send a message to a run: to a fork of it when it is finished, so that it stays as it is
     Nudge(nudge::Nudge),
     /// Say what runs come to, and compare systems with a baseline
     Stats(stats::StatsOf),
@@ -108,6 +109,8 @@ enum Command {
     StableToolBench(stabletoolbench::StableToolBench),
     /// See what is installed and works, and how to mend what does not
     Doctor(doctor::Doctor),
+    /// Delete what is left of old indexes and, after a question, of results that were replaced
+    Clear(clear::Clear),
 }
 
 /// Which folder a command is about.
@@ -206,6 +209,7 @@ pub(crate) fn main(arguments: impl Iterator<Item = OsString>, here: &Surrounding
 
         Some(Command::StableToolBench(asked)) => stabletoolbench::run(&asked, here),
         Some(Command::Doctor(doctor)) => doctor::run(&doctor, here),
+        Some(Command::Clear(clear)) => clear::run(&clear, here),
     };
     match outcome {
         Ok(Ended::Well) | Err(Stop::NobodyReads) => ExitCode::SUCCESS,

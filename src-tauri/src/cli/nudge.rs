@@ -1,4 +1,4 @@
-//! `nudge`: a message added to a run, and the run continued.
+//! `nudge`: a message sent to a run: to a fork of it, or to the run itself.
 use super::{Dirs, Outcome, Where, folder, watch};
 use crate::Surroundings;
 use clap::Args;
@@ -12,6 +12,9 @@ pub(super) struct Nudge {
     file: PathBuf,
     /// What to say to the model
     message: String,
+    /// Continue a finished run itself, and not a fork of it; statistics leave it out from then on
+    #[arg(long)]
+    in_place: bool,
     #[command(flatten)]
     dirs: Dirs,
     /// Print one event a line as JSON
@@ -25,7 +28,9 @@ pub(super) fn run(asked: &Nudge, here: &Surroundings) -> Outcome {
         .map_err(|why| AppError::new(Code::NotFound, format!("{} could not be opened: {why}.", file.display())))?;
     let app = folder::ready(Where { folder: Some(workspace_of(&full)), dirs: asked.dirs.clone() }, here)?;
     let id = if member.is_some() { app.run_with(&full, member.as_deref())? } else { app.run_of(&full)? };
-    let nudge = |listeners| app.nudge_run_with(&id, &asked.message, listeners).map(|launched| (launched, Vec::new()));
+    let nudge = |listeners| {
+        app.nudge_run_with(&id, &asked.message, asked.in_place, listeners).map(|launched| (launched, Vec::new()))
+    };
     watch::launch(&app, asked.json, nudge)
 }
 

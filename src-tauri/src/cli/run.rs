@@ -1,4 +1,4 @@
-//! `plan` and `run`: what is owed, and doing it.
+//! `plan` and `run`: what is to run, and running it.
 use super::{
     Ended, Outcome, Stop, Where,
     amounts::counted,
@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Act, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Shard},
+    rows::{Act, Blocked, Estimate, LaunchPlan, LaunchRequest, PlannedRun, Problem, Shard, Trouble},
 };
 
 /// Which runs.
@@ -28,7 +28,8 @@ struct Which {
     /// Model; several with commas
     #[arg(short, long, value_delimiter = ',', required = true)]
     model: Vec<String>,
-    /// Tasks: ids, or patterns such as `billing/*`; all when left out
+    /// Tasks: names, or patterns such as `billing/*` and `*588*`; all when left out. Folders at the beginning of a name may be left
+    /// out; `*` stands for any letters within a folder, `**` also across folders
     #[arg(short, long, value_delimiter = ',')]
     task: Vec<String>,
     /// Variations, from 0; all when left out
@@ -133,11 +134,30 @@ pub(super) fn plan(asked: &Plan, here: &Surroundings) -> Outcome {
     say(&app.plan_launch(&asked.which.request())?, asked.json, Paint(here.colour))
 }
 
+/// Prints what is wrong with the workspace file and the suites, where nobody takes it for a result.
+fn tell_problems(plan: &LaunchPlan) {
+    // The first thing that keeps everything from being begun is the last that is said.
+    let last = plan.invalid.as_ref().map_or("", |invalid| invalid.message.as_str());
+    for line in plan.problems.iter().map(Problem::told).filter(|line| !last.starts_with(line.as_str())) {
+        let _ = writeln!(io::stderr(), "{}", one_line(&line));
+    }
+}
+
 pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
     let app = asked.which.ready(here)?;
     let request = LaunchRequest { concurrency: asked.concurrency, max_cost: asked.max_cost, ..asked.which.request() };
     if asked.plan {
         return say(&app.plan_launch(&request)?, asked.json, Paint(here.colour));
+    }
+    match app.plan_launch(&request) {
+        Ok(plan) => {
+            tell_problems(&plan);
+            if let Some(Trouble { message, fix }) = plan.invalid {
+                return Err(Stop::Why(AppError { hint: fix, ..AppError::new(Code::Failed, message) }));
+            }
+        }
+        // The launch fails for the same reason, and says so.
+        Err(why) => tracing::debug!(why.message, "no plan could be made"),
     }
     let launched = watch::launch(&app, asked.json, |listeners| app.start_launch_told(&request, listeners));
     match launched {
@@ -154,7 +174,7 @@ pub(super) fn run(asked: &Run, here: &Surroundings) -> Outcome {
 /// Everything is done already, which is what was asked for; or it cannot be done.
 fn nothing_owed(total: u64, left: &LeftOut, json: bool) -> Outcome {
     // Nobody may be reading it.
-    let _ = writeln!(io::stderr(), "Nothing is owed: of {}, {} not complete.", counted(total, "run"), left.are());
+    let _ = writeln!(io::stderr(), "Nothing to run: of {}, {} not complete.", counted(total, "run"), left.are());
     for line in left.lines() {
         let _ = writeln!(io::stderr(), "{line}");
     }
@@ -203,11 +223,24 @@ fn say(plan: &LaunchPlan, json: bool, paint: Paint) -> Outcome {
     } else {
         write(&mut out, plan, paint)?;
     }
-    Ok(Ended::Well)
+    out.flush()?;
+    tell_problems(plan);
+    match &plan.invalid {
+        None => Ok(Ended::Well),
+        Some(Trouble { message, fix }) => {
+            Err(Stop::Why(AppError { hint: fix.clone(), ..AppError::new(Code::Failed, message.clone()) }))
+        }
+    }
 }
 
 fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()> {
-    writeln!(out, "{}", paint.bold(&format!("{} owed, {} not", plan.owed_total, plan.skipped_total)))?;
+    writeln!(out, "{}", paint.bold(&summary(plan)))?;
+    for cause in &plan.blocked {
+        writeln!(out, "{}", one_line(&blocked(cause)))?;
+    }
+    for note in &plan.notes {
+        writeln!(out, "{}", one_line(note))?;
+    }
     for (runs, total) in [(&plan.owed, plan.owed_total), (&plan.skipped, plan.skipped_total)] {
         if runs.is_empty() {
             continue;
@@ -230,8 +263,23 @@ fn write(out: &mut dyn Write, plan: &LaunchPlan, paint: Paint) -> io::Result<()>
     if plan.owed_total > 0 {
         writeln!(out, "\n{}", estimate(&plan.estimate, plan.owed_total))?;
     }
+    plan.unpriced.iter().filter(|_| plan.unbound.is_none()).try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
     Ok(())
+}
+
+fn summary(plan: &LaunchPlan) -> String {
+    match (plan.owed_total, plan.skipped_total) {
+        (0, 0) => "Nothing to run".to_owned(),
+        (0, skipped) => format!("Nothing to run, {skipped} skipped"),
+        (owed, skipped) => format!("{owed} to run, {skipped} skipped"),
+    }
+}
+
+/// A line for what keeps runs from starting.
+fn blocked(cause: &Blocked) -> String {
+    let fix = cause.fix.as_ref().map(|fix| format!(". {fix}")).unwrap_or_default();
+    format!("cannot start here: {} ({}){fix}", cause.why, counted(cause.runs, "run"))
 }
 
 fn why(run: &PlannedRun) -> String {
@@ -261,7 +309,7 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
     let parts = [
         calls.map(|calls| format!("{calls} requests")),
         tokens.map(|tokens| format!("{tokens} tokens")),
-        cost.map(|cost| format!("${cost:.2}")),
+        cost.map(|cost| format!("${cost:.2}")).or_else(|| Some("cost unknown".to_owned())),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("About {} for {known} of {owed} runs, going by past runs of the same tasks.", parts.join(", "))

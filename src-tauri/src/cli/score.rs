@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::{App, FileScores, SuiteTrouble};
+use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
 
 /// A reason is one sentence; longer ones are for `show`.
@@ -102,6 +103,10 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     });
     for line in &not_enough {
         let _ = writeln!(io::stderr(), "{line}");
+    }
+    if let Some(why) = suites.left_out.filter(|_| asked.scorer.is_empty()) {
+        let error = AppError::new(Code::BadRequest, why);
+        return Err(Stop::Why(error.hint("Correct the scorers of the suite, or name others here with --scorer.")));
     }
     let failed = trouble.is_some() || !not_enough.is_empty() || counts.first.error > 0 || counts.first.failed > 0;
     Ok(if failed { Ended::WithFailures } else { Ended::Well })

@@ -6,12 +6,13 @@ use super::{
 use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write as _};
+use touchstone_engine::app::App;
 use touchstone_engine::rows::{Hit, SnippetPiece, Span};
 
 /// What `search` takes.
 #[derive(Debug, Args)]
 pub(super) struct Search {
-    /// What to look for
+    /// Words or a "phrase" to look for, with the tokens of a filter: `"no such column" state:error`
     #[arg(allow_hyphen_values = true)]
     text: String,
     #[command(flatten)]
@@ -26,6 +27,7 @@ pub(super) struct Search {
 
 pub(super) fn run(asked: &Search, here: &Surroundings) -> Outcome {
     let app = folder::ready(asked.place.clone(), here)?;
+    App::understood(&asked.text)?;
     let hits = app.search(&asked.text, Span { offset: 0, limit: asked.limit })?;
     let mut out = BufWriter::new(io::stdout().lock());
     let paint = Paint(here.colour);

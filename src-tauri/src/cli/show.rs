@@ -1,4 +1,5 @@
 //! `show`: one transcript, readable, and what judges said of it.
+use super::amounts::counted;
 use super::{
     Dirs, Ended, Outcome, Stop, folder, judged, list,
     terminal::{Columns, Head, Paint, complain, lines, one_line},
@@ -14,7 +15,7 @@ use std::{
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Body, Column, Judged, Part, RunView, Sort, Step, StepKind},
+    rows::{Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunView, Sort, Step, StepKind},
 };
 
 /// What `show` takes.
@@ -104,6 +105,9 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", paint.bold(&one_line(&row.path)))?;
     let state = list::coloured(paint, list::word(row.state));
     writeln!(out, "{}, {state}, {} turns, {} tool calls", one_line(&view.layout), row.turns, row.tool_calls)?;
+    for line in lineage(view) {
+        writeln!(out, "{}", one_line(&line))?;
+    }
     for note in row.reason.iter().chain(&view.notes) {
         writeln!(out, "{}", paint.yellow(&one_line(note)))?;
     }
@@ -123,6 +127,29 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
         body(out, &fact.part, false, paint)?;
     }
     Ok(())
+}
+
+/// Where the run comes from and what was made of it, a line each.
+fn lineage(view: &RunView) -> Vec<String> {
+    let RunLineage { origin, forks, fork_count } = &view.lineage;
+    let mut lines = Vec::new();
+    match origin {
+        Some(LineageLink { path, step: Some(step), .. }) => {
+            lines.push(format!("Fork of {path} from step {}", step + 1))
+        }
+        Some(LineageLink { path, step: None, .. }) => lines.push(format!("Fork of {path}")),
+        None if view.row.lineage == Some(Lineage::Fork) => lines.push("Fork".to_owned()),
+        None => {}
+    }
+    if view.row.lineage == Some(Lineage::FollowUps) {
+        lines.push(format!("Received {}", counted(view.row.follow_ups.into(), "follow-up message")));
+    }
+    if *fork_count > 0 {
+        let mut paths: Vec<&str> = forks.iter().map(|fork| fork.path.as_str()).collect();
+        paths.extend((*fork_count > forks.len() as u64).then_some("…"));
+        lines.push(format!("{}: {}", counted(*fork_count, "fork"), paths.join(", ")));
+    }
+    lines
 }
 
 fn heading(step: &Step, paint: Paint) -> String {

@@ -8,7 +8,9 @@ use crate::Surroundings;
 use clap::Args;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::App;
-use touchstone_engine::rows::{FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries};
+use touchstone_engine::rows::{
+    FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries, forks_left_out,
+};
 
 /// What stands where nothing is known.
 const NONE: &str = "–";
@@ -51,6 +53,9 @@ pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
 
 fn write(out: &mut dyn Write, stats: &Stats, paint: Paint) -> io::Result<()> {
     writeln!(out, "{}", headline(stats))?;
+    if let Some(note) = forks_left_out(stats.forks_left_out) {
+        writeln!(out, "{note}")?;
+    }
     if stats.groups.is_empty() {
         return Ok(());
     }

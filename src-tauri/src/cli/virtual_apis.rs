@@ -1,6 +1,9 @@
 //! `stabletoolbench serve`: the server of virtual APIs, from its arguments to its end.
-use super::{Ended, Outcome, doors::announce};
-use crate::{Surroundings, serve::VirtualServer};
+use super::{Ended, Outcome, Stop, doors::announce};
+use crate::{
+    Surroundings,
+    serve::{Secret, VirtualServer},
+};
 use clap::Args;
 use std::{io, path::PathBuf};
 use tokio::sync::watch;
@@ -45,12 +48,43 @@ pub(super) struct Serve {
     /// Write down every call, a line of JSON each
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Environment variable with the token that programs have to bring; a new one is made when left out
+    #[arg(long, value_name = "NAME")]
+    token_env: Option<String>,
+    /// Answer every program of this machine, though it may cost something
+    #[arg(long, conflicts_with = "token_env")]
+    no_token: bool,
     /// Print the address as JSON
     #[arg(long)]
     json: bool,
 }
 
+/// Shortest token that somebody may choose.
+const SHORTEST_TOKEN: usize = 16;
+
 impl Serve {
+    /// What programs have to bring. Every user of this machine can reach the port, so a server whose answers may cost something asks
+    /// for a token.
+    fn token(&self, may_cost: bool) -> Result<Option<Secret>, Stop> {
+        let Some(name) = &self.token_env else {
+            return Ok(if may_cost && !self.no_token { Some(Secret::random()?) } else { None });
+        };
+        let is_fit = |token: &String| {
+            token.len() >= SHORTEST_TOKEN
+                && token.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte))
+        };
+        let Some(token) = std::env::var(name).ok().filter(is_fit) else {
+            let error = AppError::new(
+                Code::BadRequest,
+                format!(
+                    "The variable {name} holds no token: at least {SHORTEST_TOKEN} letters, digits, -, _, . and ~."
+                ),
+            );
+            return Err(error.hint(format!("Set one: export {name}=$(openssl rand -hex 32)")).into());
+        };
+        Ok(Some(Secret::new(token)))
+    }
+
     fn wish(&self) -> VirtualWish {
         VirtualWish {
             folder: self.folder.clone().unwrap_or_else(|| ".".into()),
@@ -70,9 +104,10 @@ impl Serve {
 /// Serves until Ctrl-C.
 pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
     let door = here.engine().open_virtual(&asked.wish())?;
+    let token = asked.token(door.may_cost())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async {
-        let server = VirtualServer::bind(asked.port).await.map_err(|why| {
+        let server = VirtualServer::bind(asked.port, token).await.map_err(|why| {
             let error =
                 AppError::new(Code::Failed, format!("Port {} of 127.0.0.1 could not be taken: {why}.", asked.port));
             error.hint("Leave --port out to get a free one.")

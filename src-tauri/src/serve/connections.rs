@@ -1,45 +1,182 @@
 //! Connections: taken, bounded in number and patience, and ended. Owns no route.
-use super::Peer;
-use axum::{Extension, Router};
+//!
+//! Every user of this machine can open a connection, so a connection is a stranger's until a request over it was let in. Strangers
+//! have a share of their own: the oldest is closed when another comes, and each has little time to show who it is. So connections
+//! are always taken, and whoever may come in does.
+use axum::{
+    Extension, Router,
+    http::{HeaderValue, header},
+    response::Response,
+};
 use hyper::server::conn::http1;
 use hyper_util::{
     rt::{TokioIo, TokioTimer},
     server::graceful::GracefulShutdown,
     service::TowerToHyperService,
 };
-use std::{future::Future, pin::pin, time::Duration};
-use tokio::{net::TcpListener, task::JoinSet};
+use std::{
+    collections::VecDeque,
+    future::Future,
+    net::SocketAddr,
+    pin::pin,
+    sync::{
+        Arc, Weak,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{
+    net::TcpListener,
+    sync::Notify,
+    task::{AbortHandle, JoinSet},
+    time::Instant,
+};
 
 /// How long the head of a request may take to arrive, so that nobody holds a connection by saying nothing.
-const SLOWEST_HEAD: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+const SLOWEST_HEAD: Duration = Duration::from_secs(10);
+/// How long a connection may stay a stranger's.
+const PATIENCE_WITH_STRANGERS: Duration = Duration::from_secs(2);
+/// How long a connection stays at least, so that one over which a request has just come is not closed before it was read.
+const SHORTEST_STAY: Duration = Duration::from_millis(100);
 /// How long to wait after a connection could not be taken.
-const AFTER_FAILURE: Duration = Duration::from_millis(200);
-/// Answers on so many connections at a time until `end`; requests that are under way then may go on until `hurry`.
+const AFTER_FAILURE: Duration = Duration::from_millis(20);
+
+/// How many connections there may be at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares {
+    /// Connections over which no request was let in yet. When another comes, the oldest is closed.
+    pub(super) strangers: usize,
+    /// Connections over which a request was let in. These are never closed for others; more are not taken until one ends.
+    pub(super) admitted: usize,
+}
+
+/// Most bytes of a head of a request, and of a body that nobody reads yet.
+const LARGEST_BUFFER: usize = 64 << 10;
+
+/// The connection that a request came over.
+#[derive(Clone)]
+pub(super) struct Connection(Arc<State>);
+
+struct State {
+    peer: SocketAddr,
+    admitted: AtomicBool,
+    count: Arc<AtomicUsize>,
+    changed: Arc<Notify>,
+}
+
+impl Connection {
+    /// The address at its other end.
+    pub(super) fn peer(&self) -> SocketAddr {
+        self.0.peer
+    }
+
+    /// Says that a request over this connection was let in: from now on it is not closed for others.
+    pub(super) fn admit(&self) {
+        if !self.0.admitted.swap(true, Ordering::AcqRel) {
+            self.0.count.fetch_add(1, Ordering::AcqRel);
+            self.0.changed.notify_one();
+        }
+    }
+
+    fn is_admitted(&self) -> bool {
+        self.0.admitted.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        if *self.admitted.get_mut() {
+            self.count.fetch_sub(1, Ordering::AcqRel);
+            self.changed.notify_one();
+        }
+    }
+}
+
+/// Marks the reply to a refused request as the last of its connection.
+pub(super) fn close_after(mut reply: Response) -> Response {
+    reply.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    reply
+}
+
+/// Connections that were strangers' when they were last looked at, oldest first. Holds none of them open.
+#[derive(Default)]
+struct Strangers(VecDeque<(Weak<State>, AbortHandle, Instant)>);
+
+impl Strangers {
+    /// Takes one in, and closes the oldest until there are no more than `most`.
+    fn take(&mut self, connection: &Connection, task: AbortHandle, most: usize) {
+        self.0.push_back((Arc::downgrade(&connection.0), task, Instant::now()));
+        if self.0.len() > most {
+            self.shrink_to(most);
+        }
+    }
+
+    /// Closes half of them, the oldest.
+    fn halve(&mut self) {
+        self.shrink_to(self.0.len() / 2);
+    }
+
+    fn shrink_to(&mut self, most: usize) {
+        self.forget_others();
+        let surplus = self.0.len().saturating_sub(most);
+        self.0.drain(..surplus).for_each(|(_, task, _)| task.abort());
+    }
+
+    /// Leaves out connections that have ended or are no stranger's any more.
+    fn forget_others(&mut self) {
+        self.0.retain(|(state, ..)| state.upgrade().is_some_and(|state| !Connection(state).is_admitted()));
+    }
+
+    /// Returns when the next connection may be taken, if that is later than now: the oldest would be closed for it, and has
+    /// not been there for long.
+    fn full_until(&mut self, most: usize) -> Option<Instant> {
+        if self.0.len() < most {
+            return None;
+        }
+        self.forget_others();
+        let oldest = self.0.front().filter(|_| self.0.len() >= most)?;
+        Some(oldest.2 + SHORTEST_STAY).filter(|until| *until > Instant::now())
+    }
+}
+
+/// Answers on connections until `end`; requests that are under way then may go on until `hurry`.
 pub(super) async fn answer(
     listener: TcpListener,
     rooms: &Router,
-    most: usize,
+    shares: Shares,
     end: impl Future<Output = ()> + Send + 'static,
     hurry: impl Future<Output = ()>,
 ) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD);
+    http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD).max_buf_size(LARGEST_BUFFER);
     let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
+    let (count, changed) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let mut strangers = Strangers::default();
     let mut end = pin!(end);
     loop {
+        let full_until = strangers.full_until(shares.strangers);
+        let has_room = count.load(Ordering::Acquire) < shares.admitted && full_until.is_none();
         tokio::select! {
             () = &mut end => break,
+            () = changed.notified() => {}
             Some(_) = connections.join_next() => {}
-            accepted = listener.accept(), if connections.len() < most => match accepted {
+            () = tokio::time::sleep_until(full_until.unwrap_or_else(Instant::now)), if full_until.is_some() => {}
+            accepted = listener.accept(), if has_room => match accepted {
                 Ok((stream, peer)) => {
                     // Small replies go out at once.
                     let _ = stream.set_nodelay(true);
-                    let service = TowerToHyperService::new(rooms.clone().layer(Extension(Peer(peer))));
-                    let connection = http.serve_connection(TokioIo::new(stream), service);
-                    connections.spawn(graceful.watch(connection));
+                    let (count, changed) = (Arc::clone(&count), Arc::clone(&changed));
+                    let state = State { peer, admitted: AtomicBool::new(false), count, changed };
+                    let known = Connection(Arc::new(state));
+                    let service = TowerToHyperService::new(rooms.clone().layer(Extension(known.clone())));
+                    let answering = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+                    let task = connections.spawn(patiently(answering, known.clone()));
+                    strangers.take(&known, task, shares.strangers);
                 }
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be taken");
+                    // Files may be what is missing, and strangers hold some.
+                    strangers.halve();
                     tokio::time::sleep(AFTER_FAILURE).await;
                 }
             },
@@ -49,5 +186,17 @@ pub(super) async fn answer(
     tokio::select! {
         () = graceful.shutdown() => {}
         () = hurry => {}
+    }
+}
+
+/// Answers on a connection for as long as it goes on, or for a short while when nobody was let in over it.
+async fn patiently(answering: impl Future, connection: Connection) {
+    let mut answering = pin!(answering);
+    tokio::select! {
+        _ = &mut answering => return,
+        () = tokio::time::sleep(PATIENCE_WITH_STRANGERS) => {}
+    }
+    if connection.is_admitted() {
+        answering.await;
     }
 }

@@ -18,12 +18,12 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
+use connections::{Connection, Shares};
 use gate::{Gate, Verdict};
-use secret::Secret;
 use std::{
     future::Future,
     io,
-    net::{Ipv4Addr, SocketAddr},
+    net::Ipv4Addr,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -33,12 +33,13 @@ use touchstone_engine::error::{AppError, Code};
 pub(crate) use events::Events;
 pub(crate) use invites::Invites;
 pub(crate) use page::Page;
+pub(crate) use secret::Secret;
 pub(crate) use virtual_apis::VirtualServer;
 
 /// Arguments are ids, filters and spans; nothing long.
 const LONGEST_BODY: usize = 64 * 1024;
-/// Connections at a time. Every user of this machine can open them, and each takes one of our files.
-const MOST_CONNECTIONS: usize = 128;
+/// Connections at a time: of the owner's browsers, and of everybody else. Each takes one of our files.
+const SHARES: Shares = Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128 };
 /// How long requests may take to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -70,10 +71,6 @@ struct Front {
     invites: Arc<Invites>,
 }
 
-/// The other end of a connection.
-#[derive(Clone, Copy)]
-struct Peer(SocketAddr);
-
 impl Server {
     /// Takes the port, or a free one for 0.
     pub(crate) async fn bind(port: u16) -> io::Result<Self> {
@@ -93,7 +90,7 @@ impl Server {
         let rooms = router(inside, self.front);
         // The time begins when it is asked for.
         let hurry = async { tokio::time::sleep(LAST_WORDS).await };
-        connections::answer(self.listener, &rooms, MOST_CONNECTIONS, end, hurry).await;
+        connections::answer(self.listener, &rooms, SHARES, end, hurry).await;
         Ok(())
     }
 }
@@ -110,22 +107,26 @@ fn router(inside: Inside, front: Front) -> Router {
 /// Everything passes here, errors included, so every reply carries the headers.
 async fn guard(
     State(front): State<Front>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(connection): Extension<Connection>,
     request: Request,
     next: Next,
 ) -> Response {
     let (head, body) = request.into_parts();
-    let take = |code: &str| front.invites.take(code, Instant::now(), || peer::is_ours(peer, front.port));
-    let mut response = match front.gate.judge(&head, take) {
+    let take = |code: &str| front.invites.take(code, Instant::now(), || peer::is_ours(connection.peer(), front.port));
+    let verdict = front.gate.judge(&head, take);
+    if !matches!(verdict, Verdict::Refuse(..)) {
+        connection.admit();
+    }
+    let mut response = match verdict {
         Verdict::Pass => next.run(Request::from_parts(head, body)).await,
         Verdict::Welcome(cookie) => {
             (StatusCode::SEE_OTHER, [(header::LOCATION, "/".to_owned()), (header::SET_COOKIE, cookie)]).into_response()
         }
         Verdict::Refuse(status, why) if head.uri.path().starts_with("/api/") => {
             let code = if status.is_client_error() && status != 403 { Code::BadRequest } else { Code::NotAllowed };
-            refusal(status, &AppError::new(code, why))
+            connections::close_after(refusal(status, &AppError::new(code, why)))
         }
-        Verdict::Refuse(status, why) => (status, format!("{why}\n")).into_response(),
+        Verdict::Refuse(status, why) => connections::close_after((status, format!("{why}\n")).into_response()),
     };
     for (name, value) in page::HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));

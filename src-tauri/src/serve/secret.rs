@@ -15,7 +15,7 @@ impl Secret {
         })))
     }
 
-    #[cfg(test)]
+    /// A word that somebody chose.
     pub(crate) fn new(word: String) -> Self {
         Self(word)
     }

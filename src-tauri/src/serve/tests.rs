@@ -1,8 +1,10 @@
 //! The served form over real sockets, with requests written by hand.
 use super::*;
 use std::{
-    io::{BufRead as _, BufReader, Read as _, Write as _},
+    collections::VecDeque,
+    io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _},
     net::TcpStream,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
     time::Instant,
 };
 use touchstone_engine::rows::{AppEvent, Stale};
@@ -247,16 +249,163 @@ fn listen(served: &Served) -> impl Iterator<Item = String> + use<> {
 #[test]
 fn connections_that_say_nothing_are_closed_and_keep_nobody_out() {
     let served = Served::start();
-    let silent: Vec<TcpStream> = (0..MOST_CONNECTIONS + 20)
+    let silent: Vec<TcpStream> = (0..SHARES.strangers + 20)
         .map(|_| {
             let mut stream = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
-            stream.write_all(b"GET / HTTP/1.1\r\nHost: 127.0").unwrap();
+            let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: 127.0");
             stream
         })
         .collect();
     assert_eq!(status(&served.get("/")), 200);
-    let mut first = silent.into_iter().next().unwrap();
-    first.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    let mut said = Vec::new();
-    assert!(first.read_to_end(&mut said).is_ok() && !said.starts_with(b"HTTP/1.1 200"), "it is still open");
+    for mut stream in [silent.first().unwrap(), silent.last().unwrap()] {
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        let mut reply = Vec::new();
+        let end = stream.read_to_end(&mut reply);
+        let is_open = end.is_err_and(|why| matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut));
+        assert!(!is_open && !reply.starts_with(b"HTTP/1.1 200"), "it is still open");
+    }
+}
+
+#[test]
+fn every_refused_request_is_the_last_of_its_connection_and_no_other_is() {
+    let served = Served::start();
+    let Served { port, cookie, .. } = &served;
+    let ours = format!("Host: 127.0.0.1:{port}\r\n");
+    let refused = [
+        (401, format!("GET / HTTP/1.1\r\n{ours}\r\n")),
+        (401, format!("GET /?token=0123 HTTP/1.1\r\n{ours}\r\n")),
+        (401, format!("GET / HTTP/1.1\r\n{ours}Cookie: {cookie}0\r\n\r\n")),
+        (401, format!("GET /api/events HTTP/1.1\r\n{ours}\r\n")),
+        (400, "GET / HTTP/1.1\r\nHost: evil.com\r\n\r\n".to_owned()),
+        (400, "nonsense\r\n\r\n".to_owned()),
+        (403, format!("GET /api/events HTTP/1.1\r\n{ours}Origin: http://evil.com\r\n\r\n")),
+        (405, format!("PUT / HTTP/1.1\r\n{ours}\r\n")),
+    ];
+    for (wanted, request) in refused {
+        let mut stream = TcpStream::connect(("127.0.0.1", *port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut reply = String::new();
+        stream.read_to_string(&mut reply).expect("the server ends the connection, not we");
+        assert_eq!(status(&reply), wanted, "{request}");
+        assert!(reply.contains("connection: close"), "{reply}");
+    }
+    let mut stream = TcpStream::connect(("127.0.0.1", *port)).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    for path in ["/", "/nothing", "/"] {
+        write!(stream, "GET {path} HTTP/1.1\r\n{ours}Cookie: {cookie}\r\n\r\n").unwrap();
+        let reply = one_reply(&mut stream);
+        assert_eq!(status(&reply), if path == "/" { 200 } else { 404 }, "{reply}");
+    }
+}
+
+/// Reads one reply and leaves the connection open.
+fn one_reply(stream: &mut TcpStream) -> String {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length) = (String::new(), 0);
+    while !head.ends_with("\r\n\r\n") {
+        let begin = head.len();
+        assert_ne!(reader.read_line(&mut head).unwrap(), 0, "it was closed: {head}");
+        if let Some(value) = head[begin..].strip_prefix("content-length: ") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    head
+}
+
+/// Does something again and again on a thread of its own until it is dropped.
+struct Attack {
+    over: Arc<AtomicBool>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Attack {
+    /// Begins it, and waits until it was done so many times.
+    fn begin(times: usize, mut act: impl FnMut() + Send + 'static) -> Self {
+        let (over, done) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+        let (is_over, counted) = (Arc::clone(&over), Arc::clone(&done));
+        let thread = std::thread::spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                act();
+                counted.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        while done.load(Ordering::Relaxed) < times && !thread.is_finished() {
+            std::thread::yield_now();
+        }
+        Self { over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Attack {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        let done = self.thread.take().map(std::thread::JoinHandle::join);
+        assert!(std::thread::panicking() || done.is_none_or(|done| done.is_ok()), "the attack broke off");
+    }
+}
+
+/// Lets this process open as many connections as the system allows, and says how many.
+fn many_files() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let most = getrlimit(Resource::Nofile).maximum;
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: most, maximum: most });
+    most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX))
+}
+
+/// Connections that an attack opens in all; the system gives each a port of its own for a while.
+const ATTACKING: usize = 12_000;
+
+#[test]
+fn the_owner_is_answered_while_strangers_keep_connections_and_send_refused_requests() {
+    let served = Served::start();
+    many_files();
+    let (port, held) = (served.port, SHARES.strangers + SHARES.admitted);
+    let (mut streams, mut opened) = (VecDeque::new(), 0);
+    let attack = Attack::begin(held * 4, move || {
+        // Each asks again over the connection it has for as long as it is open, and opens another then.
+        if streams.len() < held && opened < ATTACKING {
+            streams.push_back(TcpStream::connect(("127.0.0.1", port)).unwrap());
+            opened += 1;
+        }
+        let Some(mut stream) = streams.pop_front() else { return std::thread::yield_now() };
+        if write!(stream, "GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n").is_ok() {
+            streams.push_back(stream);
+        }
+    });
+    owner_is_answered(&served);
+    drop(attack);
+}
+
+#[test]
+fn the_owner_is_answered_while_strangers_hold_thousands_of_silent_connections() {
+    let served = Served::start();
+    let (port, held) = (served.port, 4000.min(many_files() / 2));
+    let (mut streams, mut opened) = (VecDeque::new(), 0);
+    let attack = Attack::begin(held + held / 2, move || {
+        if opened == ATTACKING {
+            return std::thread::yield_now();
+        }
+        streams.push_back(TcpStream::connect(("127.0.0.1", port)).unwrap());
+        opened += 1;
+        if streams.len() > held {
+            streams.pop_front();
+        }
+    });
+    owner_is_answered(&served);
+    drop(attack);
+}
+
+/// Asks as the owner: over a connection that is kept, and over new ones.
+fn owner_is_answered(served: &Served) {
+    let mut kept = TcpStream::connect(("127.0.0.1", served.port)).unwrap();
+    kept.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    for _ in 0..20 {
+        write!(kept, "GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nCookie: {}\r\n\r\n", served.port, served.cookie).unwrap();
+        assert_eq!(status(&one_reply(&mut kept)), 200, "over a connection that is kept");
+        assert_eq!(status(&served.get("/")), 200, "over a new connection");
+        assert_eq!(status(&served.post("echo", "{}")), 200, "a command over a new connection");
+    }
 }

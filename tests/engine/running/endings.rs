@@ -203,7 +203,7 @@ fn what_replies_used_is_added_up_and_a_price_that_is_not_known_is_no_price_of_no
     // Once a part is not known, the sum is not known: also when a price is there by the time the run goes on.
     bench.write("touchstone.yaml", workspace(&server, "", ""));
     let id = bench.wait_state(super::stage::NAME, touchstone_engine::rows::RunState::Answered).id;
-    let launched = bench.app().nudge_run(&id, "again").unwrap();
+    let launched = bench.app().nudge_run(&id, "again", true).unwrap();
     assert_eq!(super::ended(&bench, &launched.launch).unpriced, 0);
     assert_eq!(fact(&bench, RUN, "cost"), None);
 }

@@ -7,7 +7,10 @@ use super::{THINGS, document, ended, folder_of, request, run};
 use crate::bench::{Bench, wait_until};
 use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::rows::{Act, Copied, LaunchRequest, LaunchRunState, RunState};
+use touchstone_engine::rows::{
+    Act, Copied, LaunchRequest, LaunchRunState, Lineage, OverviewRequest, ReportFormat, ReportRequest, RunState, Span,
+    StatsRequest,
+};
 
 const EXPECTS: &str = "tool_calling_prompt: How many?\nexpected_tool_calls: [query_things, query_more]\n";
 
@@ -53,7 +56,7 @@ fn a_call_that_failed_did_happen() {
     });
     let bench = folder_with(&workspace(&server, "", ""), EXPECTS);
     assert_eq!(run(&bench, &request()).done, 1);
-    assert_eq!(messages(&bench), ["actually use the query_more tool to get the answer"]);
+    assert_eq!(messages(&bench), ["actually use the query_more tools to get the answer"]);
     assert_eq!(server.delivered(), 4);
 }
 
@@ -69,7 +72,7 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
         let server = Scripted::start(calls_then_answers);
         let head = "conversation:\n- user_message: Something else?\n";
         let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, format!("{head}{tail}")).open();
-        let launched = bench.app().nudge_run(&id(&bench, RUN), "  Look again. ").unwrap();
+        let launched = bench.app().nudge_run(&id(&bench, RUN), "  Look again. ", true).unwrap();
         assert_eq!(launched.run, Some(id(&bench, RUN)));
         let view = ended(&bench, &launched.launch);
         assert_eq!((view.done, view.total), (1, 1), "{tail}: {:?}", view.runs);
@@ -87,6 +90,126 @@ fn a_message_by_hand_goes_on_with_a_run_whatever_it_ends_in() {
 }
 
 #[test]
+fn a_message_to_a_finished_run_goes_to_a_fork_unless_the_run_itself_is_asked_for() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    bench.wait_state(NAME, RunState::Answered);
+    let original = fs::read(bench.path(RUN)).unwrap();
+    let send = |path: &str, in_place: bool| {
+        let launched = bench.app().nudge_run(&id(&bench, path), "Look again.", in_place).unwrap();
+        let view = ended(&bench, &launched.launch);
+        assert_eq!((view.done, view.total), (1, 1), "{:?}", view.runs);
+        assert_eq!(launched.run.as_deref(), Some(view.runs[0].run.as_str()), "the answer names the run that goes on");
+        (view.runs[0].path.clone(), view.notes)
+    };
+    let (fork, notes) = send(RUN, false);
+    assert_eq!(fork, "count-tool_calling-scripted-variation0-fork1.yaml");
+    assert_eq!(notes, [format!("Fork created: {fork}. {NAME} stays as it is.")]);
+    assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
+    let path = format!("results/{fork}");
+    let before = said(&bench, RUN);
+    assert!(
+        said(&bench, &path).starts_with(&format!("{before}\n{{\"user_message\":\"Look again.\"}}")),
+        "all of it was copied"
+    );
+    // A fork is a conversation already, and goes on itself.
+    bench.wait_state(&fork, RunState::Answered);
+    assert_eq!(send(&path, false), (fork, Vec::new()));
+    assert_eq!(send(RUN, true), (NAME.to_owned(), Vec::new()));
+    wait_until("it is listed as continued", || {
+        let row = bench.rows().into_iter().find(|row| row.path == NAME)?;
+        (row.lineage == Some(Lineage::FollowUps) && row.follow_ups == 1).then_some(())
+    });
+}
+
+#[test]
+fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
+    let server = Scripted::always(says(ANSWER));
+    let done = "conversation:\n- user_message: How many?\n- assistant_message: 7\n";
+    let driven = "- user_message: actually use the query_things tools to get the answer\n- assistant_message: 7\n";
+    let sent = "- user_message: And now?\n- assistant_message: 7\n";
+    let forked = "run: {forked_from: {file: a, step: 0}}\n";
+    let name = |rest: &str| format!("results/count-tool_calling-scripted-variation0{rest}.yaml");
+    let bench = folder_of(&workspace(&server, "", ""), PLAIN)
+        .file(&name(""), done)
+        .file(&name("-run2"), format!("{done}{driven}answer: 7\n"))
+        .file(&name("-run3"), format!("{done}answer: 7\n{forked}"))
+        .file(&name("-run4"), format!("{done}{sent}answer: 7\n"))
+        .file(&name("-fork1"), format!("{done}answer: 7\n"))
+        .open();
+    let stats = |filter: &str| {
+        let request = StatsRequest { filter: filter.to_owned(), ..StatsRequest::default() };
+        let stats = bench.app().stats(&request).unwrap();
+        (stats.ends.runs, stats.forks_left_out)
+    };
+    wait_until("all are read", || (bench.rows().len() == 5).then_some(()));
+    assert_eq!(stats(""), (2, 3), "what was added automatically is no message of a person");
+    assert_eq!(stats("forked:no"), (2, 0));
+    assert_eq!(stats("forked:yes"), (3, 0));
+    assert_eq!(stats("forked:yes,no"), (5, 0));
+    let overview = |filter: &str| {
+        let span = Span { offset: 0, limit: 10 };
+        let filter = filter.to_owned();
+        let asked = OverviewRequest { filter, scorer: None, folded: true, except: vec![], find: None, span };
+        let overview = bench.app().overview(&asked).unwrap();
+        let cell = overview.rows[0].cells[0].clone().unwrap();
+        (overview.runs, overview.forks, cell.runs, cell.forks)
+    };
+    assert_eq!(overview(""), (2, 3, 2, 3));
+    assert_eq!(overview("forked:yes"), (3, 0, 3, 0));
+    let report = |filter: &str| {
+        let request = ReportRequest { filter: filter.to_owned(), ..ReportRequest::of(ReportFormat::Json) };
+        bench.app().make_report(&request, true).unwrap()
+    };
+    assert_eq!(report("").runs, 2);
+    assert!(report("").notes.iter().any(|note| note.starts_with("3 forks and continued runs are left out")));
+    assert!(
+        report("forked:yes").text.contains(r#""lineage":"fork""#)
+            || report("forked:yes").text.contains(r#""lineage": "fork""#)
+    );
+    assert!(bench.app().trust("").unwrap().notes.iter().any(|note| note.contains("left out")));
+}
+
+#[test]
+fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
+    let server = Scripted::start(calls_then_answers);
+    let bench = plain(&server);
+    assert_eq!(run(&bench, &request()).done, 1);
+    bench.wait_state(NAME, RunState::Answered);
+    // As forks were named before they had names of their own.
+    let old = "results/count-tool_calling-scripted-variation0-run2.yaml";
+    let copied = fs::read_to_string(bench.path(RUN))
+        .unwrap()
+        .replace("run:\n", &format!("run:\n  forked_from: {{file: {NAME}, step: 2}}\n"));
+    assert!(copied.contains("forked_from"));
+    bench.put(old, &copied);
+    wait_until("the fork is listed", || bench.rows().into_iter().find(|row| row.lineage == Some(Lineage::Fork)));
+    bench.app().fork_run(&id(&bench, RUN), 2, None).unwrap();
+    let plan = bench.app().plan_launch(&repeats(3)).unwrap();
+    let paths: Vec<&str> = plan.owed.iter().map(|run| run.path.as_str()).collect();
+    assert_eq!(
+        paths,
+        ["count-tool_calling-scripted-variation0-run3.yaml", "count-tool_calling-scripted-variation0-run4.yaml"]
+    );
+    assert_eq!(run(&bench, &repeats(3)).done, 2);
+    assert_eq!(fs::read_to_string(bench.path(old)).unwrap(), copied);
+    assert_eq!(bench.app().plan_launch(&repeats(3)).unwrap().owed_total, 0);
+    assert_eq!(bench.app().plan_launch(&repeats(1)).unwrap().owed_total, 0);
+    wait_until("both repeats are listed", || {
+        let span = Span { offset: 0, limit: 10 };
+        let asked =
+            OverviewRequest { filter: String::new(), scorer: None, folded: true, except: vec![], find: None, span };
+        (bench.app().overview(&asked).unwrap().runs == 3).then_some(())
+    });
+    let view = bench.app().open_run(&id(&bench, RUN)).unwrap();
+    assert_eq!(view.lineage.fork_count, 2, "the original names its forks");
+    let fork = bench.app().open_run(&id(&bench, old)).unwrap();
+    let origin = fork.lineage.origin.unwrap();
+    assert_eq!((origin.id, origin.step), (Some(id(&bench, RUN)), Some(2)), "and a fork its original");
+}
+
+#[test]
 fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
     let server = Scripted::always(says(ANSWER));
     let promptql = "results/count-promptql-scripted-variation0.yaml";
@@ -95,14 +218,15 @@ fn a_message_that_cannot_be_added_is_refused_before_anything_happens() {
         .file(promptql, "output: {}\n")
         .file("results/other-tool_calling-scripted-variation0.yaml", "conversation:\n- user_message: a\n")
         .open();
-    let refused = |path: &str, message: &str| bench.app().nudge_run(&id(&bench, path), message).unwrap_err().message;
+    let refused =
+        |path: &str, message: &str| bench.app().nudge_run(&id(&bench, path), message, true).unwrap_err().message;
     let said = [
         refused(RUN, "go on"),
         refused(promptql, "go on"),
         refused("results/other-tool_calling-scripted-variation0.yaml", "go on"),
         refused(RUN, " \n"),
         refused(RUN, &"x".repeat(300 << 10)),
-        bench.app().nudge_run("nonsense", "go on").unwrap_err().message,
+        bench.app().nudge_run("nonsense", "go on", true).unwrap_err().message,
     ];
     insta::assert_snapshot!(said.join("\n"), @r"
     The file cannot be read: The file ends in the middle: unclosed bracket '['. Running it again from the start moves the file aside first.
@@ -144,7 +268,7 @@ fn a_message_stays_when_the_run_fails_and_is_not_added_again_when_it_is_retried(
     });
     let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
     let bench = folder_of(&workspace(&server, "", ""), PLAIN).file(RUN, file).open();
-    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.").unwrap();
+    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
     assert_eq!(ended(&bench, &launched.launch).failed, 1);
     assert_eq!(messages(&bench), ["More."]);
     let again = bench.app().retry_launch(&launched.launch).unwrap();
@@ -158,7 +282,7 @@ fn a_message_is_added_by_a_retry_when_the_run_had_not_begun() {
     let file = "conversation:\n- user_message: How many?\n- assistant_message: no\n";
     let broken = workspace(&server, "", "").replace("things.db", "missing.db");
     let bench = folder_of(&broken, PLAIN).file(RUN, file).open();
-    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.").unwrap();
+    let launched = bench.app().nudge_run(&id(&bench, RUN), "More.", true).unwrap();
     let view = ended(&bench, &launched.launch);
     assert_eq!(view.failed, 1);
     assert!(view.runs[0].doing.as_ref().unwrap().contains("query_things"), "{:?}", view.runs);
@@ -194,8 +318,8 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
         view.runs[0].path.clone()
     };
     // The last word is asked for again; the call before it is not.
-    assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-run2.yaml");
-    let second = "results/count-tool_calling-scripted-variation0-run2.yaml";
+    assert_eq!(fork(2, None), "count-tool_calling-scripted-variation0-fork1.yaml");
+    let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     assert_eq!((said(&bench, second), server.delivered()), (said(&bench, RUN), 3));
     assert_eq!(fact(&bench, second, "turns").as_deref(), Some("1"), "only what was bought for the copy counts");
     assert_eq!(
@@ -203,15 +327,15 @@ fn a_copy_goes_on_differently_and_the_original_stays() {
         Some(format!(r#"{{"file":"{NAME}","step":2}}"#).as_str())
     );
     // The first message is another; nothing is owed of the copy although it is not the task's any more.
-    assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-run3.yaml");
-    let third = "results/count-tool_calling-scripted-variation0-run3.yaml";
+    assert_eq!(fork(0, Some("How few?")), "count-tool_calling-scripted-variation0-fork2.yaml");
+    let third = "results/count-tool_calling-scripted-variation0-fork2.yaml";
     assert!(said(&bench, third).starts_with(r#"{"user_message":"How few?"}"#));
     assert!(fact(&bench, third, "forked_from").unwrap().contains(r#""edited":true"#));
     // A copy of a copy.
     bench.wait_state(second.trim_start_matches("results/"), RunState::Answered);
     let copied = bench.app().fork_run(&id(&bench, second), 1, Some("Say more.")).unwrap();
     let view = ended(&bench, &continued(&bench, &copied));
-    assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-run4.yaml");
+    assert_eq!(view.runs[0].path, "count-tool_calling-scripted-variation0-fork3.yaml");
     assert_eq!(fs::read(bench.path(RUN)).unwrap(), original);
     let missing = bench.app().fork_run(&id(&bench, RUN), 99, None).unwrap_err();
     assert!(missing.message.contains("no such step"), "{missing:?}");
@@ -223,7 +347,7 @@ fn a_copy_takes_nothing_that_was_brought_to_a_copy_that_is_gone() {
     let bench = plain(&server);
     assert_eq!(run(&bench, &request()).done, 1);
     bench.wait_state(NAME, RunState::Answered);
-    let second = "results/count-tool_calling-scripted-variation0-run2.yaml";
+    let second = "results/count-tool_calling-scripted-variation0-fork1.yaml";
     let mut brought = Vec::new();
     for _ in 0..2 {
         let copied = bench.app().fork_run(&id(&bench, RUN), 0, Some("How few?")).unwrap();
@@ -245,7 +369,7 @@ fn where_the_model_cannot_be_asked_a_message_changes_no_run_and_makes_no_copy() 
     let bench = folder_of(&no_key, PLAIN).file(RUN, file).key("ANOTHER_KEY", "0123456789").open();
     let id = id(&bench, RUN);
     let refused = [
-        bench.app().nudge_run(&id, "More.").unwrap_err().message,
+        bench.app().nudge_run(&id, "More.", true).unwrap_err().message,
         bench.app().fork_run(&id, 1, Some("More.")).unwrap_err().message,
     ];
     for why in refused {

@@ -348,7 +348,7 @@ fn a_result_is_found_under_every_name_that_is_read() {
         let id = bench.app().run_of(&bench.path(&path)).unwrap();
         bench.wait_state(name, touchstone_engine::rows::RunState::Answered);
         bench.app().fork_run(&id, 1, None).unwrap();
-        assert!(bench.path(&RUN.replace("variation0", "variation0-run3")).exists(), "{name}: the second is taken");
+        assert!(bench.path(&RUN.replace("variation0", "variation0-fork1")).exists(), "{name}: a fork is no repeat");
     }
 }
 
@@ -384,7 +384,7 @@ fn a_request_that_means_nothing_is_refused_with_what_there_is() {
     There is no model named `gpt`. There are: claude, o1, o3-mini, scripted. Others are added under `models:` in touchstone.yaml.
     A launch needs at least one system and one model. Choose them in the launch sheet, or give --system and --model.
     There is no system named `magic`. There are: promptql, tool_calling, tool_calling_python.
-    No task goes by `x*`. Tasks are named by their path below the input directory, without extension; `*` stands for any part.
+    No task is called `x*`. A task is named by its path below the input directory, without extension; folders at the beginning may be left out. `*` stands for any letters within a folder, `**` also across folders.
     ");
     let none =
         LaunchRequest { variations: vec![3], systems: vec!["tool_calling".into(), "promptql".into()], ..request() };

@@ -202,10 +202,11 @@ fn a_header_whose_value_is_not_set_is_said_before_anything_is_sent() {
         let bench = super::folder_of(&workspace(&server, &settings), TASK).key("PQL_KEY", KEY);
         let bench = if name == "DDN_TOKEN" { bench } else { bench.key("DDN_TOKEN", TOKEN) }.open();
         let plan = bench.app().plan_launch(&wanted()).unwrap();
-        assert_eq!(plan.owed_total, 0);
-        let why = &plan.skipped[0].why;
-        assert!(why.contains(&format!("`{name}`, which is not set. Set it in the environment")), "{why}");
-        assert!(bench.app().start_launch(&wanted()).is_err());
+        assert_eq!((plan.owed_total, plan.blocked_total, plan.blocked[0].runs), (1, 1, 1));
+        let why = &plan.blocked[0].why;
+        assert_eq!(*why, format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it"));
+        let refused = bench.app().start_launch(&wanted()).unwrap_err();
+        assert!(refused.message.contains(why.as_str()), "{refused:?}");
         assert!(server.seen().is_empty() && !bench.path(PQL).exists());
     }
 }

@@ -349,7 +349,7 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     ended(&bench, &launched.launch);
     let id = &super::view(&bench, &launched.launch).runs[0].run;
     wait_until("the run is listed", || bench.app().open_run(id).ok());
-    let refused = bench.app().nudge_run(id, "And tomorrow?").unwrap_err().message;
+    let refused = bench.app().nudge_run(id, "And tomorrow?", false).unwrap_err().message;
     assert!(refused.contains("takes no message"), "{refused}");
     let mut file = document(&bench, RUN);
     assert_eq!(file.items().len(), 2);

@@ -114,7 +114,7 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
     let copied = bench.app().fork_run(&row.id, 1, Some("And now?")).unwrap();
     clean("copy", &format!("{:?}", ended(&bench, &copied.launch.clone().unwrap())));
-    let nudged = bench.app().nudge_run(&row.id, "More.").unwrap();
+    let nudged = bench.app().nudge_run(&row.id, "More.", true).unwrap();
     clean("nudged", &format!("{:?}", ended(&bench, &nudged.launch)));
     clean("events", &format!("{:?}", events.lock().unwrap()));
     reports(&bench);
@@ -123,6 +123,51 @@ fn a_secret_that_a_provider_a_model_or_a_tool_repeats_is_written_nowhere() {
     assert_eq!(everything(&bench), []);
     bench.write("results/planted.txt", forms());
     assert_eq!(everything(&bench).len(), 2, "the search finds what is there");
+}
+
+/// A secret as texts of JSON, YAML and Python may write it, none of them as it is.
+fn escaped_forms(secret: &str) -> Vec<String> {
+    let each = |form: &dyn Fn(char) -> String| secret.chars().map(form).collect::<String>();
+    let first = |form: &dyn Fn(char) -> String| {
+        let mut letters = secret.chars();
+        letters.next().map(form).unwrap_or_default() + letters.as_str()
+    };
+    vec![
+        each(&|letter| format!("\\u{:04x}", u32::from(letter))),
+        first(&|letter| format!("\\u{:04X}", u32::from(letter))),
+        each(&|letter| if letter == '/' { "\\/".to_owned() } else { letter.to_string() }),
+        each(&|letter| if letter == '.' { "\\u002e".to_owned() } else { letter.to_string() }),
+    ]
+}
+
+#[test]
+fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
+    // A text within a text within a text: each is decoded by somebody who looks at the answer.
+    let nested = |text: String| (0..2).fold(format!("\"{text}\""), |text, _| json!(text).to_string());
+    let fences =
+        |secret: &str| escaped_forms(secret).into_iter().flat_map(move |form| [format!("\"{form}\""), nested(form)]);
+    let answers: Vec<String> = [KEY, PASSWORD].into_iter().flat_map(fences).collect();
+    let yaml: String = KEY.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    let answers: Vec<String> = answers.into_iter().map(|text| format!("```json\n[{text}]\n```")).collect();
+    let tagged = [format!("```yaml\n- \"{yaml}\"\n```"), format!("<answer>[\"{yaml}\"]</answer>")];
+    let answers: Vec<String> = answers.into_iter().chain(tagged).collect();
+    for (at, answer) in answers.iter().enumerate() {
+        let arguments = json!({ "sql": format!("SELECT {}", escaped_forms(KEY)[0]) }).to_string();
+        let answer = answer.clone();
+        let server = Scripted::start(move |seen| match seen.number {
+            0 if at == 0 => Reply::json(&chat(None, &[("a", "query_things", &arguments)])),
+            _ => says(&answer),
+        });
+        let bench = folder(&server);
+        let view = run(&bench, &LaunchRequest { tasks: vec!["count".into()], ..request() });
+        clean("view", &format!("{view:?}"));
+        let row = bench.wait_state(RUN.trim_start_matches("results/"), RunState::Answered);
+        clean("row", &format!("{row:?}"));
+        bench.wait_words();
+        assert_eq!(everything(&bench), [], "{answer:?}", answer = answers[at]);
+        let file = fs::read_to_string(bench.path(RUN)).unwrap();
+        assert!(file.contains("[redacted]"), "something was there to take out: {file}");
+    }
 }
 
 #[test]

@@ -85,8 +85,8 @@ fn a_simulator_without_its_key_is_told_before_anything_is_bought() {
     let (server, simulator) = (looks_twice(), Scripted::always(says("")));
     let bench = simulated(&server, &simulator, "", ", api_key_env: TOUCHSTONE_NO_SUCH_KEY");
     let plan = bench.app().plan_launch(&request()).unwrap();
-    assert_eq!((plan.owed_total, plan.skipped_total), (0, 3));
-    let why = &plan.skipped[0].why;
+    assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked[0].runs), (3, 0, 3));
+    let why = &plan.blocked[0].why;
     assert!(why.contains("simulator `sim`") && why.contains("TOUCHSTONE_NO_SUCH_KEY"), "{why}");
 }
 

@@ -12,17 +12,16 @@ use touchstone_formats::json;
 #[test]
 fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
     let server = Scripted::start(calls_then_answers);
-    let broken = "  broken: { kind: sql, database: 'sqlite:data/missing.db' }\n  odd: { kind: magic }\n";
+    let broken = "  broken: { kind: sql, database: 'sqlite:data/missing.db' }\n";
     let bench = super::folder_of(&workspace(&server, "", broken), &format!("{PLAIN}tools: [query_things]\n"))
         .file("tasks/missing.yaml", format!("{PLAIN}tools: [query_things, query_stars]\n"))
         .file("tasks/broken.yaml", format!("{PLAIN}tools: [broken]\n"))
-        .file("tasks/odd.yaml", format!("{PLAIN}tools: [odd]\n"))
         .file("tasks/all.yaml", PLAIN)
         .file("tasks/none.yaml", format!("{PLAIN}tools: []\n"))
         .file("results/broken-tool_calling-scripted-variation0.yaml", "conversation:\n- user_message: How many?\n")
         .open();
     let view = run(&bench, &LaunchRequest { concurrency: Some(1), ..request() });
-    assert_eq!((view.done, view.failed), (2, 4), "{:?}", view.runs);
+    assert_eq!((view.done, view.failed), (2, 3), "{:?}", view.runs);
     let mut said: Vec<String> = view
         .runs
         .iter()
@@ -35,7 +34,6 @@ fn a_tool_that_is_missing_or_does_not_open_stops_only_the_runs_that_need_it() {
     all: The tool `broken`: missing.db: The database file is not there. Check `database` in touchstone.yaml: a path is relative to that file.
     broken: The tool `broken`: missing.db: The database file is not there. Check `database` in touchstone.yaml: a path is relative to that file.
     missing: The task uses the tool `query_stars`, which the workspace file does not define. Add `query_stars` under `tools:` in touchstone.yaml, or take it out of the task.
-    odd: The tool `odd` cannot be used: it has the kind `magic`, which Touchstone does not know. Write `kind: sql`, `kind: mcp` or `kind: virtual`.
     ");
     assert!(document(&bench, RUN).get("answer").is_some());
     assert_eq!(server.delivered(), 4, "nothing was bought for a run that cannot be made");

@@ -44,6 +44,7 @@ import type { RowPiece } from "../generated/RowPiece";
 import type { RowRequest } from "../generated/RowRequest";
 import type { RowsMade } from "../generated/RowsMade";
 import type { RunPage } from "../generated/RunPage";
+import type { RunsAround } from "../generated/RunsAround";
 import type { RunScores } from "../generated/RunScores";
 import type { RunView } from "../generated/RunView";
 import type { Sort } from "../generated/Sort";
@@ -73,6 +74,7 @@ export interface Commands {
   facets: [Record<string, never>, Facets];
   list_runs: [{ request: ListRequest }, RunPage];
   locate_run: [{ filter: string; sort: Sort; id: string }, Place];
+  runs_around: [{ filter: string; sort: Sort; id: string }, RunsAround];
   search: [{ text: string; span: Span }, Hit[]];
   problems: [{ span: Span }, ProblemPage];
   open_run: [{ id: string }, RunView];
@@ -96,7 +98,7 @@ export interface Commands {
   /** Launches again what failed or was stopped. */
   retry_launch: [{ id: string }, Launched];
   /** Appends a user message to a finished or waiting run and continues it. */
-  nudge_run: [{ id: string; message: string }, Launched];
+  nudge_run: [{ id: string; message: string; in_place: boolean }, Launched];
   /** Copies a run up to a step (included) to a new repeat; with a message, that is the next user message (in place of the step when it is one) and the new run is launched. */
   fork_run: [{ id: string; step: number; message: string | null }, Copied];
   keys: [Record<string, never>, KeyState[]];

@@ -17,6 +17,6 @@ calls: number | null,
  */
 tokens: number | null, 
 /**
- * Dollars, for those; none when no past run says.
+ * Dollars, for those; none when a price is not known, or a past run does not say.
  */
 cost: number | null, };

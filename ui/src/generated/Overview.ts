@@ -76,6 +76,10 @@ unasked: number,
  */
 unscored: number, 
 /**
+ * How many pass the filter and are counted nowhere here, because they are forks or were continued by a person.
+ */
+forks: number, 
+/**
  * How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
  * expected of it.
  */

@@ -57,6 +57,10 @@ unscored: number,
  */
 missing: number, 
 /**
+ * How many forks and continued runs there are, which are in no other number here.
+ */
+forks: number, 
+/**
  * How many were reviewed by a person.
  */
 reviewed: number, 

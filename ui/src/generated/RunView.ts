@@ -3,6 +3,7 @@ import type { Answer } from "./Answer";
 import type { Fact } from "./Fact";
 import type { Pace } from "./Pace";
 import type { RunFile } from "./RunFile";
+import type { RunLineage } from "./RunLineage";
 import type { RunRow } from "./RunRow";
 import type { Step } from "./Step";
 import type { Task } from "./Task";
@@ -56,6 +57,10 @@ task: Task | null,
  * Everything else the file says about the run, key by key, unknown keys included.
  */
 facts: Array<Fact>, 
+/**
+ * Where it comes from, and its forks.
+ */
+lineage: RunLineage, 
 /**
  * Its files.
  */

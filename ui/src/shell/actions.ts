@@ -15,6 +15,8 @@ export interface Frame {
   aside: () => boolean;
   problems: () => boolean;
   canPick: () => boolean;
+  /** False on a page that only looks: it shows what it was started with. */
+  canOpen: () => boolean;
   /** Says what failed, with the next step, where it cannot be overlooked. */
   trouble: (error: AppError) => void;
   palette: () => void;
@@ -73,7 +75,7 @@ export function actions({ router, prefs, backend, live }: Session, frame: Frame)
     { id: "compare-with", title: "Compare this run with…", group: "Run", keys: ["c"], when: () => frame.shownRun() !== undefined, run: () => compareWith(frame) },
     { id: "listed", title: "Back to where the run was opened from", group: "Places", quiet: true, when: frame.open, run: () => router.go(frame.listed()) },
     { id: "pick-folder", title: "Choose a folder…", group: "Places", keys: ["Mod+o"], when: frame.canPick, run: () => tried(backend.call("pick_folder", {}).then((picked) => picked && router.go(RUNS))) },
-    { id: "close-folder", title: "Close the folder", group: "Places", when: frame.open, run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },
+    { id: "close-folder", title: "Close the folder", group: "Places", when: () => frame.open() && frame.canOpen(), run: () => tried(backend.call("close_folder", {}).then(() => router.go({ place: "start" }))) },
     theme("system"),
     theme("light"),
     theme("dark"),

@@ -33,7 +33,7 @@ export const SMALL: Step[] = [
 ];
 
 export function view(steps: Step[], row: Partial<RunRow> = {}, change: Partial<RunView> = {}): RunView {
-  return { row: runRow(0, { state: "answered", reason: null, missing_calls: [], ...row }), layout: "Tool-calling transcript", version: "v1", total_steps: steps.length, steps, pace: null, tree: null, answer: null, answer_mark: "mark1", task: null, facts: [], files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99 }], notes: [], ...change };
+  return { row: runRow(0, { state: "answered", reason: null, missing_calls: [], ...row }), layout: "Tool-calling transcript", version: "v1", total_steps: steps.length, steps, pace: null, tree: null, answer: null, answer_mark: "mark1", task: null, facts: [], lineage: { origin: null, forks: [], fork_count: 0 }, files: [{ path: "results/a.yaml", full_path: "/home/me/results/a.yaml", size: 99 }], notes: [], ...change };
 }
 
 /** Gives jsdom, which lays nothing out, boxes: a window of 800, and everything in a list 60 high. Returns how to take them away. */

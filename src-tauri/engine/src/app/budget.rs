@@ -29,13 +29,8 @@ impl Budget {
 
     /// A sentence when it binds nothing of what some of these take.
     pub(super) fn unbound(self, prices: &Prices) -> Option<String> {
-        let most = self.most?;
-        let (names, has) = match prices.unknown.as_slice() {
-            [] => return None,
-            [name] => (name.clone(), "has"),
-            [names @ .., last] => (format!("{} and {last}", names.join(", ")), "have"),
-        };
-        Some(format!("{names} {has} no known price, so the budget of ${most} binds nothing of what is asked there."))
+        let (most, unknown) = (self.most?, prices.unknown()?);
+        Some(format!("{unknown}, so the budget of ${most} binds nothing of what is asked there."))
     }
 
     /// Refuses what was asked for and binds nothing.
@@ -64,6 +59,26 @@ impl Prices {
             }
         }
         prices
+    }
+
+    /// True when nothing that is asked lacks a price.
+    pub(super) fn are_known(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// A sentence when a price is not known, because no sum can be named then.
+    pub(super) fn unpriced(&self) -> Option<String> {
+        Some(format!("{}, so the cost is not known.", self.unknown()?))
+    }
+
+    /// Whose price is not known, without the full stop; none when all are.
+    fn unknown(&self) -> Option<String> {
+        let (names, has) = match self.unknown.as_slice() {
+            [] => return None,
+            [name] => (name.clone(), "has"),
+            [names @ .., last] => (format!("{} and {last}", names.join(", ")), "have"),
+        };
+        Some(format!("{names} {has} no known price"))
     }
 
     /// Something else that does not say what it takes.

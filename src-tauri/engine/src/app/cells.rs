@@ -4,12 +4,12 @@ use super::wishes::{MOST_RUNS, Wished, refused, slot};
 use crate::error::{AppError, Code};
 use crate::results::query;
 use crate::results::suites::Tasks;
-use crate::rows::{LaunchCell, RunRow};
+use crate::rows::{LaunchCell, Lineage, RunRow};
 use crate::runs::plan::{Matrix, Slot};
 use crate::runs::setup::Setup;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use touchstone_formats::names::Coordinates;
+use touchstone_formats::names::{self, Coordinates};
 use touchstone_formats::suite::Task;
 
 /// Gathers what cells mean. A run that several of them mean is meant once.
@@ -35,7 +35,8 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, cells: &[LaunchCell]) -> 
                 Some(why) => wished.matrix.skipped.push((missing, why)),
             }
         }
-        for row in there.into_iter().map(|(_, row)| row).filter(|row| paths.insert(row.path.clone())) {
+        let of_benchmark = there.into_iter().map(|(_, row)| row).filter(|row| row.lineage != Some(Lineage::Fork));
+        for row in of_benchmark.filter(|row| paths.insert(row.path.clone())) {
             let path = row.path.clone();
             match slot(open, setup, row) {
                 Ok(slot) => wished.matrix.slots.push(slot),
@@ -83,13 +84,22 @@ fn there(
 fn missing(task: &Arc<Task>, cell: &LaunchCell, there: &[(Option<u32>, RunRow)]) -> Vec<Slot> {
     let all = 0..u32::try_from(task.variations.len()).unwrap_or(u32::MAX);
     let variations = cell.variation.map_or(all, |variation| variation..variation.saturating_add(1));
-    let wanted = variations.flat_map(|variation| (1..=task.repeat.max(1)).map(move |repeat| (variation, repeat)));
+    // A fork that is named like a repeat takes up its number.
+    let is_fork = |row: &RunRow| row.lineage == Some(Lineage::Fork);
+    let numbers = |variation: u32| {
+        names::repeats(task.repeat.max(1), |repeat| {
+            let here = |(number, row): &&(Option<u32>, RunRow)| *number == Some(variation) && row.repeat == repeat;
+            let forks = there.iter().filter(here).filter(|(_, row)| is_fork(row) && names::fork(&row.path) == 0);
+            forks.count() > 0
+        })
+    };
+    let wanted = variations.flat_map(|variation| numbers(variation).into_iter().map(move |repeat| (variation, repeat)));
     let is_there = |(variation, repeat): &(u32, u32)| {
-        there.iter().any(|(number, row)| *number == Some(*variation) && row.repeat == *repeat)
+        there.iter().any(|(number, row)| *number == Some(*variation) && row.repeat == *repeat && !is_fork(row))
     };
     let slot = |(variation, repeat)| {
         let (task_id, system, model) = (task.id.clone(), cell.system.clone(), cell.model.clone());
-        Slot::new(Arc::clone(task), Coordinates { task: task_id, system, model, variation, repeat })
+        Slot::new(Arc::clone(task), Coordinates { task: task_id, system, model, variation, repeat, fork: 0 })
     };
     wanted.filter(|place| !is_there(place)).map(slot).collect()
 }

@@ -15,6 +15,7 @@ impl App {
     pub fn doctor(&self, may_run: bool) -> Vec<Check> {
         let mut checks = vec![self.cache(), database(), watches()];
         checks.extend(self.folder_check());
+        checks.extend(self.leftovers_checks());
         if may_run {
             checks.extend(self.runs_checks());
         }

@@ -2,6 +2,7 @@
 use super::App;
 use super::doctor::{fine, note, wrong};
 use super::virtual_apis::KIND;
+use super::wishes::fault_line;
 use crate::paths;
 use crate::rows::Check;
 use crate::runs::http::keys::Source;
@@ -12,6 +13,7 @@ use crate::runs::tools::{Unusable, python};
 use std::path::Path;
 use std::time::Duration;
 use tokio::task::JoinSet;
+use touchstone_formats::ReadError;
 
 /// How long a database may take to answer. The page waits for all checks together.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -25,6 +27,16 @@ impl App {
             let advice = why.advice.as_deref().unwrap_or("Until it is mended, nothing of what it says holds.");
             wrong("Workspace file", format!("touchstone.yaml could not be read: {why}"), advice)
         });
+        let faults =
+            read.as_ref().ok().and_then(Option::as_ref).map_or(&[][..], |workspace| workspace.faults.as_slice());
+        let faults: Vec<Check> = faults
+            .iter()
+            .map(|fault| {
+                let advice = fault.advice.as_deref().unwrap_or("Correct it.");
+                let alone = ReadError { advice: None, ..fault.clone() };
+                wrong("Workspace file", fault_line(&alone), &format!("{advice} Until then nothing is run."))
+            })
+            .collect();
         let setup = Setup::of(&read.ok().flatten().unwrap_or_default());
         let databases = base.as_deref().map(|base| self.databases(&setup, base)).unwrap_or_default();
         let runtime = match self.inner.launches.runtime() {
@@ -36,6 +48,8 @@ impl App {
             tokio::join!(sandbox, looked_at(databases), virtual_apis(&setup, base.as_deref()))
         });
         checks.extend(unread);
+        checks.extend(faults);
+        checks.extend(setup.wrong.iter().map(|why| wrong("Workspace file", why.clone(), "Correct touchstone.yaml.")));
         checks.extend(databases);
         checks.extend(apis);
         checks.push(self.keyring());

@@ -91,7 +91,7 @@ impl App {
     /// Evaluators, models and data files. `may_run` is false for a front door that may only look.
     pub fn evaluate_options(&self, may_run: bool) -> Result<EvaluateOptions, AppError> {
         let open = self.opened()?;
-        let setup = self.setup()?;
+        let setup = self.setup_to_look()?;
         let why_not = (!may_run).then(|| Trouble {
             message: "This page may look, but not evaluate anything.".to_owned(),
             fix: Some("Serve it so that it may: touchstone serve --allow-run FOLDER".to_owned()),

@@ -32,7 +32,7 @@ const SHOWN: usize = 50;
 impl App {
     /// The judges and the models that there are. `may_run` is false for a front door that may only look.
     pub fn judge_options(&self, may_run: bool) -> Result<JudgeOptions, AppError> {
-        let setup = self.setup()?;
+        let setup = self.setup_to_look()?;
         // Suites are there when a folder is.
         let tasks = self.opened().map(|open| open.flow.shelf.tasks()).unwrap_or_default();
         let models = if may_run { self.judges_of(&setup) } else { Vec::new() };

@@ -1,7 +1,7 @@
 //! Keys of providers: which are needed, where they come from, whether they work. A key goes in and never comes out.
 use super::App;
 use crate::error::{AppError, Code};
-use crate::rows::{Check, KeySource, KeyState, Stale};
+use crate::rows::{Check, KeySource, KeyState, Stale, Trouble};
 use crate::runs::http::keys::{ApiKey, KeyError, Source};
 use crate::runs::http::redact::Redactor;
 use crate::runs::provider::{self, Ask};
@@ -16,7 +16,8 @@ use zeroize::Zeroizing;
 impl App {
     /// The keys that the models of the open folder need, and where each comes from.
     pub fn keys(&self) -> Result<Vec<KeyState>, AppError> {
-        let setup = self.setup().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
+        let setup =
+            self.setup_to_look().unwrap_or_else(|_| Setup::of(&touchstone_formats::workspace::Workspace::default()));
         let mut wanted: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for model in setup.models.iter().chain(&setup.embedders) {
             if let Some(key) = &model.key {
@@ -121,6 +122,16 @@ impl App {
         secrets.add_wrong(wrong);
         let hidden = secrets::of(setup, &|name| secrets.get(name));
         Known { keys, secrets, hidden }
+    }
+
+    /// Like [`App::no_key`], with the next step apart.
+    pub(super) fn key_trouble(&self, name: &str) -> Option<Trouble> {
+        let (message, fix) = match self.inner.keys.get(name) {
+            Ok(Some(_)) => return None,
+            Ok(None) => (format!("{name} is not set"), self.inner.keys.how_to_set(name)),
+            Err(why) => (format!("{name} cannot be used"), why.to_string()),
+        };
+        Some(Trouble { message, fix: Some(fix) })
     }
 
     /// Why a key cannot be used; none when it can.

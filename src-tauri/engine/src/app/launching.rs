@@ -4,22 +4,25 @@ use super::budget::{Budget, Prices};
 use super::keys::Known;
 use super::launches::unfinished;
 use super::left_out::left_out;
-use super::wishes::{Wished, wished};
+use super::wishes::{Wished, made_by_others, setup_fault, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
-use crate::rows::{Act, LaunchPlan, LaunchRequest, Launched, PlannedRun, Stale};
+use crate::rows::{
+    Act, Blocked, Estimate, LaunchPlan, LaunchRequest, Launched, PlannedRun, Problem, ProblemKind, Stale, Trouble,
+};
 use crate::runs::drive::{Account, Around, Crew, Doors, Job, Purse, Toolbox};
 use crate::runs::launch::{Launch, Listener, Stops, Teller};
 use crate::runs::plan::{self, Decision, Matrix, Past, Plan, Planned, Slot};
+use crate::runs::provider::promptql::Build;
 use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
 use crate::runs::{lock, log, look};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_formats::stabletoolbench::{Pool, Query};
 
@@ -29,11 +32,21 @@ const SHOWN: usize = 1000;
 /// Said of a run that would have to be written into a file of another format.
 const KEPT_AS_JSON: &str = "Its result is kept as JSON, and Touchstone writes YAML. Move that file out of the output directory to have it made here.";
 
+/// Things that are wrong with suites and are listed with a plan; Problems has all of them.
+const LISTED: usize = 100;
+
 /// Who is told of a launch, and what is told besides how its runs go.
 #[derive(Default)]
 pub(super) struct Telling {
     listeners: Vec<Listener>,
     notes: Vec<String>,
+}
+
+impl Telling {
+    /// Listeners, and a sentence that they are told first.
+    pub(super) fn noting(listeners: Vec<Listener>, note: String) -> Self {
+        Self { listeners, notes: vec![note] }
+    }
 }
 
 impl From<Vec<Listener>> for Telling {
@@ -46,8 +59,14 @@ impl App {
     /// What a request comes to. Nothing is sent.
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
-        let (setup, mut plan) = self.plan(&open, request)?;
-        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices(&open, &setup, &plan));
+        let setup = self.setup_to_look()?;
+        let mut plan = self.plan_with(&open, &setup, request)?;
+        let problems = launch_problems(&open, request, &plan);
+        let invalid = setup_fault(&setup).or_else(|| suite_fault(&problems));
+        let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
+        let notes = same_requests(&setup, &plan).into_iter().collect();
+        let prices = prices(&open, &setup, &plan);
+        let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&prices);
         // What is complete is the least that one wants to see of a long list.
         plan.skipped.sort_by_key(|planned| planned.decision.act == Act::Nothing);
         let tasks: BTreeSet<&str> = plan.owed.iter().map(|planned| planned.slot.at.task.as_str()).collect();
@@ -59,25 +78,37 @@ impl App {
             setup.model(&planned.slot.at.model).is_some_and(|model| model.provider == Provider::Replay)
         };
         let (replayed, asked): (Vec<&Planned>, Vec<_>) = plan.owed.iter().partition(is_replayed);
-        let rows =
-            |list: &[Planned]| list.iter().take(SHOWN).map(|planned| planned.row(id_of(&planned.slot.path))).collect();
+        let estimate = plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at));
+        let estimate = plan::with_free(estimate, replayed.len() as u64);
+        let row = |planned: &Planned| {
+            let path = planned.slot.path.as_str();
+            let listed = if is_ours(path) { None } else { open.ask(|index| query::run_at(index, path))? };
+            Ok::<_, AppError>(planned.row(listed.unwrap_or_else(|| id_of(path))))
+        };
+        let rows = |list: &[Planned]| list.iter().take(SHOWN).map(row).collect::<Result<Vec<_>, _>>();
         Ok(LaunchPlan {
-            owed: rows(&plan.owed),
+            owed: rows(&plan.owed)?,
             owed_total: plan.owed.len() as u64,
-            skipped: rows(&plan.skipped),
+            skipped: rows(&plan.skipped)?,
             skipped_total: plan.skipped.len() as u64,
             unbound,
-            estimate: plan::with_free(
-                plan::estimate(&past, asked.iter().map(|planned| &planned.slot.at)),
-                replayed.len() as u64,
-            ),
+            problems,
+            invalid,
+            blocked_total: lacking.iter().filter(|troubles| !troubles.is_empty()).count() as u64,
+            blocked: by_cause(&lacking),
+            notes,
+            unpriced: prices.unpriced(),
+            estimate: Estimate { cost: estimate.cost.filter(|_| prices.are_known()), ..estimate },
         })
     }
 
     /// All runs of a request that are not complete and would not be made either, each with the reason.
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.opened()?;
-        Ok(left(&self.plan(&open, request)?.1))
+        let setup = self.setup_to_look()?;
+        let mut plan = self.plan_with(&open, &setup, request)?;
+        self.refuse_blocked(&open, &setup, &mut plan);
+        Ok(left(&plan))
     }
 
     /// Begins what a request comes to.
@@ -97,9 +128,16 @@ impl App {
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.opened()?;
-        let (mut setup, plan) = self.plan(&open, request)?;
+        let (mut setup, mut plan) = self.plan(&open, request)?;
+        let lacking = self.refuse_blocked(&open, &setup, &mut plan);
+        if plan.owed.is_empty() && !lacking.is_empty() {
+            return Err(cannot_start(&by_cause(&lacking)));
+        }
         if let Some(concurrency) = request.concurrency {
             setup.rules.concurrency = concurrency.clamp(1, MOST_AT_ONCE);
+        }
+        if let Some(Trouble { message, fix }) = suite_fault(&launch_problems(&open, request, &plan)) {
+            return Err(AppError { hint: fix, ..AppError::new(Code::Failed, message) });
         }
         let budget = Budget::of(request.max_cost, &setup.rules)?;
         budget.check(&prices(&open, &setup, &plan))?;
@@ -157,7 +195,8 @@ impl App {
         setup: &Setup,
         jobs: Vec<Job>,
     ) -> Result<(Vec<Job>, Vec<String>), AppError> {
-        let why = self.unready_of(open, setup, jobs.iter().map(|job| &job.slot));
+        let why = jobs.iter().map(|job| self.unready(open, setup, &job.slot));
+        let why: Vec<_> = why.collect();
         let (mut ready, mut refused) = (Vec::new(), Vec::new());
         for (job, why) in jobs.into_iter().zip(why) {
             match why {
@@ -174,7 +213,13 @@ impl App {
     /// The open folder's plan of a request, with what the runs are made with.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
-        let Wished { mut matrix, mut refused } = wished(open, &setup, request)?;
+        let plan = self.plan_with(open, &setup, request)?;
+        Ok((setup, plan))
+    }
+
+    /// The open folder's plan of a request, with this setup.
+    fn plan_with(&self, open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Plan, AppError> {
+        let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
         }
@@ -182,70 +227,81 @@ impl App {
         for slot in &mut matrix.slots {
             slot.way = setup.way(asked, &slot.at, &slot.task);
         }
+        if !request.start_over {
+            refused.append(&mut made_by_others(open, setup, &mut matrix)?);
+        }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
-        self.refuse_unready(open, &setup, &mut plan);
+        self.refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
-        Ok((setup, plan))
+        Ok(plan)
     }
 
-    /// Moves what is owed but cannot be made here to what is skipped, with the reason.
-    fn refuse_unready(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
-        let slots = plan.owed.iter().map(|planned| &planned.slot);
-        let why = self.unready_of(open, setup, slots);
-        let mut owed = Vec::new();
-        for (planned, why) in std::mem::take(&mut plan.owed).into_iter().zip(why) {
-            let json = || look::is_json(&planned.slot.path).then(|| KEPT_AS_JSON.to_owned());
-            match why.or_else(json) {
-                None => owed.push(planned),
-                Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
-            }
-        }
-        plan.owed = owed;
+    /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the reason.
+    fn refuse_impossible(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+        refuse(plan, |slot| {
+            let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
+            self.unrecorded(open, setup, &slot.at).or_else(json)
+        });
     }
 
-    /// Why each of these cannot be made here, though it may be owed; none where it can.
-    fn unready_of<'s>(
+    /// Moves what is owed but lacks keys or settings to what is skipped; returns what each run that was owed lacks.
+    fn refuse_blocked(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) -> Vec<Vec<Trouble>> {
+        let lacking = self.lacking_of(open, setup, plan.owed.iter().map(|planned| &planned.slot));
+        let mut each = lacking.iter();
+        refuse(plan, |_| each.next().and_then(|troubles| troubles.first()).map(sentence));
+        lacking
+    }
+
+    /// Keys and settings that these runs need and that are missing here, for each run.
+    fn lacking_of<'s>(
         &self,
         open: &OpenFolder,
         setup: &Setup,
         slots: impl Iterator<Item = &'s Slot>,
-    ) -> Vec<Option<String>> {
-        let mut keys: HashMap<(String, String), Option<String>> = HashMap::new();
-        let mut mute = None;
-        let mut why = |slot: &Slot| {
+    ) -> Vec<Vec<Trouble>> {
+        // The same for every task, and a keyring is slow to ask.
+        let mut known: HashMap<(String, String), Vec<Trouble>> = HashMap::new();
+        let mut simulators = None;
+        let of_slot = |slot: &Slot| {
             let at = &slot.at;
-            if setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay) {
-                return self.unready(open, setup, at);
+            let key = (at.system.clone(), at.model.clone());
+            let mut troubles = known.entry(key).or_insert_with(|| self.lacking(setup, at)).clone();
+            let replayed = setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
+            if at.system != "promptql" && !replayed {
+                let simulators: &Vec<_> = simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
+                let uses =
+                    |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
+                troubles.extend(simulators.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
             }
-            // The same for every task, and a keyring is slow to ask.
-            let known = keys.entry((at.system.clone(), at.model.clone()));
-            let why = known.or_insert_with(|| self.unready(open, setup, at)).clone();
-            let mute: &Vec<_> = mute.get_or_insert_with(|| self.mute(open, setup));
-            let uses =
-                |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
-            let silent = || mute.iter().find(|(tool, _)| at.system != "promptql" && uses(tool));
-            why.or_else(|| silent().map(|(_, why)| why.clone()))
+            troubles
         };
-        slots.map(&mut why).collect()
+        slots.map(of_slot).collect()
+    }
+
+    /// Why a run cannot be made here now, though it may be owed; none when it can.
+    fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
+        let lacking = || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
+        self.unrecorded(open, setup, &slot.at).or_else(lacking)
     }
 
     /// Says no before anything is written, where a run that is gone on with by hand could not be made.
     pub(super) fn check_ready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Result<(), AppError> {
-        match self.unready_of(open, setup, std::iter::once(slot)).pop().flatten() {
+        match self.unready(open, setup, slot) {
             None => Ok(()),
             Some(why) => Err(AppError::new(Code::BadRequest, why)),
         }
     }
 
-    /// Tools of virtual APIs whose simulator could not be asked, with the reason.
-    fn mute(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, String)> {
-        let why = |(tool, model): (&ToolEntry, &Model)| {
-            let why = self.no_key(model.key.as_deref()?)?;
+    /// Tools of virtual APIs whose simulator lacks a key, with what is missing.
+    fn simulators_lacking(&self, open: &OpenFolder, setup: &Setup) -> Vec<(String, Trouble)> {
+        let lacking = |(tool, model): (&ToolEntry, &Model)| {
+            let Trouble { message, fix } = self.key_trouble(model.key.as_deref()?)?;
             let (tool, name) = (&tool.name, &model.name);
-            Some((tool.clone(), format!("The simulator `{name}` of the tool `{tool}` cannot be asked. {why}")))
+            let message = format!("{message}, and the simulator `{name}` of the tool `{tool}` needs it");
+            Some((tool.clone(), Trouble { message, fix }))
         };
-        simulators(open, setup).filter_map(why).collect()
+        simulators(open, setup).filter_map(lacking).collect()
     }
 
     /// Begins these runs, on the runtime of launches.
@@ -258,7 +314,7 @@ impl App {
     ) -> Result<Launched, AppError> {
         let Telling { mut listeners, notes } = telling;
         if jobs.is_empty() {
-            let error = AppError::new(Code::BadRequest, "Nothing is owed, so there is nothing to run.");
+            let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
         }
         let runtime = self.inner.launches.runtime()?;
@@ -417,6 +473,77 @@ fn way(request: &LaunchRequest) -> Result<Way, AppError> {
     Way::read(said).map_err(|why| AppError::new(Code::BadRequest, why))
 }
 
+/// Moves runs from what is owed to what is skipped where there is a reason.
+fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
+    let mut owed = Vec::new();
+    for planned in std::mem::take(&mut plan.owed) {
+        match why(&planned.slot) {
+            None => owed.push(planned),
+            Some(why) => plan.skipped.push(Planned { decision: Decision::refused(why), ..planned }),
+        }
+    }
+    plan.owed = owed;
+}
+
+/// A trouble and its next step.
+fn sentence(trouble: &Trouble) -> String {
+    let fix = trouble.fix.as_ref().map(|fix| format!(" {fix}")).unwrap_or_default();
+    let end = if trouble.message.ends_with('.') { "" } else { "." };
+    format!("{}{end}{fix}", trouble.message)
+}
+
+/// What keeps runs from starting, the cause of most runs first.
+fn by_cause(lacking: &[Vec<Trouble>]) -> Vec<Blocked> {
+    let mut causes: Vec<Blocked> = Vec::new();
+    for trouble in lacking.iter().flatten() {
+        match causes.iter_mut().find(|cause| cause.why == trouble.message) {
+            Some(cause) => cause.runs += 1,
+            None => causes.push(Blocked { why: trouble.message.clone(), fix: trouble.fix.clone(), runs: 1 }),
+        }
+    }
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.runs));
+    causes
+}
+
+/// The error of a launch of which no run can start.
+fn cannot_start(causes: &[Blocked]) -> AppError {
+    let line = |cause: &Blocked| {
+        let runs = if cause.runs == 1 { "1 run".to_owned() } else { format!("{} runs", cause.runs) };
+        format!("Cannot start here: {} ({runs}).", cause.why.trim_end_matches('.'))
+    };
+    let message = causes.iter().map(line).collect::<Vec<_>>().join("\n");
+    let mut fixes: Vec<&str> = causes.iter().filter_map(|cause| cause.fix.as_deref()).collect();
+    fixes.dedup();
+    let error = AppError::new(Code::BadRequest, message);
+    if fixes.is_empty() { error } else { error.hint(fixes.join(" ")) }
+}
+
+/// A sentence when runs of several models would send the same requests: those of version 2 of PromptQL name a build and no model.
+fn same_requests(setup: &Setup, plan: &Plan) -> Option<String> {
+    let spec = setup.promptql_spec()?;
+    let models: BTreeSet<&str> = plan
+        .owed
+        .iter()
+        .map(|planned| &planned.slot.at)
+        .filter(|at| at.system == "promptql")
+        .map(|at| at.model.as_str())
+        .collect();
+    let mut by_build: BTreeMap<&Build, Vec<&str>> = BTreeMap::new();
+    for model in models.iter().filter_map(|name| setup.model(name)).filter(|model| model.provider != Provider::Replay) {
+        by_build.entry(spec.build(model)?).or_default().push(&model.name);
+    }
+    let same: Vec<String> = by_build.values().filter(|names| names.len() > 1).map(|names| names.join(", ")).collect();
+    (!same.is_empty()).then(|| {
+        format!(
+            "PromptQL v2 requests carry no model: the build decides it. These would send the same requests: {}. Ask for one of them, or \
+             give each a build of its own in touchstone.yaml: `build_version: {{ {}: …, {}: … }}`.",
+            same.join("; "),
+            models.first().unwrap_or(&"claude"),
+            models.last().unwrap_or(&"o1"),
+        )
+    })
+}
+
 /// The runs of a plan that are not complete and are not made.
 fn left(plan: &Plan) -> Vec<PlannedRun> {
     let left = plan.skipped.iter().filter(|planned| planned.decision.act != Act::Nothing);
@@ -427,7 +554,40 @@ fn rules(request: &LaunchRequest) -> plan::Rules {
     plan::Rules { start_over: request.start_over, anyway: request.anyway }
 }
 
+/// True for the path of a transcript that is a file of its own.
+fn is_ours(path: &str) -> bool {
+    let end = path.rsplit_once('.').map_or("", |(_, end)| end);
+    !path.contains('#') && ["yaml", "yml", "json"].iter().any(|known| end.eq_ignore_ascii_case(known))
+}
+
 /// The id that a run has or will have in the list.
 pub(super) fn id_of(path: &str) -> String {
     results::run_id(&FileId::new(Root::Output, path.as_bytes()))
+}
+
+/// What is wrong with the workspace file and with the suites of the runs that are asked for, worst first. A request for all tasks
+/// means everything in the input directory.
+fn launch_problems(open: &OpenFolder, request: &LaunchRequest, plan: &Plan) -> Vec<Problem> {
+    let tasks = open.flow.shelf.tasks();
+    let named = plan.owed.iter().chain(&plan.skipped).map(|planned| planned.slot.at.task.as_str());
+    let named: BTreeSet<&str> = named.collect();
+    let files: BTreeSet<String> =
+        named.into_iter().filter_map(|task| Some(open.flow.roots.shown(&tasks.get(task)?.file))).collect();
+    let all = request.tasks.is_empty() && request.runs.is_empty() && request.cells.is_empty();
+    // A suite that is not read at all is told of its runs, which are refused, and keeps no other from being run.
+    let read: BTreeSet<String> = tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+    let is_meant = |problem: &&Problem| match problem.kind {
+        ProblemKind::SuiteError => files.contains(&problem.file),
+        _ => files.contains(&problem.file) || (all && !read.contains(&problem.file)),
+    };
+    let of_suites = open.flow.shelf.problems();
+    let of_workspace = open.workspace_problems();
+    of_workspace.iter().chain(of_suites.iter().filter(is_meant)).take(LISTED).cloned().collect()
+}
+
+/// Why nothing is begun though the workspace file is right: something is wrong with a suite of the runs that are asked for.
+fn suite_fault(problems: &[Problem]) -> Option<Trouble> {
+    let first = problems.iter().find(|problem| problem.kind == ProblemKind::SuiteError)?;
+    let fix = "Correct it; until then these runs are not begun.".to_owned();
+    Some(Trouble { message: first.told(), fix: Some(fix) })
 }

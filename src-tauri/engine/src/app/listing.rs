@@ -3,10 +3,10 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::filter::Filter;
 use crate::results::index::{IndexError, Reader};
-use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, Sort, Span};
+use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, RunsAround, Sort, Span};
 
 impl App {
-    /// Refuses a filter of which something is not understood: what is left of it would let through more than was meant.
+    /// Refuses an invalid filter, with a line for each reason.
     pub fn understood(filter: &str) -> Result<(), AppError> {
         let (_, misread) = Filter::parse(filter);
         let lines: Vec<String> = misread.iter().map(|one| format!("{}: {}", one.token, one.message)).collect();
@@ -27,6 +27,12 @@ impl App {
     pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
         let open = self.opened()?;
         open.ask(|index| open.lists.locate(index, filter, sort, id))
+    }
+
+    /// The runs of a list around one of them, so that a person can work through the list as it was.
+    pub fn runs_around(&self, filter: &str, sort: Sort, id: &str) -> Result<RunsAround, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.around(index, filter, sort, id))
     }
 
     /// What can be asked of runs, and which values occur.

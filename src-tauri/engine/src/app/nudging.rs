@@ -5,12 +5,15 @@ use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::query;
 use crate::results::roots::Root;
-use crate::rows::{Copied, Launched, RunRow, Stale};
+use crate::rows::{Copied, Launched, RunRow, RunState, Stale};
 use crate::runs::disk::DiskErrorKind;
 use crate::runs::drive::Job;
 use crate::runs::launch::Listener;
 use crate::runs::lock::{LockError, RunLock};
 use crate::runs::look::MOST_BYTES;
+use crate::runs::script::Script;
+use crate::runs::setup::Setup;
+use crate::runs::way::Way;
 use crate::runs::{disk, fork, look, plan, publish};
 use std::cell::RefCell;
 use std::path::Path;
@@ -25,17 +28,36 @@ const LISTED: Duration = Duration::from_secs(2);
 const LONGEST: usize = 256 << 10;
 
 impl App {
-    /// Adds a user message to a run and continues it.
-    pub fn nudge_run(&self, id: &str, message: &str) -> Result<Launched, AppError> {
-        self.nudge_run_with(id, message, Vec::new())
+    /// Sends a message to a run. A finished run of the benchmark stays as it is: the message goes to a fork of it, unless the run
+    /// itself is asked for with `in_place`. Forks, runs that a person continued before, and runs that are not finished go on
+    /// themselves.
+    pub fn nudge_run(&self, id: &str, message: &str, in_place: bool) -> Result<Launched, AppError> {
+        self.nudge_run_with(id, message, in_place, Vec::new())
     }
 
     /// The same, with someone who is told of every event.
-    pub fn nudge_run_with(&self, id: &str, message: &str, listeners: Vec<Listener>) -> Result<Launched, AppError> {
+    pub fn nudge_run_with(
+        &self,
+        id: &str,
+        message: &str,
+        in_place: bool,
+        listeners: Vec<Listener>,
+    ) -> Result<Launched, AppError> {
         let open = self.opened()?;
         let message = worded(message)?;
         let setup = self.setup()?;
-        let slot = slot(&open, &setup, row(&open, id)?).map_err(cannot)?;
+        let found = row(&open, id)?;
+        let is_finished = matches!(found.state, RunState::Answered | RunState::NoAnswer);
+        if !in_place
+            && is_finished
+            && found.lineage.is_none()
+            && let Some(end) = end(&open, &found.path)
+        {
+            let (copied, launched) = self.fork(&open, setup, id, (end, Some(message)), listeners)?;
+            let launch = launched.map(|launched| launched.launch).unwrap_or_default();
+            return Ok(Launched { launch, run: Some(copied) });
+        }
+        let slot = slot(&open, &setup, found).map_err(cannot)?;
         if slot.at.system == "promptql" {
             return Err(cannot("A PromptQL run is one question and one reply; no message can be added.".to_owned()));
         }
@@ -53,15 +75,28 @@ impl App {
         self.begin(&open, setup, vec![Job { slot, rules, message: Some(message.to_owned()) }], listeners.into())
     }
 
-    /// Copies a run up to a step to a new repeat. With a message, the copy is continued with it.
+    /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
     pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
         let open = self.opened()?;
         let message = message.map(worded).transpose()?;
-        let setup = self.setup()?;
-        let original = slot(&open, &setup, row(&open, id)?).map_err(cannot)?;
+        // A copy alone asks nobody.
+        let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
+        let (run, launched) = self.fork(&open, setup, id, (step, message), Vec::new())?;
+        Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
+    }
+
+    /// Makes a fork; returns its id, and its launch when it goes on.
+    fn fork(
+        &self,
+        open: &OpenFolder,
+        setup: Setup,
+        id: &str,
+        (step, message): (u32, Option<&str>),
+        listeners: Vec<Listener>,
+    ) -> Result<(String, Option<Launched>), AppError> {
+        let original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
         if message.is_some() {
-            // A copy alone asks nobody.
-            self.check_ready(&open, &setup, &original)?;
+            self.check_ready(open, &setup, &original)?;
         }
         let dir = &open.flow.roots.output_dir;
         let bytes = disk::read(dir, &original.path, MOST_BYTES).map_err(|error| cannot(error.to_string()))?;
@@ -69,7 +104,7 @@ impl App {
         let document = Document::read(&bytes).map_err(|error| cannot(error.to_string()))?;
         let copy =
             fork::fork(&document, &original.path, step as usize, message).map_err(|why| cannot(why.to_string()))?;
-        let (at, lock) = free(dir, &original, Files::new(&open, &setup))?;
+        let (at, lock) = free(dir, &original, Files::new(open, &setup))?;
         let path = names::write(&at);
         // Of a run that was taken away the journal may be left, and no reply of it is one to this copy.
         publish::start_over(dir, &path).map_err(|error| cannot(error.to_string()))?;
@@ -77,15 +112,16 @@ impl App {
         drop(lock);
         self.inner.bulletin.post(Stale::Status);
         // The page goes there next, and should find it.
-        wait_listed(&open, &id_of(&path));
+        wait_listed(open, &id_of(&path));
         if message.is_none() {
-            return Ok(Copied { run: id_of(&path), launch: None });
+            return Ok((id_of(&path), None));
         }
         let copied = plan::Slot { path: path.clone(), ..plan::Slot::new(original.task, at) };
         let rules = plan::Rules { start_over: false, anyway: true };
-        let launched =
-            self.begin(&open, setup, vec![Job { slot: copied, rules, message: None }], Telling::default())?;
-        Ok(Copied { run: id_of(&path), launch: Some(launched.launch) })
+        let note = format!("Fork created: {path}. {} stays as it is.", original.path);
+        let telling = Telling::noting(listeners, note);
+        let launched = self.begin(open, setup, vec![Job { slot: copied, rules, message: None }], telling)?;
+        Ok((id_of(&path), Some(launched)))
     }
 
     /// The id of the run that a file of the open folder is.
@@ -97,9 +133,16 @@ impl App {
     }
 }
 
-/// The first repeat that is free, taken: two copies made at once get two files.
+/// The step that a conversation ends in; none when there is no conversation that a fork could be made of.
+fn end(open: &OpenFolder, path: &str) -> Option<u32> {
+    let bytes = disk::read(&open.flow.roots.output_dir, path, MOST_BYTES).ok().flatten()?;
+    let script = Script::from(Document::read(&bytes).ok()?);
+    let is_search = Way::of_file(script.document()).method.is_some();
+    u32::try_from(script.steps().checked_sub(1)?).ok().filter(|_| !is_search)
+}
+
+/// The first number of a fork that is free, taken: two forks made at once get two files.
 fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordinates, RunLock), AppError> {
-    let mut at = original.at.clone();
     let files = RefCell::new(files);
     loop {
         // What cannot even be looked at is no reason to go on counting.
@@ -108,7 +151,7 @@ fn free(dir: &Path, original: &plan::Slot, files: Files<'_>) -> Result<(Coordina
             Err(error) => error.kind == DiskErrorKind::InTheWay,
         };
         let is_taken = |at: &Coordinates| !files.borrow_mut().of(at).is_empty() || is_there(&names::write(at));
-        at = plan::next_repeat(&at, original.task.repeat, is_taken);
+        let at = plan::next_fork(&original.at, is_taken);
         let copy = plan::Slot::new(Arc::clone(&original.task), at.clone());
         if let Some(why) = copy.too_long() {
             return Err(cannot(why));

@@ -1,11 +1,13 @@
 //! What is wrong with the files of the open folder, page by page, worst first: suites from memory, runs from the index.
 use super::{App, OpenFolder};
 use crate::error::AppError;
+use crate::paths;
 use crate::results::index::{IndexError, Reader};
 use crate::results::reviews;
 use crate::results::roots::{FileId, Root};
 use crate::rows::{Problem, ProblemKind, ProblemPage, RunState, Span};
 use rusqlite::params;
+use std::collections::BTreeSet;
 use touchstone_scoring::scorers;
 
 /// No page is longer.
@@ -24,6 +26,8 @@ pub struct SuiteTrouble {
     pub unread: usize,
     /// Some scorers were left out or changed because they cannot be read as they are written.
     pub scorers: bool,
+    /// The first scorer that is left out, as a sentence: nothing is measured in its place.
+    pub left_out: Option<String>,
 }
 
 impl App {
@@ -31,7 +35,8 @@ impl App {
     pub fn suite_trouble(&self) -> Result<SuiteTrouble, AppError> {
         let open = self.opened()?;
         let of_suites = open.flow.shelf.problems();
-        let mut all: Vec<&Problem> = open.problem.iter().chain(of_suites.iter()).collect();
+        let of_workspace = open.workspace_problems();
+        let mut all: Vec<&Problem> = of_workspace.iter().chain(of_suites.iter()).collect();
         all.sort_by_key(|problem| problem.kind);
         let tasks = open.flow.shelf.tasks();
         let of_tasks = tasks.all().filter(|task| task.suite.query.is_none()).map(|task| task.suite.scorers.as_slice());
@@ -41,11 +46,18 @@ impl App {
         if all.len() > TOLD {
             lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
         }
-        let cannot_be_read = |problem: &&Problem| problem.kind == ProblemKind::SuiteError;
-        let unreadable = open.problem.iter().chain(of_suites.iter().filter(cannot_be_read));
+        // A suite that has tasks was read, whatever is wrong with its scorers.
+        let read: BTreeSet<String> = tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
+        let cannot_be_read =
+            |problem: &&Problem| problem.kind == ProblemKind::SuiteError && !read.contains(&problem.file);
+        let unreadable = of_workspace.iter().chain(of_suites.iter().filter(cannot_be_read));
         let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
-        let unread = all.iter().filter(|problem| problem.kind == ProblemKind::SuiteError).count();
-        Ok(SuiteTrouble { lines, unreadable, unread, scorers })
+        let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
+        let unread = of_suites.iter().filter(cannot_be_read).count() + usize::from(workspace);
+        let lists = tasks.all().filter(|task| task.suite.query.is_none()).map(|task| task.suite.scorers.as_slice());
+        let mut complaints = lists.chain([open.flow.roots.query_scorers.as_slice()]).flat_map(scorers::complaints);
+        let left_out = complaints.find(|complaint| complaint.left_out).map(|complaint| complaint.message);
+        Ok(SuiteTrouble { lines, unreadable, unread, scorers, left_out })
     }
 
     /// A page of problems.
@@ -59,7 +71,8 @@ impl App {
 
 fn page(open: &OpenFolder, reader: &Reader<'_>, span: Span) -> Result<ProblemPage, IndexError> {
     let of_suites = open.flow.shelf.problems();
-    let suites = open.problem.iter().chain(of_suites.iter()).cloned();
+    let of_workspace = open.workspace_problems();
+    let suites = of_workspace.iter().chain(of_suites.iter()).cloned();
     let (errors, warnings): (Vec<_>, Vec<_>) = suites.partition(|p| p.kind == ProblemKind::SuiteError);
     let damaged =
         Listed { state: RunState::Damaged, kind: ProblemKind::Damaged, count: count(reader, RunState::Damaged)? };

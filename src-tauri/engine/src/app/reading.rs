@@ -2,14 +2,20 @@
 use super::App;
 use crate::error::AppError;
 use crate::reading::Reading;
+use crate::results::query;
 use crate::rows::{Matches, RowPiece, RowRequest, RunView, Span, StepPage, TextPiece, TreeView};
 use std::path::PathBuf;
+
+/// Forks of a run that are named; more are counted.
+const MOST_FORKS: usize = 50;
 
 impl App {
     /// Opens a run as its files are now.
     pub fn open_run(&self, id: &str) -> Result<RunView, AppError> {
         let open = self.opened()?;
-        Ok(open.reading.open(&open.flow, id)?)
+        let view = open.reading.open(&open.flow, id)?;
+        let lineage = open.ask(|index| query::lineage(index, &view.row, MOST_FORKS))?;
+        Ok(RunView { lineage, ..view })
     }
 
     /// Steps of the version that was opened.

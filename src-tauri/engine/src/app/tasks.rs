@@ -36,10 +36,14 @@ impl App {
                 .hint("Its suite may have been moved, or the query may not be one of those that are meant.")
         })?;
         let suite = &task.suite;
+        let file = open.flow.roots.shown(&task.file);
+        let problems = open.flow.shelf.problems();
+        let problems = problems.iter().filter(|problem| problem.file == file).take(MOST).cloned().collect();
         let prompt = |(system, text): (&str, &str)| TaskPrompt { system: system.to_owned(), text: clip(text, TEXT) };
         Ok(TaskView {
             row: catalog::row(task),
-            file: open.flow.roots.shown(&task.file),
+            file,
+            problems,
             prompts: catalog::prompts(&suite.prompts).map(prompt).collect(),
             variations: (0..suite.variations.len().min(MOST)).map(|at| variation(task, at)).collect(),
             expected_tool_calls: suite.expected_tool_calls.iter().take(MOST).cloned().collect(),

@@ -21,7 +21,7 @@ impl App {
 
     /// What stands behind the names of models now.
     pub(super) fn model_marks(&self) -> Marks {
-        self.setup().map(|setup| marks(&setup)).unwrap_or_default()
+        self.setup_to_look().map(|setup| marks(&setup)).unwrap_or_default()
     }
 
     /// Tells the index of models that are others now. Where the workspace file is the one that it was, that costs a look at its stamp.

@@ -2,8 +2,10 @@
 //! socket nor cache.
 use super::App;
 use super::answers::read_queries;
+use super::wishes::setup_fault;
 use crate::error::{AppError, Code};
 use crate::paths;
+use crate::rows::Trouble;
 use crate::runs::setup::{Setup, ToolEntry};
 use crate::runs::tools::virtual_api::{Order, Origin, Save, VirtualApis, VirtualSettings, Wires};
 use crate::runs::tools::{Unusable, pool};
@@ -49,6 +51,7 @@ pub struct VirtualWish {
 pub struct VirtualDoor {
     apis: VirtualApis,
     told: Vec<String>,
+    may_cost: bool,
 }
 
 /// An answer over HTTP.
@@ -75,6 +78,9 @@ impl App {
             }
         };
         let setup = Setup::of(&workspace);
+        if let Some(Trouble { message, fix }) = setup_fault(&setup) {
+            return Err(AppError { hint: fix, ..AppError::new(Code::BadRequest, message) });
+        }
         let settings = settings(wish, &setup).map_err(refused)?;
         let (pool, notes) = match &settings.tools_folder {
             Some(dir) => pool::read(dir).map(|loaded| (loaded.pool, loaded.notes)).map_err(refused)?,
@@ -88,10 +94,11 @@ impl App {
             keys: Arc::new(move |name| keys.get(name).cloned()),
             payer: None,
         };
+        let may_cost = settings.simulator.is_some() || settings.url.is_some();
         let mut told = told(&settings, &pool);
         told.extend(notes);
         let apis = VirtualApis::open(settings, &setup, Arc::new(pool), wires).map_err(refused)?;
-        Ok(VirtualDoor { apis, told })
+        Ok(VirtualDoor { apis, told, may_cost })
     }
 
     /// The keys that are needed, looked up once.
@@ -119,6 +126,11 @@ impl VirtualDoor {
     /// How it answers, a sentence each.
     pub fn told(&self) -> &[String] {
         &self.told
+    }
+
+    /// True when an answer may cost something: a model simulates, or real APIs are asked with a key.
+    pub fn may_cost(&self) -> bool {
+        self.may_cost
     }
 
     /// Waits until what is under way is kept: it is paid for.

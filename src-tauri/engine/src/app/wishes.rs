@@ -2,18 +2,21 @@
 use super::{App, OpenFolder, cells};
 use crate::error::{AppError, Code};
 use crate::paths;
-use crate::results::query;
-use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, SearchOptions, TaskChoice, Trouble};
+use crate::results::query::ForeignRun;
+use crate::results::{query, suites};
+use crate::rows::{Choice, LaunchOptions, LaunchRequest, RunRow, RunState, SearchOptions, TaskChoice, Trouble};
 use crate::runs::drive::not_recorded;
 use crate::runs::look;
 use crate::runs::plan::{self, Decision, Matrix, Named, Planned, Shard, Slot, Wish};
+use crate::runs::provider::promptql::PromptQl;
 use crate::runs::setup::Setup;
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::python;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use touchstone_formats::names::{Coordinates, SYSTEMS};
+use touchstone_formats::ReadError;
+use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
 use touchstone_formats::workspace::Workspace;
 
@@ -27,15 +30,25 @@ pub(super) struct Wished {
 }
 
 impl App {
-    /// What runs of the open folder are made with, as its workspace file says now.
+    /// What runs of the open folder are made with, as its workspace file says now. Fails while anything in that file means nothing:
+    /// a limit in a key that is misspelt would limit nothing.
     pub(super) fn setup(&self) -> Result<Setup, AppError> {
+        let setup = self.setup_to_look()?;
+        match setup_fault(&setup) {
+            None => Ok(setup),
+            Some(trouble) => Err(AppError { hint: trouble.fix, ..AppError::new(Code::Failed, trouble.message) }),
+        }
+    }
+
+    /// Like `setup`, for whoever only shows what there is: what means nothing in the workspace file is passed over.
+    pub(super) fn setup_to_look(&self) -> Result<Setup, AppError> {
         let open = self.opened()?;
         match paths::workspace(&open.flow.roots.folder) {
             None => Ok(Setup::of(&Workspace::default())),
             Some(Ok(workspace)) => Ok(Setup::of(&workspace)),
             Some(Err(error)) => {
                 let error = AppError::new(Code::Failed, format!("touchstone.yaml cannot be read: {error}"));
-                Err(error.hint("Mend it; Problems shows the line. Until then nothing can be run."))
+                Err(error.hint("Correct it; Problems shows the line. Until then nothing can be run."))
             }
         }
     }
@@ -43,7 +56,7 @@ impl App {
     /// What a launch can be made of. `may_run` is false for a front door that may only look.
     pub fn launch_options(&self, may_run: bool) -> Result<LaunchOptions, AppError> {
         let open = self.opened()?;
-        let setup = self.setup()?;
+        let setup = self.setup_to_look()?;
         let tasks = open.flow.shelf.tasks();
         let task = |task: &Arc<crate::results::suites::Task>| TaskChoice {
             id: task.suite.id.clone(),
@@ -54,6 +67,8 @@ impl App {
         };
         let tasks: Vec<TaskChoice> = tasks.all().map(task).collect();
         let why_not = why_not(may_run, tasks.is_empty(), &open.flow.shelf.tasks().broken);
+        // What is misspelt may be why something else cannot be used, so it comes first and alone.
+        let faults: Vec<String> = setup.faults.iter().map(fault_line).collect();
         Ok(LaunchOptions {
             why_not,
             // A page that may only look starts no program and asks no keyring.
@@ -63,7 +78,7 @@ impl App {
             concurrency: setup.rules.concurrency,
             max_cost: setup.rules.max_cost,
             search: search_options(open.flow.shelf.tasks().all().any(|task| task.suite.query.is_some()), &setup),
-            wrong: setup.wrong,
+            wrong: if faults.is_empty() { setup.wrong } else { faults },
             tasks,
         })
     }
@@ -93,34 +108,40 @@ impl App {
         choice(name, detail, why_not)
     }
 
-    /// Why a run cannot be made here, whatever is on disk: no key, no recording, an API that is not set up.
-    pub(super) fn unready(&self, open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
-        let model = setup.model(&at.model)?;
+    /// Why a run that is to be replayed cannot be: there is no recording of it. None for all other runs.
+    pub(super) fn unrecorded(&self, open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
         let roots = &open.flow.roots;
-        if let Some(why) = not_recorded(model, at, &roots.folder, &roots.output_dir) {
-            return Some(why);
-        }
-        if model.provider == Provider::Replay {
-            return None;
-        }
-        if at.system == "promptql" {
-            let trouble = promptql_trouble(setup);
-            let no_key = || self.no_key(&setup.promptql_key()?);
-            return trouble.map(|trouble| trouble.message).or_else(no_key).or_else(|| self.unset(setup, model));
-        }
-        self.no_key(model.key.as_deref()?)
+        not_recorded(setup.model(&at.model)?, at, &roots.folder, &roots.output_dir)
     }
 
-    /// Why what the settings of `PromptQL` name is not there; none when all of it is. Sent without, it would be refused or do harm.
-    fn unset(&self, setup: &Setup, model: &Model) -> Option<String> {
-        let names = setup.promptql_spec()?.names(model);
-        names.iter().find_map(|name| match self.inner.keys.secret(name) {
+    /// Keys and settings that the model and system of a run need and that are missing here.
+    pub(super) fn lacking(&self, setup: &Setup, at: &Coordinates) -> Vec<Trouble> {
+        let Some(model) = setup.model(&at.model).filter(|model| model.provider != Provider::Replay) else {
+            return Vec::new();
+        };
+        if at.system != "promptql" {
+            return model.key.as_deref().and_then(|key| self.key_trouble(key)).into_iter().collect();
+        }
+        let Some(spec) = setup.promptql_spec() else { return promptql_trouble(setup).into_iter().collect() };
+        let key = self.key_trouble(&spec.key);
+        let no_build = spec.no_build(model).map(|message| Trouble { message, fix: None });
+        key.into_iter().chain(no_build).chain(self.unset(&spec, model)).collect()
+    }
+
+    /// Variables that the settings of `PromptQL` name and that are not set. Requests without them would be refused or do harm.
+    fn unset(&self, spec: &PromptQl, model: &Model) -> Vec<Trouble> {
+        let trouble = |name: &String| match self.inner.keys.secret(name) {
             Ok(Some(_)) => None,
-            Ok(None) => Some(format!(
-                "`systems.promptql` in touchstone.yaml needs `{name}`, which is not set. Set it in the environment, and start Touchstone again."
-            )),
-            Err(why) => Some(format!("`systems.promptql` in touchstone.yaml needs `{name}`, which is not known. {why}")),
-        })
+            Ok(None) => Some(Trouble {
+                message: format!("{name} is not set, and `systems.promptql` in touchstone.yaml needs it"),
+                fix: Some(format!("Set {name} in the environment, and start Touchstone again.")),
+            }),
+            Err(why) => Some(Trouble {
+                message: format!("{name} cannot be used, and `systems.promptql` in touchstone.yaml needs it"),
+                fix: Some(why.to_string()),
+            }),
+        };
+        spec.names(model).iter().filter_map(trouble).collect()
     }
 
     pub(super) fn model(&self, model: &Model) -> Choice {
@@ -141,6 +162,24 @@ impl App {
         });
         choice(&model.name, &detail, why_not)
     }
+}
+
+/// Why nothing is paid for with this workspace file; none when nothing in it is wrong.
+pub(super) fn setup_fault(setup: &Setup) -> Option<Trouble> {
+    let lines: Vec<String> = setup.faults.iter().map(fault_line).collect();
+    let lines = if lines.is_empty() { &setup.wrong } else { &lines };
+    let more = match lines.len().saturating_sub(1) {
+        0 => String::new(),
+        1 => " One more thing in it is wrong.".to_owned(),
+        more => format!(" {more} more things in it are wrong."),
+    };
+    let fix = "Correct touchstone.yaml; Problems lists what is wrong with it. Until then nothing is run.";
+    Some(Trouble { message: format!("{}{more}", lines.first()?), fix: Some(fix.to_owned()) })
+}
+
+/// A fault of the workspace file as one line, with its place.
+pub(super) fn fault_line(fault: &ReadError) -> String {
+    suites::problem(paths::WORKSPACE.to_owned(), fault.clone()).told()
 }
 
 /// How runs look for an answer, where that matters.
@@ -176,9 +215,15 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
         let error = AppError::new(Code::BadRequest, format!("There is no system named `{other}`."));
         return Err(error.hint(format!("There are: {}.", SYSTEMS.join(", "))));
     }
-    let tasks: Vec<Arc<Task>> = open.flow.shelf.tasks().all().map(|task| Arc::clone(&task.suite)).collect();
+    let shelved = open.flow.shelf.tasks();
+    let broken = &shelved.broken;
+    let patterns = plan::Patterns::new(&request.tasks, shelved.all().map(|task| task.suite.id.as_str()));
+    let tasks: Vec<Arc<Task>> = shelved
+        .all()
+        .filter(|task| request.tasks.is_empty() || patterns.mean(&shelved.names_of(&task.suite)))
+        .map(|task| Arc::clone(&task.suite))
+        .collect();
     let wish = Wish {
-        tasks: request.tasks.clone(),
         systems: request.systems.clone(),
         models: request.models.clone(),
         variations: request.variations.clone(),
@@ -195,22 +240,61 @@ pub(super) fn wished(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) 
         return Err(error.hint("Choose fewer tasks, models or repeats, or launch them part by part."));
     }
     let mut matrix = plan::matrix(&tasks, &wish);
-    let shelved = open.flow.shelf.tasks();
-    let is_meant = |pattern: &String, name: &str| plan::matches(pattern, name);
-    let broken = &shelved.broken;
-    let names_broken = |pattern: &&String| broken.keys().any(|name| is_meant(pattern, name));
-    if let Some(pattern) = matrix.unmatched.iter().find(|pattern| !names_broken(pattern)) {
-        let error = AppError::new(Code::BadRequest, format!("No task goes by `{pattern}`."));
-        return Err(error.hint(
-            "Tasks are named by their path below the input directory, without extension; `*` stands for any part.",
-        ));
+    let names = shelved.all().map(|task| shelved.names_of(&task.suite));
+    let names: Vec<Vec<String>> = names.chain(broken.keys().map(|name| vec![name.clone()])).collect();
+    if let Some(pattern) = patterns.unmatched(&names) {
+        let error = AppError::new(Code::BadRequest, format!("No task is called `{pattern}`."));
+        return Err(error.hint(plan::HOW_PATTERNS_WORK));
     }
     let mut files = Files::new(open, setup);
-    matrix.find(|at| files.of(at));
-    let is_wished = |name: &str| wish.tasks.is_empty() || wish.tasks.iter().any(|pattern| is_meant(pattern, name));
+    let forks = open.ask(query::forks_named_as_repeats)?;
+    matrix.find(|at| files.of(at), &forks);
+    let is_wished = |name: &String| request.tasks.is_empty() || patterns.mean(std::slice::from_ref(name));
     let unread = broken.iter().filter(|(name, _)| is_wished(name));
     let unread = unread.map(|(name, why)| refused(name.clone(), format!("Its suite cannot be read. {why}")));
     Ok(Wished { refused: unread.collect(), matrix })
+}
+
+/// Takes out the runs that another program has written in a layout of its own: they are there, and are never written to. A run that
+/// has a file of ours is left in.
+pub(super) fn made_by_others(open: &OpenFolder, setup: &Setup, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
+    type Place<'a> = (&'a str, &'a str, u32, u32);
+    let tasks = open.flow.shelf.tasks();
+    let runs = open.ask(query::foreign_runs)?;
+    let mut there: HashMap<Place<'_>, Vec<&ForeignRun>> = HashMap::new();
+    for run in &runs {
+        let Some(task) = tasks.get(&run.task) else { continue };
+        if let Some(variation) = task.counted_as(run.variation, run.variation_name.as_deref()) {
+            there.entry((&task.suite.id, &run.model, variation, run.repeat)).or_default().push(run);
+        }
+    }
+    let mut files = Files::new(open, setup);
+    let mut done = Vec::new();
+    for slot in std::mem::take(&mut matrix.slots) {
+        let at = &slot.at;
+        // Answers of StableToolBench name their method where others name a system.
+        let method = slot.way.method.filter(|_| at.system == "tool_calling").map(|method| method.to_string());
+        let place = (at.task.as_str(), at.model.as_str(), at.variation, at.repeat);
+        let same = there.get(&place).into_iter().flatten();
+        let same = same.filter(|run| run.system == at.system || method.as_ref() == Some(&run.system));
+        // Of several files of one run, one that ended well says that it need not be made.
+        match same.min_by_key(|run| (run.state != RunState::Answered, run.state != RunState::NoAnswer)) {
+            Some(run) if files.of(at).is_empty() => {
+                let path = &run.path;
+                let decision = match run.state {
+                    RunState::Answered => Decision::done_elsewhere("It is complete", path),
+                    RunState::NoAnswer => Decision::done_elsewhere("It is complete, without an answer", path),
+                    _ => Decision::refused(format!(
+                        "It is there and did not end well: {path}. Another program wrote it, and it is never written to. Start over \
+                         to make the run beside it."
+                    )),
+                };
+                done.push(Planned { slot: Slot { path: path.clone(), ..slot }, decision });
+            }
+            _ => matrix.slots.push(slot),
+        }
+    }
+    Ok(done)
 }
 
 /// Which files runs have, by the names in the folders they are in, each of which is listed once.
@@ -298,13 +382,20 @@ pub(super) fn slot(open: &OpenFolder, setup: &Setup, row: RunRow) -> Result<Slot
     if setup.model(&model).is_none() {
         return Err(format!("Its model `{model}` is not known. Add it under `models:` in touchstone.yaml."));
     }
-    let at = Coordinates { task, system, model, variation, repeat: row.repeat };
+    let at = Coordinates { task, system, model, variation, repeat: row.repeat, fork: names::fork(&row.path) };
     // The file may be named in one of the other ways that are read; it is gone on with where it is.
     Ok(Slot { path: row.path, ..Slot::new(known, at) })
 }
 
 pub(super) fn refused(path: String, why: String) -> Planned {
-    let at = Coordinates { task: String::new(), system: String::new(), model: String::new(), variation: 0, repeat: 1 };
+    let at = Coordinates {
+        task: String::new(),
+        system: String::new(),
+        model: String::new(),
+        variation: 0,
+        repeat: 1,
+        fork: 0,
+    };
     let slot = Slot { path, ..Slot::new(Arc::default(), at) };
     Planned { slot, decision: Decision::refused(why) }
 }

@@ -20,6 +20,13 @@ pub(crate) fn named(kinds: &[String]) -> Vec<EvaluatorRequest> {
 /// mapping of all.
 pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), String> {
     let value = yaml::read(text).map_err(|why| format!("it is neither YAML nor JSON: {why}"))?;
+    if value.get("evaluators").is_some()
+        && let Some(other) = value.entries().iter().filter_map(|(key, _)| key.text()).find(|key| *key != "evaluators")
+    {
+        return Err(format!(
+            "`{other}` stands beside `evaluators`, where nothing reads it. Indent it below, or remove it."
+        ));
+    }
     let Value::Map(entries) = value.get("evaluators").cloned().unwrap_or(value) else {
         return Err("it has to name evaluators: `relevance: { threshold: 4 }`.".to_owned());
     };
@@ -28,6 +35,13 @@ pub(crate) fn configured(text: &str) -> Result<(Vec<EvaluatorRequest>, Pairs), S
         let name = name.text().ok_or("names of evaluators are texts.")?;
         let mapping = said.get("column_mapping").map_or(Ok(Vec::new()), |value| mapping(name, value))?;
         if name == DEFAULT {
+            if let Some(other) =
+                said.entries().iter().filter_map(|(key, _)| key.text()).find(|key| *key != "column_mapping")
+            {
+                return Err(format!(
+                    "`{DEFAULT}` has `{other}`; it has only `column_mapping`, the mapping of all evaluators."
+                ));
+            }
             usual = mapping;
             continue;
         }
@@ -118,6 +132,8 @@ mod tests {
             ("f1_score", "it has to name evaluators"),
             ("a: 1", "`a` has to be an object"),
             ("a: { sort: 1 }", "`a` has `sort`"),
+            ("evaluators: { a: {} }\ncolum_mapping: {}", "`colum_mapping` stands beside `evaluators`"),
+            ("default: { threshold: 4 }", "`default` has `threshold`"),
             ("a: { column_mapping: [x] }", "`column_mapping` of `a`"),
         ] {
             let error = configured(text).unwrap_err();

@@ -7,7 +7,7 @@ use super::{Reading, Unread, count};
 use crate::results::flow::Flow;
 use crate::results::stored;
 use crate::rows::{
-    CompareRow, ComparedRun, Comparison, DiffKind, PartDiff, Relation, RunRow, StepDiff, StepRef, StoredLine,
+    CompareRow, ComparedRun, Comparison, DiffKind, Lineage, PartDiff, Relation, RunRow, StepDiff, StepRef, StoredLine,
     StoredResult, StoredSaid, TextChange,
 };
 use std::sync::Arc;
@@ -250,7 +250,9 @@ fn notes(sides: &[Side], alignment: &Alignment) -> Vec<String> {
         note(alignment.other_prompt.is_some(), "These runs were not given the same prompt.");
     }
     let nudged = sides.iter().filter(|side| side.row.nudges > 0).count();
-    note(nudged > 0 && nudged < sides.len(), "Some of these runs were nudged, others not.");
+    note(nudged > 0 && nudged < sides.len(), "Some of these runs received follow-up messages, others not.");
+    let forks = sides.iter().filter(|side| side.row.lineage == Some(Lineage::Fork)).count();
+    note(forks > 0 && forks < sides.len(), "Some of these runs are forks, others not.");
     note(
         alignment.coarse,
         "The runs are too long to compare every step with every other; only steps that are near were compared.",

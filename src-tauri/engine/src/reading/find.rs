@@ -40,7 +40,7 @@ fn in_part(matches: &mut Matches, step: Option<u32>, id: PartId, value: &Value, 
                 seen = place.end;
             }
             let offset = place.start as u64;
-            let pieces = around(&text, &[place], AROUND);
+            let pieces = around(&text, place.clone(), &[place], AROUND);
             let row = if table { u32::try_from(row).ok().and_then(|begun: u32| begun.checked_sub(1)) } else { None };
             matches.matches.push(Match { step, part: id.to_string(), offset, row, pieces });
         }

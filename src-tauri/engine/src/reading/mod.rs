@@ -40,7 +40,9 @@ pub(crate) use part_id::PartId;
 use crate::results::flow::Flow;
 use crate::results::reviews::answer_mark;
 use crate::results::snippet::{MAX_NEEDLE, Needle};
-use crate::rows::{Matches, RowPiece, RowRequest, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView};
+use crate::rows::{
+    Matches, RowPiece, RowRequest, RunLineage, RunRow, RunView, Span, StepPage, StoredVerdict, TextPiece, TreeView,
+};
 use desk::{Desk, Opened};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -59,7 +61,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// Opens a run as its files are now.
+    /// Opens a run as its files are now. Its lineage is left to whoever has the index.
     pub(crate) fn open(&self, flow: &Flow, id: &str) -> Result<RunView, Unread> {
         let (row, opened) = self.look(flow, id)?;
         let asked = task::of(flow, &row);
@@ -78,6 +80,7 @@ impl Reading {
             answer_mark: answer_mark(run.answer.as_ref().map(|answer| &answer.value)),
             task: asked.map(|asked| asked.show(flow)),
             facts: view::facts(run),
+            lineage: RunLineage::default(),
             files: source::files(flow, &opened.files),
             notes,
             row,

@@ -1,5 +1,6 @@
 //! **Pure.** A list of objects as a table: columns, cells, order, CSV.
 use super::pieces::{Budget, short, weight};
+use crate::csv;
 use crate::rows::{Body, Cell, CellKind, RowPiece, RowRequest, TableColumn};
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -96,25 +97,13 @@ impl<'a> Table<'a> {
         RowPiece { rows, total: total as u64 }
     }
 
-    /// The whole table as RFC 4180 says. Values are as they are, so that nothing is changed on the way: a cell that begins with `=`
-    /// is not disarmed. No value is an empty field, and an empty text a quoted one.
+    /// The whole table as CSV. No value is an empty field, and an empty text a quoted one.
     pub(super) fn csv(&self) -> String {
         let mut out = String::new();
-        let mut row = |fields: &mut dyn Iterator<Item = Option<Cow<'_, str>>>| {
-            for (at, field) in fields.enumerate() {
-                out.push_str(if at == 0 { "" } else { "," });
-                if let Some(field) = field {
-                    put_field(&mut out, &field);
-                }
-            }
-            out.push_str("\r\n");
-        };
-        row(&mut self.names.iter().map(|name| Some(Cow::Borrowed(name.as_ref()))));
+        csv::line(&mut out, self.names.iter().map(|name| Some(Cow::Borrowed(name.as_ref()))));
         for values in self.rows {
-            row(&mut self.values(values).into_iter().map(|value| match value {
-                None | Some(Value::Null) => None,
-                Some(value) => Some(cell_text(value)),
-            }));
+            let fields = self.values(values).into_iter();
+            csv::line(&mut out, fields.map(|value| value.filter(|value| **value != Value::Null).map(cell_text)));
         }
         out
     }
@@ -244,14 +233,4 @@ fn cell_text(value: &Value) -> Cow<'_, str> {
 
 fn key_text(key: &Value) -> Cow<'_, str> {
     cell_text(key)
-}
-
-fn put_field(out: &mut String, field: &str) {
-    if !field.is_empty() && !field.contains(['"', ',', '\r', '\n']) {
-        out.push_str(field);
-        return;
-    }
-    out.push('"');
-    out.push_str(&field.replace('"', "\"\""));
-    out.push('"');
 }

@@ -87,14 +87,14 @@ fn rows_are_ordered_by_number_where_there_are_numbers_and_what_is_missing_comes_
 }
 
 #[test]
-fn csv_is_faithful_and_tells_no_value_from_an_empty_text() {
+fn csv_holds_no_formula_and_tells_no_value_from_an_empty_text() {
     let table = value(
         r#"[{"a,b": "x\"y", "c": 1.0}, {"a,b": "=1+1", "c": null}, {"a,b": "two\nlines"}, {"a,b": "", "c": {"k": [1]}}]"#,
     );
     insta::assert_snapshot!(Table::of(&table).unwrap().csv().replace('\r', "␍"), @r#"
     "a,b",c␍
     "x""y",1.0␍
-    =1+1,␍
+    '=1+1,␍
     "two
     lines",␍
     "","{""k"":[1]}"␍

@@ -7,7 +7,7 @@ use super::page::{
 use super::words::named;
 use crate::results::query::ScoredRun;
 use crate::results::stored::{Stored, number};
-use crate::rows::{FailureClass, StoredResult, StoredSaid};
+use crate::rows::{FailureClass, StoredResult, StoredSaid, forks_left_out};
 use std::collections::{BTreeMap, BTreeSet};
 use touchstone_scoring::standing::{self, Counted, End, METHOD, RowKey, Standing};
 use touchstone_scoring::stats::{Amounts, Interval, Known};
@@ -28,6 +28,8 @@ pub(crate) struct About {
     pub(crate) runs: bool,
     /// The versions of scorers.
     pub(crate) versions: BTreeMap<String, Vec<u32>>,
+    /// How many runs are left out, because they are forks or were continued by a person.
+    pub(crate) forks_left_out: u64,
     /// What is wrong with suites.
     pub(crate) trouble: Vec<String>,
 }
@@ -47,6 +49,7 @@ pub(crate) fn compose(about: &About, runs: &[ScoredRun], stored: &Stored) -> Pag
         all.iter().zip(runs).filter_map(|(one, run)| Some((one.row(), run.variation_name.as_deref()?))).collect();
     let failed = |run: &&ScoredRun| run.class.is_some() || run.passed == Some(false);
     let line = |run: &ScoredRun| line(run, stored.get(&run.id).cloned().unwrap_or_default());
+    notes.extend(forks_left_out(about.forks_left_out));
     notes.extend(notes::unscored(runs));
     notes.extend(notes::contradicted(runs));
     Page {
@@ -80,6 +83,7 @@ fn head(about: &About, runs: &[ScoredRun], all: &[Counted<'_>]) -> Head {
         version: about.version.clone(),
         filter: about.filter.clone(),
         scorers: scorers.into_iter().map(str::to_owned).collect(),
+        forks_left_out: about.forks_left_out,
         scored_by,
         runs: runs.len() as u64,
         scored,
@@ -289,6 +293,9 @@ fn line(run: &ScoredRun, stored: Vec<StoredSaid>) -> RunLine {
         turns: run.turns,
         tool_calls: run.tool_calls,
         nudges: run.nudges,
+        follow_ups: run.follow_ups,
+        lineage: run.lineage,
+        forked_from: run.forked_from.clone(),
         tokens: run.tokens,
         cost: run.cost,
         seconds: run.seconds,

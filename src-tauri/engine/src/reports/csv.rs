@@ -4,9 +4,10 @@ use super::words;
 use crate::rows::StoredResult;
 use crate::visible::one_line;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-const HEAD: [&str; 21] = [
+const HEAD: [&str; 23] = [
     "path",
     "task",
     "variation",
@@ -28,6 +29,8 @@ const HEAD: [&str; 21] = [
     "cost",
     "seconds",
     "review_note",
+    "lineage",
+    "forked_from",
 ];
 
 /// Evaluators that have columns; the other formats have all of them.
@@ -38,7 +41,7 @@ const MOST_STORED: usize = 100;
 pub(super) fn write(page: &Page) -> String {
     let evaluators: Vec<&str> = evaluators(page).into_iter().take(MOST_STORED).collect();
     let mut out = String::with_capacity(page.runs.len() * 160);
-    let stored = evaluators.iter().flat_map(|name| ["", ".result"].map(|end| disarmed(&format!("stored.{name}{end}"))));
+    let stored = evaluators.iter().flat_map(|name| ["", ".result"].map(|end| shown(&format!("stored.{name}{end}"))));
     line(&mut out, HEAD.iter().map(|name| (*name).to_owned()).chain(stored));
     for run in &page.runs {
         let stored = evaluators.iter().flat_map(|name| {
@@ -47,7 +50,7 @@ pub(super) fn write(page: &Page) -> String {
             let said = all().find(|said| said.result == StoredResult::Error).or_else(|| all().next());
             let value = all().find_map(|said| said.score.as_ref().or(said.word.as_ref()));
             [
-                value.map_or_else(String::new, |value| plain(value)),
+                value.map_or_else(String::new, |value| shown(value)),
                 said.map_or_else(String::new, |said| said.result.word().to_owned()),
             ]
         });
@@ -72,12 +75,12 @@ fn evaluators(page: &Page) -> BTreeSet<&str> {
     page.runs.iter().flat_map(|run| &run.stored).map(|said| said.evaluator.as_str()).collect()
 }
 
-fn fields(run: &RunLine) -> [String; 21] {
-    let text = |text: Option<&str>| text.map_or_else(String::new, disarmed);
+fn fields(run: &RunLine) -> [String; 23] {
+    let text = |text: Option<&str>| text.map_or_else(String::new, shown);
     let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
     let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
     [
-        disarmed(&run.path),
+        shown(&run.path),
         text(run.task.as_deref()),
         text(run.variation.as_deref()),
         run.repeat.to_string(),
@@ -98,32 +101,17 @@ fn fields(run: &RunLine) -> [String; 21] {
         number(run.cost),
         number(run.seconds),
         text(run.review_note.as_deref()),
+        run.lineage.map_or_else(String::new, |lineage| lineage.word().to_owned()),
+        text(run.forked_from.as_deref()),
     ]
 }
 
-/// A text that no spreadsheet takes for a formula. Names and reasons come from files, and a report is opened by others.
-fn disarmed(text: &str) -> String {
-    let text = one_line(text);
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text.into_owned() }
+/// A text on one line: what cannot be seen is written out.
+fn shown(text: &str) -> String {
+    one_line(text).into_owned()
 }
 
-/// A number is none, whatever its sign.
-fn plain(text: &str) -> String {
-    if text.parse::<f64>().is_ok_and(f64::is_finite) { text.to_owned() } else { disarmed(text) }
-}
-
+/// What is not known is an empty field without quotes.
 fn line(out: &mut String, fields: impl Iterator<Item = String>) {
-    for (at, field) in fields.enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        if field.contains(['"', ',', '\n', '\r']) {
-            out.push('"');
-            out.push_str(&field.replace('"', "\"\""));
-            out.push('"');
-        } else {
-            out.push_str(&field);
-        }
-    }
-    out.push_str("\r\n");
+    crate::csv::line(out, fields.map(|field| (!field.is_empty()).then_some(Cow::Owned(field))));
 }

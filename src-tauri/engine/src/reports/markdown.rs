@@ -226,7 +226,8 @@ fn runs(out: &mut String, title: &str, runs: &[RunLine], most: usize) {
     row(out, cells(["---", "---", "--:", "---"].map(str::to_owned), ["---", "---"].map(str::to_owned)));
     for run in runs.iter().take(most) {
         let state = run.class.map_or(words::state(run.state), words::class).to_owned();
-        let of_run = [escaped(&run.path), state, words::score(run.score), plain(run.reason.as_deref())];
+        let label = run.lineage.map_or_else(String::new, |lineage| format!(" ({})", lineage.label()));
+        let of_run = [escaped(&run.path) + &label, state, words::score(run.score), plain(run.reason.as_deref())];
         row(out, cells(of_run, [words::review(run), words::all_stored(run)].map(|said| plain(said.as_deref()))));
     }
     if runs.len() > most {

@@ -1,6 +1,6 @@
 //! **Pure.** What a report says, before it is written in any format: one model, so that all formats say the same.
 //! Numbers come from `scoring`; nothing is counted here.
-use crate::rows::{FailureClass, RunState, ScoreStanding, StoredSaid, Verdict};
+use crate::rows::{FailureClass, Lineage, RunState, ScoreStanding, StoredSaid, Verdict};
 use serde::Serialize;
 
 /// The report.
@@ -56,8 +56,10 @@ pub(crate) struct Head {
     pub(crate) scorers: Vec<String>,
     /// The same with their versions.
     pub(crate) scored_by: Vec<String>,
-    /// How many runs pass the filter.
+    /// How many runs pass the filter and are counted.
     pub(crate) runs: u64,
+    /// How many more pass it and are left out, because they are forks or were continued by a person.
+    pub(crate) forks_left_out: u64,
     /// Of these, have a score.
     pub(crate) scored: u64,
     /// Ended in a system error.
@@ -243,6 +245,10 @@ pub(crate) struct RunLine {
     pub(crate) turns: u32,
     pub(crate) tool_calls: u32,
     pub(crate) nudges: u32,
+    pub(crate) follow_ups: u32,
+    /// Whether it is a fork, or was continued by a person.
+    pub(crate) lineage: Option<Lineage>,
+    pub(crate) forked_from: Option<String>,
     pub(crate) tokens: Option<u64>,
     pub(crate) cost: Option<f64>,
     pub(crate) seconds: Option<f64>,

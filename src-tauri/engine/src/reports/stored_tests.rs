@@ -39,7 +39,7 @@ fn what_evaluators_are_stored_to_have_said_is_told_apart_from_scores_and_what_is
     let csv = of(ReportFormat::Csv);
     let ends: Vec<&str> = csv
         .lines()
-        .filter_map(|line| line.split_once("review_note").or(line.split_once("12.5,")))
+        .filter_map(|line| line.split_once("forked_from").or(line.split_once("12.5,,,")))
         .map(|it| it.1)
         .collect();
     assert_eq!(

@@ -1,9 +1,17 @@
 //! The plain text of all runs, one after the other in one file beside the index, so that a search without any index reads
-//! straight through it. Owns its layout and its reading; which bytes belong to which run is in the index.
+//! straight through it. Owns its layout and its reading; which bytes belong to which run is in the index. So are the checksums of its
+//! blocks: nothing is read that is not what was written.
+use super::home::create_private;
 use fs_err as fs;
-use std::io::{self, BufWriter, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufWriter, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// There is one checksum for as many bytes. A text is read in whole blocks, so a small one costs as much as this.
+const BLOCK: u64 = 64 << 10;
+/// How much is copied at once.
+const COPY: u64 = 2 << 20;
 
 /// Begins every blob, so that no text has offset 0 and a foreign file is noticed.
 const MAGIC: &[u8; 16] = b"touchstone text\n";
@@ -12,20 +20,20 @@ const MAGIC: &[u8; 16] = b"touchstone text\n";
 pub struct TextBlob {
     file: fs::File,
     len: u64,
+    /// One for each block; that of the last block is of the bytes that are there.
+    sums: Vec<u64>,
 }
 
 impl TextBlob {
-    pub(crate) fn open(dir: &Path, number: i64, len: u64) -> io::Result<Self> {
+    /// Opens the text; `sums` are the checksums of its blocks up to `len`.
+    pub(crate) fn open(dir: &Path, number: i64, len: u64, sums: Vec<u64>) -> io::Result<Self> {
         let file = fs::File::open(path(dir, number))?;
         let mut head = [0; MAGIC.len()];
         file.file().read_exact_at(&mut head, 0)?;
-        if &head != MAGIC || file.metadata()?.len() < len {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidData,
-                "the text beside the index is not the one it was made with",
-            ));
+        if &head != MAGIC || file.metadata()?.len() < len || sums.len() as u64 != len.div_ceil(BLOCK) {
+            return Err(foreign());
         }
-        Ok(Self { file, len })
+        Ok(Self { file, len, sums })
     }
 
     /// How many bytes belong to the snapshot of the index it came with.
@@ -45,54 +53,101 @@ impl TextBlob {
 
     /// The bytes of one extent.
     pub fn read(&self, offset: u64, len: usize) -> io::Result<Vec<u8>> {
+        let mut buffer = Vec::new();
+        Ok(self.read_into(offset, len, &mut buffer)?.to_vec())
+    }
+
+    /// Reads an extent and returns it as a part of `buffer`, which grows to hold the blocks around it.
+    pub fn read_into<'b>(&self, offset: u64, len: usize, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
         if !self.holds(offset, len as u64) {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        let mut bytes = vec![0; len];
-        self.file.file().read_exact_at(&mut bytes, offset)?;
-        Ok(bytes)
+        let first = offset / BLOCK;
+        let begin = first * BLOCK;
+        let end = (offset + len as u64).next_multiple_of(BLOCK).min(self.len);
+        let (from, size) = (length(offset - begin)?, length(end.saturating_sub(begin))?);
+        if buffer.len() < size {
+            buffer.resize(size, 0);
+        }
+        self.file.file().read_exact_at(&mut buffer[..size], begin)?;
+        let sums = self.sums.iter().skip(length(first)?);
+        let mut sums = sums.zip(buffer[..size].chunks(length(BLOCK)?));
+        if sums.any(|(sum, block)| xxh3_64(block) != *sum) {
+            return Err(foreign());
+        }
+        Ok(&buffer[from..from + len])
     }
+}
 
-    /// Fills a buffer from an offset on, as far as the text goes; returns how much. For scans that go chunk by chunk and choose
-    /// their own overlap.
-    pub fn read_into(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let wanted = left.min(buffer.len());
-        self.file.file().read_exact_at(&mut buffer[..wanted], offset)?;
-        Ok(wanted)
-    }
+fn foreign() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the text beside the index is not the one it was made with")
+}
+
+fn length(number: u64) -> io::Result<usize> {
+    usize::try_from(number).map_err(io::Error::other)
 }
 
 /// Appends text. There is one for each index, beside its one writing connection.
 pub(crate) struct BlobWriter {
     file: BufWriter<fs::File>,
     at: u64,
+    /// Of the last block, as far as it is written.
+    sum: Xxh3,
+    /// Checksums of whole blocks that are not in the index yet, by their number.
+    whole: Vec<(u64, u64)>,
 }
 
 impl BlobWriter {
     /// Begins a new file.
     pub(crate) fn create(dir: &Path, number: i64) -> io::Result<Self> {
-        let mut file = BufWriter::with_capacity(1 << 18, fs::File::create(path(dir, number))?);
-        file.write_all(MAGIC)?;
-        file.flush()?;
-        Ok(Self { file, at: MAGIC.len() as u64 })
+        let file = create_private(&path(dir, number))?;
+        let file = BufWriter::with_capacity(1 << 18, file);
+        let mut begun = Self { file, at: 0, sum: Xxh3::new(), whole: Vec::new() };
+        begun.append(MAGIC)?;
+        begun.flush()?;
+        Ok(begun)
     }
 
     /// Goes on where the last commit ended; what was written after it is overwritten.
-    pub(crate) fn resume(dir: &Path, number: i64, len: u64) -> io::Result<Self> {
-        TextBlob::open(dir, number, len)?;
+    pub(crate) fn resume(dir: &Path, number: i64, text: &TextBlob) -> io::Result<Self> {
+        let len = text.len();
+        let begun = len % BLOCK;
+        let mut sum = Xxh3::new();
+        sum.update(&text.read(len - begun, length(begun)?)?);
         let mut file = fs::OpenOptions::new().write(true).open(path(dir, number))?;
         file.set_len(len)?;
         file.seek(SeekFrom::Start(len))?;
-        Ok(Self { file: BufWriter::with_capacity(1 << 18, file), at: len })
+        Ok(Self { file: BufWriter::with_capacity(1 << 18, file), at: len, sum, whole: Vec::new() })
     }
 
     /// Adds a text and tells where it begins.
     pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<u64> {
         let start = self.at;
         self.file.write_all(text)?;
-        self.at += text.len() as u64;
+        let mut rest = text;
+        while !rest.is_empty() {
+            let room = length(BLOCK - self.at % BLOCK)?.min(rest.len());
+            let (now, later) = rest.split_at(room);
+            self.sum.update(now);
+            self.at += now.len() as u64;
+            if self.at.is_multiple_of(BLOCK) {
+                self.whole.push((self.at / BLOCK - 1, self.sum.digest()));
+                self.sum.reset();
+            }
+            rest = later;
+        }
         Ok(start)
+    }
+
+    /// Checksums of the blocks that changed since they were last kept, by the number of the block.
+    pub(crate) fn sums(&self) -> impl Iterator<Item = (u64, u64)> {
+        let last = (!self.at.is_multiple_of(BLOCK)).then(|| (self.at / BLOCK, self.sum.digest()));
+        self.whole.iter().copied().chain(last)
+    }
+
+    /// Notes that the index has the checksums.
+    pub(crate) fn kept(&mut self) {
+        self.whole.clear();
     }
 
     /// Where the next text begins.
@@ -114,9 +169,63 @@ pub(crate) fn path(dir: &Path, number: i64) -> PathBuf {
 /// Copies an extent from one blob to another without holding all of it.
 pub(crate) fn copy(from: &TextBlob, offset: u64, len: u64, to: &mut BlobWriter) -> io::Result<u64> {
     let start = to.at;
-    let mut file = from.file.try_clone()?;
-    file.seek(SeekFrom::Start(offset))?;
-    let copied = io::copy(&mut file.take(len), &mut to.file)?;
-    to.at += copied;
-    if copied == len { Ok(start) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    let mut buffer = Vec::new();
+    let mut done = 0;
+    while done < len {
+        let size = (len - done).min(COPY);
+        to.append(from.read_into(offset + done, length(size)?, &mut buffer)?)?;
+        done += size;
+    }
+    Ok(start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+        #[test]
+        fn a_text_is_read_as_it_was_written_or_not_at_all(
+            sizes in prop::collection::vec(0usize..100_000, 1..8),
+            cut in any::<prop::sample::Index>(),
+            flip in any::<prop::sample::Index>(),
+        ) {
+            let dir = tempfile::tempdir().unwrap();
+            let mut writer = BlobWriter::create(dir.path(), 1).unwrap();
+            let (mut sums, mut all) = (std::collections::BTreeMap::new(), MAGIC.to_vec());
+            let cut = cut.index(sizes.len());
+            for (at, size) in sizes.iter().enumerate() {
+                let text: Vec<u8> = (0..*size).map(|n| u8::try_from((n * 7 + at) % 251).unwrap()).collect();
+                all.extend_from_slice(&text);
+                writer.append(&text).unwrap();
+                if at == cut {
+                    // As after a commit, and after another start.
+                    writer.flush().unwrap();
+                    sums.extend(writer.sums());
+                    writer.kept();
+                    let text = TextBlob::open(dir.path(), 1, writer.len(), sums.values().copied().collect()).unwrap();
+                    writer = BlobWriter::resume(dir.path(), 1, &text).unwrap();
+                }
+            }
+            writer.flush().unwrap();
+            sums.extend(writer.sums());
+            let sums: Vec<u64> = sums.into_values().collect();
+            let open = || TextBlob::open(dir.path(), 1, all.len() as u64, sums.clone());
+            prop_assert_eq!(open().unwrap().read(0, all.len()).unwrap(), all.clone());
+            let flip = flip.index(all.len());
+            let mut wrong = all.clone();
+            wrong[flip] ^= 1;
+            fs::write(path(dir.path(), 1), &wrong).unwrap();
+            for at in [0, flip / 2, flip.saturating_sub(3), flip, all.len() - 1] {
+                let len = (all.len() - at).min(10);
+                if let Ok(read) = open().and_then(|text| text.read(at as u64, len)) {
+                    prop_assert_eq!(read, &all[at..at + len]);
+                }
+            }
+            prop_assert!(open().and_then(|text| text.read(flip as u64, 1)).is_err());
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Rewrites the text blob without the text of runs that changed or went. The old file stays for readers that are about to open it,
 //! until the next start or the next rewriting.
-use super::blob::{self, BlobWriter, TextBlob};
-use super::index::{IndexError, Writer, meta};
+use super::blob::{self, BlobWriter};
+use super::index::{IndexError, Writer, meta, put_sums, text_of};
 use fs_err as fs;
 use rusqlite::params;
 
@@ -18,7 +18,7 @@ pub(crate) fn is_due(writer: &Writer) -> Result<bool, IndexError> {
 pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     let number = meta(&writer.sql, "blob")?;
     forget_others(writer, number);
-    let old = TextBlob::open(&writer.dir, number, writer.blob.len())?;
+    let old = text_of(&writer.sql, &writer.dir)?;
     let mut new = BlobWriter::create(&writer.dir, number + 1)?;
     let transaction = writer.sql.unchecked_transaction()?;
     {
@@ -40,7 +40,10 @@ pub(crate) fn rewrite(writer: &mut Writer) -> Result<(), IndexError> {
     put.execute(params![new.len().cast_signed(), "blob_len"])?;
     put.execute(params![0, "blob_dead"])?;
     drop(put);
+    transaction.execute("DELETE FROM text_sums", [])?;
+    put_sums(&transaction, &new)?;
     transaction.commit()?;
+    new.kept();
     writer.blob = new;
     Ok(())
 }

@@ -6,17 +6,16 @@ use super::index::{Index, IndexError, Writer, is_damage};
 use super::judgements::Marks;
 use super::limits::Limits;
 use super::live::Live;
-use super::open;
 use super::pace::Pace;
 use super::reconcile::{Known, Step, reconcile};
 use super::renewing::Renewing;
 use super::reviews::Reviews;
-use super::roots::{FileId, Roots};
+use super::roots::{FileId, Root, Roots};
 use super::scan::{self, Survey};
 use super::suites::Shelving;
 use super::tally::Tally;
 use super::watch::Watch;
-use super::watching::Identity;
+use super::watching::{Identity, RootState};
 use super::{chores, load};
 use crate::clock;
 use crate::rows::{Phase, WatchMeans, Watching};
@@ -27,8 +26,15 @@ use std::time::{Duration, Instant};
 
 /// When files made in a directory before it was watched are looked for again.
 const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)];
+/// How often it is looked whether the roots are still there: nobody tells that a folder above them was renamed.
+const GLANCE: Duration = Duration::from_secs(1);
+/// What can be done about roots that are gone.
+const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
+                    it is looked for every second.";
 /// How long to wait after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
+/// How often it is looked whether the index is still there: somebody may delete the cache.
+const BETWEEN_CHECKS: Duration = Duration::from_secs(1);
 /// How long to wait after it was made anew.
 const AFTER_DAMAGE: Duration = Duration::from_millis(100);
 
@@ -91,8 +97,17 @@ pub(crate) struct Conductor {
     pub(crate) rewatch: bool,
     /// There are more files than are listed.
     pub(crate) cut: bool,
+    /// The index was made anew, and nothing was listed for it yet.
+    pub(crate) unlisted: bool,
+    next_check: Instant,
     /// Nobody has run anything yet, so there is no folder for results.
     pub(crate) unborn: bool,
+    /// How the roots stood when they were last looked at.
+    pub(crate) standing: Vec<RootState>,
+    /// Roots that were listed since the folder was opened, and on which of them a file system was mounted.
+    pub(crate) listed: BTreeMap<Root, bool>,
+    /// When it is looked again whether the roots are still there.
+    next_glance: Instant,
     /// Nothing is tried before this: the index could not be written, and asking again at once would only keep the machine busy.
     resting_until: Instant,
     /// Wall clock minus steady clock, to notice sleep.
@@ -128,7 +143,12 @@ impl Conductor {
             watched: Vec::new(),
             rewatch: false,
             cut: false,
+            unlisted: false,
+            next_check: opened + BETWEEN_CHECKS,
             unborn: false,
+            standing: Vec::new(),
+            listed: BTreeMap::new(),
+            next_glance: opened,
             resting_until: opened,
             drift_ms: clock::now_ms(),
         }
@@ -136,7 +156,9 @@ impl Conductor {
 
     /// Works until the folder is closed. A mistake of ours ends the following, not the program, and is told.
     pub(crate) fn run(mut self) {
-        if catch_unwind(AssertUnwindSafe(|| self.conduct())).is_err() {
+        let ended = catch_unwind(AssertUnwindSafe(|| self.conduct()));
+        self.shared.index.release();
+        if ended.is_err() {
             let hint =
                 "What was read before is still shown. Open the folder again to follow it, and please report this.";
             return self
@@ -156,6 +178,7 @@ impl Conductor {
                 }
                 Woken::Due => self.due(),
             }
+            self.check_index();
         }
     }
 
@@ -211,7 +234,26 @@ impl Conductor {
         self.known.clear();
         self.backlog.clear();
         self.again.clear();
+        self.unlisted = true;
+        self.tally = Tally::default();
+        let tally = self.tally;
+        self.shared.live.change(|standing| {
+            standing.phase = Phase::Indexing { done: 0, total: 0 };
+            tally.fill(&mut standing.counts);
+            standing.search = tally.search();
+        });
         Ok(())
+    }
+
+    /// Makes the index anew when somebody removed it or put something else in its place.
+    fn check_index(&mut self) {
+        if Instant::now() < self.next_check {
+            return;
+        }
+        self.next_check = Instant::now() + BETWEEN_CHECKS;
+        if !self.shared.index.is_there() {
+            self.recover(&IndexError::Gone);
+        }
     }
 
     /// When something is to be done even if nobody tells of a change.
@@ -224,13 +266,14 @@ impl Conductor {
             return Instant::now();
         }
         let again = self.again.keys().next().copied();
-        again.map_or(self.next_scan, |at| at.min(self.next_scan))
+        let next = self.next_scan.min(self.next_check).min(self.next_glance);
+        again.map_or(next, |at| at.min(next))
     }
 
     /// The time has come for something: a list, a second look, a piece of work that waited.
     fn due(&mut self) {
         let now = Instant::now();
-        if now >= self.next_scan || self.woke_from_sleep() {
+        if now >= self.next_scan || self.woke_from_sleep() || self.roots_changed(now) {
             return self.follow(&Hints { rescan: true, ..Hints::default() });
         }
         let mut scopes = BTreeSet::new();
@@ -263,8 +306,8 @@ impl Conductor {
             self.tell_watching();
         }
         self.rewatch |= hints.rewatch;
-        if hints.doubt {
-            return self.recover(&IndexError::Foreign);
+        if hints.doubt && self.shared.index.is_doubted() {
+            return self.recover(&IndexError::Gone);
         }
         let roots = Arc::clone(&self.shared.roots);
         let located = |paths: &std::collections::HashSet<std::path::PathBuf>| -> BTreeSet<FileId> {
@@ -299,21 +342,14 @@ impl Conductor {
     /// Puts what has to be done after a list of the scopes into the backlog.
     fn compare(&mut self, scopes: &[FileId], mut survey: Survey, live: bool) {
         self.reviews.note(scopes);
+        self.heed_unmounted(scopes, &mut survey);
         self.heed_unborn(scopes, &mut survey);
-        let Shared { roots, limits, .. } = &self.shared;
+        let limits = &self.shared.limits;
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
-        if let Some((root, error)) = &survey.failed {
-            let fatal = roots.each().first() == Some(root) || *root == super::roots::Root::Output;
-            scopes.retain(|scope| scope.root != *root);
-            if fatal {
-                let reason = format!(
-                    "{} could not be listed: {}.",
-                    roots.dir(*root).unwrap_or(&roots.folder).display(),
-                    open::reason(error)
-                );
-                self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
-                self.fail(reason, "What was read before is still shown. The folder is tried again every few seconds.");
-            }
+        scopes.retain(|scope| !survey.failed.contains_key(&scope.root));
+        if let Some(reason) = self.lost_roots(&survey.failed) {
+            self.next_scan = self.next_scan.min(Instant::now() + limits.poll);
+            self.fail(reason, LOST);
         }
         if survey.cut {
             self.keep_unlisted(&scopes, &mut survey);
@@ -328,8 +364,11 @@ impl Conductor {
         let steps = self.shelve(steps);
         let steps = self.hold_back(steps);
         self.backlog.add(steps, live);
-        self.count_files(&scopes, survey.failed.is_none());
-        if whole && survey.failed.is_none() {
+        self.count_files(&scopes, survey.failed.is_empty());
+        if scopes.iter().any(|scope| scope.path.is_empty() && scope.root == super::roots::Root::Output) {
+            self.unlisted = false;
+        }
+        if whole && survey.failed.is_empty() {
             self.watch_new_roots();
         }
     }
@@ -379,6 +418,17 @@ impl Conductor {
                 *total = *done + waiting;
             }
         });
+    }
+
+    /// True when it is time to look at the roots, and one of them came, went or was replaced since the last time.
+    fn roots_changed(&mut self, now: Instant) -> bool {
+        if now < self.next_glance {
+            return false;
+        }
+        self.next_glance = now + GLANCE;
+        let states = self.root_states();
+        let before = std::mem::replace(&mut self.standing, states);
+        !before.is_empty() && before != self.standing
     }
 
     /// True when the wall clock ran on while the steady one stood still, or was set.

@@ -1,13 +1,13 @@
 //! The conductor's work: units are looked at, written in transactions, and told of after the commit.
 use super::conduct::{Change, Conductor, Shared};
-use super::index::{IndexError, Writer};
+use super::index::{IndexError, Writer, put_sums};
 use super::ingest::{Eyes, look_at};
 use super::limits::Limits;
 use super::look::{Looked, Outcome};
 use super::reconcile::{Found, Known, Mark, Step, Unit, UnitId, members};
 use super::record::{self, Placed, Written};
 use super::roots::{FileId, Root, Roots};
-use super::scan::{PROMPT_NAMES, is_prompt_name, is_query_name};
+use super::scan::{PROMPT_NAMES, is_prompt_like, is_prompt_name, is_query_name};
 use super::suites::Shelving;
 use super::{chores, judgements, layouts, load, open, reviews};
 use crate::clock;
@@ -151,7 +151,7 @@ impl Conductor {
 
     /// The first load is over when nothing waits any more.
     fn settle_phase(&mut self) {
-        if !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
+        if self.unlisted || !matches!(self.shared.live.now().phase, Phase::Indexing { .. }) {
             return;
         }
         let (opened, tally) = (self.opened, self.tally);
@@ -182,14 +182,38 @@ impl Conductor {
                 other => rest.push(other),
             }
         }
+        self.read_left_out();
         rest
+    }
+
+    /// Has suites read again that were left out for want of room, where there is more of it now.
+    fn read_left_out(&mut self) {
+        let files = self.shelving.to_read_again();
+        if files.is_empty() {
+            return;
+        }
+        for file in &files {
+            self.known.remove(file);
+        }
+        self.again.entry(Instant::now()).or_default().extend(files);
     }
 
     fn read_suite(&mut self, unit: &Unit) {
         let Shared { roots, limits, .. } = &self.shared;
         let file = &unit.id.file;
+        if is_prompt_like(file) {
+            let reason = "It looks like the prompt of a task and is not read: a folder of loose prompts has `promptql_prompt.txt` or \
+                          `other_models_prompt.txt`. Rename it, or write a YAML suite with the prompt.";
+            return self.pass_over(unit, Some(reason.to_owned()));
+        }
         if is_query_name(file) && !layouts::is_query_set(roots, file) {
-            return self.pass_over(unit);
+            let reason = layouts::task_key(roots, file).map(|key| {
+                format!(
+                    "It looks like a task (it has the key `{key}`) and is not read: a task is a YAML file, and a JSON file holds a \
+                     list of queries. Write it as a YAML suite."
+                )
+            });
+            return self.pass_over(unit, reason);
         }
         let odd: Option<&Found> = unit.files.values().find(|found| found.odd.is_some());
         let mark = match (odd, open::read(roots, file, limits.suite_bytes)) {
@@ -218,9 +242,12 @@ impl Conductor {
         self.known.insert(file.clone(), mark);
     }
 
-    /// A file that is no suite is only remembered, so that it is not looked at again.
-    fn pass_over(&mut self, unit: &Unit) {
-        self.shelving.remove(&unit.id.file);
+    /// A file that is no suite is remembered, so that it is not looked at again; with a reason where it looks like one.
+    fn pass_over(&mut self, unit: &Unit, reason: Option<String>) {
+        match reason {
+            None => self.shelving.remove(&unit.id.file),
+            Some(reason) => self.shelving.pass_over(&self.shared.roots, &unit.id.file, false, reason),
+        }
         for (file, found) in &unit.files {
             let settled = super::look::is_settled(found.stamp, clock::now_ns());
             self.known.insert(file.clone(), Mark { stamp: found.stamp, settled, odd: false });
@@ -257,12 +284,14 @@ impl Conductor {
 pub(crate) fn finish(writer: &mut Writer, visible: bool) -> Result<u64, IndexError> {
     writer.blob.flush()?;
     load::put_meta(&writer.sql, "blob_len", writer.blob.len().cast_signed())?;
+    put_sums(&writer.sql, &writer.blob)?;
     writer
         .sql
         .prepare_cached("UPDATE meta SET value = value + ? WHERE key = 'generation'")?
         .execute([i64::from(visible)])?;
     let generation = load::generation(&writer.sql)?;
     writer.sql.execute_batch("COMMIT")?;
+    writer.blob.kept();
     Ok(generation)
 }
 

@@ -49,7 +49,7 @@ impl Flow {
         publish: Publish,
     ) -> Result<Self, IndexError> {
         let (index, writer) = Index::open(cache_dir, &roots.output_dir)?;
-        let shelf = Arc::new(Shelf::default());
+        let (shelf, suites) = (Arc::new(Shelf::default()), limits.suites);
         let shared = Shared {
             roots: Arc::new(roots),
             index: Arc::new(index),
@@ -80,7 +80,7 @@ impl Flow {
             }
         })?;
         flow.spawn("index", move || {
-            Conductor::new(shared, writer, Shelving::new(shelf), marks, publish).run();
+            Conductor::new(shared, writer, Shelving::new(shelf, suites), marks, publish).run();
         })?;
         Ok(flow)
     }

@@ -1,17 +1,28 @@
 //! Where the index of an output directory lives: a folder in the cache, claimed by one process at a time with a lock of the
-//! system, with one numbered build inside. Owns the claim and the builds' names, not what is in them.
+//! system, with one numbered build inside. Owns the claim and the builds' names, not what is in them, and how much is left of builds
+//! that are not used any more: of one at most, for at most 14 days, and no more than 256 MiB.
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::fs::{DirBuilder, Permissions};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How many processes may have the same folder open, each with an index of its own.
 const CLAIMS: u32 = 16;
+/// What was moved aside is kept for as long, in case somebody wants to know what was wrong with it.
+const ASIDE_AGE: Duration = Duration::from_hours(14 * 24);
+/// More than this is not kept.
+const ASIDE_BYTES: u64 = 256 << 20;
+/// Folders in a folder of the index are not looked into deeper than this.
+const DEPTH: usize = 8;
 
 /// A claimed folder in the cache. Given back when it is dropped, or by the system when the process dies.
 pub(crate) struct Home {
+    cache_dir: PathBuf,
+    output_dir: PathBuf,
     dir: PathBuf,
     lock: fs::File,
 }
@@ -26,14 +37,24 @@ impl Home {
                 0 => cache_dir.join(format!("{key:016x}")),
                 n => cache_dir.join(format!("{key:016x}-{n}")),
             };
+            if dir.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
+                discard(&dir)?;
+            }
             make_private(&dir)?;
             // Whoever may read the folder of the runs may not be whoever may read the folder of the index.
             fs::set_permissions(&dir, Permissions::from_mode(0o700))?;
-            let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join("lock"))?;
+            let path = dir.join("lock");
+            if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
+                discard(&path)?;
+            }
+            let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
+            fs::set_permissions(&path, Permissions::from_mode(0o600))?;
             match lock.try_lock() {
                 Ok(()) => {
-                    fs::write(dir.join("folder.txt"), format!("{}\n", output_dir.display()))?;
-                    return Ok(Self { dir, lock });
+                    let name = format!("{}\n", output_dir.display());
+                    create_private(&dir.join("folder.txt"))?.write_all(name.as_bytes())?;
+                    let (cache_dir, output_dir) = (cache_dir.to_owned(), output_dir.to_owned());
+                    return Ok(Self { cache_dir, output_dir, dir, lock });
                 }
                 Err(std::fs::TryLockError::WouldBlock) => {}
                 Err(std::fs::TryLockError::Error(error)) => return Err(error),
@@ -47,19 +68,60 @@ impl Home {
         self.builds().into_iter().max().map(|n| self.build(n))
     }
 
-    /// A new empty build. The one before is moved aside and kept until the next time.
-    pub(crate) fn renew(&self) -> io::Result<PathBuf> {
+    /// Makes a new empty build. The one before is moved aside, unless it is larger than what is kept.
+    pub(crate) fn renew(&mut self) -> io::Result<PathBuf> {
+        if !self.is_ours() {
+            // The cache was deleted under our hands, and somebody else may have made a folder of this name since.
+            *self = Self::claim(&self.cache_dir, &self.output_dir)?;
+        }
         let builds = self.builds();
-        let next = builds.iter().max().map_or(1, |n| n + 1);
+        let newest = builds.iter().max().copied();
         let aside = self.dir.join("aside");
         for old in builds {
-            remove_dir(&aside)?;
-            fs::rename(self.build(old), &aside)?;
+            let build = self.build(old);
+            if Some(old) == newest && weight(&build, DEPTH) <= ASIDE_BYTES {
+                discard(&aside)?;
+                fs::rename(build, &aside)?;
+            } else {
+                discard(&build)?;
+            }
         }
-        let dir = self.build(next);
+        let dir = self.build(newest.map_or(1, |n| n + 1));
         // The cache may have been deleted under our hands; then the folder itself is made again.
         make_private(&dir)?;
         Ok(dir)
+    }
+
+    /// Removes what is left of builds that are not used any more, where it is more than is kept. What cannot be removed stays.
+    pub(crate) fn tidy(&mut self) {
+        let builds = self.builds();
+        let newest = builds.iter().max().copied();
+        let mut leftovers: Vec<PathBuf> =
+            builds.into_iter().filter(|n| Some(*n) != newest).map(|n| self.build(n)).collect();
+        let aside = self.dir.join("aside");
+        let is_old = |meta: &std::fs::Metadata| {
+            // A folder that was moved has the time of the move only in its inode.
+            let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(meta.ctime()).unwrap_or(0));
+            SystemTime::now().duration_since(changed).is_ok_and(|age| age > ASIDE_AGE)
+        };
+        if aside.symlink_metadata().is_ok_and(|meta| is_old(&meta)) || weight(&aside, DEPTH) > ASIDE_BYTES {
+            leftovers.push(aside);
+        }
+        for leftover in leftovers {
+            if let Err(error) = discard(&leftover) {
+                tracing::debug!(%error, "what is left of an old index could not be removed");
+            }
+        }
+        if let Some(newest) = newest {
+            make_all_private(&self.build(newest));
+        }
+    }
+
+    /// Whether the lock that is held is the one that others see.
+    fn is_ours(&self) -> bool {
+        let there = self.dir.join("lock").symlink_metadata();
+        let ours = self.lock.metadata();
+        there.is_ok_and(|there| ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
     }
 
     fn build(&self, number: u64) -> PathBuf {
@@ -98,9 +160,73 @@ pub(crate) fn make_temporary() -> io::Result<PathBuf> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-fn remove_dir(dir: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(dir) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+/// Makes an empty file that only this person can read; what was there, even a folder, goes.
+pub(crate) fn create_private(path: &Path) -> io::Result<fs::File> {
+    if path.symlink_metadata().is_ok_and(|meta| !meta.is_file()) {
+        discard(path)?;
     }
+    let file = fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+    fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// Removes a file or a folder of the cache, whatever rights it has. Nothing there is fine.
+pub(crate) fn discard(path: &Path) -> io::Result<()> {
+    let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
+    if !meta.is_dir() {
+        return fs::remove_file(path);
+    }
+    fs::remove_dir_all(path).or_else(|_| {
+        open_up(path, DEPTH);
+        fs::remove_dir_all(path)
+    })
+}
+
+/// Lets this person into a folder and those in it, so that they can be removed.
+fn open_up(dir: &Path, depth: usize) {
+    let _ = fs::set_permissions(dir, Permissions::from_mode(0o700));
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            open_up(&entry.path(), depth - 1);
+        }
+    }
+}
+
+/// Takes everybody else's rights from the files of a build.
+fn make_all_private(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let is_open = |meta: &std::fs::Metadata| meta.is_file() && meta.mode() & 0o077 != 0;
+        if entry.metadata().is_ok_and(|meta| is_open(&meta)) {
+            let _ = fs::set_permissions(entry.path(), Permissions::from_mode(0o600));
+        }
+    }
+}
+
+/// How many bytes the files of a folder have.
+pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
+    let Ok(meta) = path.symlink_metadata() else { return 0 };
+    if !meta.is_dir() {
+        return meta.len();
+    }
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let inside = entries.map(|entry| if depth == 0 { 0 } else { weight(&entry.path(), depth - 1) });
+    inside.fold(0, u64::saturating_add)
+}
+
+/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and indexes of folders that are gone and
+/// that no program has open.
+pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(cache_dir).into_iter().flatten().flatten() {
+        let dir = entry.path();
+        let Ok(text) = fs::read_to_string(dir.join("folder.txt")) else { continue };
+        let is_free = || fs::File::open(dir.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
+        let is_gone = !text.trim_end_matches('\n').is_empty() && !Path::new(text.trim_end_matches('\n')).exists();
+        if is_gone && is_free() {
+            found.push(dir);
+        } else if dir.join("aside").symlink_metadata().is_ok() {
+            found.push(dir.join("aside"));
+        }
+    }
+    found
 }

@@ -1,16 +1,19 @@
 //! The index: an SQLite file and the text beside it. Owns opening, distrusting and rebuilding it, and handing out connections:
 //! one that writes, any number that read. What is written is decided in `record` and `words`, what is asked in `query` and `search`.
 use super::blob::{BlobWriter, TextBlob};
-use super::home::Home;
+use super::home::{self, Home};
 use super::seal;
+use fs_err as fs;
 use rusqlite::{Connection, OpenFlags};
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 18;
+pub const SCHEMA_VERSION: i64 = 19;
 
 /// How many reading connections are kept for the next question.
 const IDLE_READERS: usize = 4;
@@ -27,14 +30,50 @@ pub enum IndexError {
     /// It was made by another version, or it is not one.
     #[error("the index was not made by this version")]
     Foreign,
+    /// Somebody removed it, or put something else in its place.
+    #[error("the index was removed or replaced while it was open; it is being made anew")]
+    Gone,
 }
 
 /// The index of one output directory.
 pub struct Index {
-    home: Home,
-    build: Mutex<PathBuf>,
+    home: Mutex<Home>,
+    build: Mutex<Build>,
     idle: Mutex<Vec<(PathBuf, Connection)>>,
     doubt: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// The build in which a reader came upon damage.
+    doubted: Mutex<Option<PathBuf>>,
+    /// Nobody writes any more.
+    is_released: AtomicBool,
+}
+
+/// Where an index lies, and which files it consists of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Build {
+    dir: PathBuf,
+    files: [Option<(u64, u64)>; DATABASE.len()],
+}
+
+/// The files of the database: SQLite keeps them as long as it is open, so another file of the same name is not ours.
+const DATABASE: [&str; 3] = ["index.db", "index.db-wal", "index.db-shm"];
+
+impl Build {
+    fn of(dir: &Path) -> Self {
+        Self { dir: dir.to_owned(), files: DATABASE.map(|name| identity(&dir.join(name))) }
+    }
+
+    /// Whether the files are still those that were opened. When nobody writes any more, SQLite removes those beside the database.
+    fn is_there(&self, is_written: bool) -> bool {
+        let same =
+            |(name, known): (&str, &Option<(u64, u64)>)| known.is_none() || identity(&self.dir.join(name)) == *known;
+        DATABASE.into_iter().zip(&self.files).take(if is_written { DATABASE.len() } else { 1 }).all(same)
+    }
+}
+
+/// Which file lies at a path; nothing when there is none.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let meta = fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    Some((meta.dev(), meta.ino()))
 }
 
 /// What writes: the only one of its index.
@@ -49,7 +88,7 @@ pub(crate) struct Writer {
 impl Index {
     /// Opens the index of an output directory, or begins an empty one when there is none or it cannot be used.
     pub(crate) fn open(cache_dir: &Path, output_dir: &Path) -> Result<(Self, Writer), IndexError> {
-        let home = Home::claim(cache_dir, output_dir)?;
+        let mut home = Home::claim(cache_dir, output_dir)?;
         let old = home.newest().and_then(|dir| match Writer::open(&dir) {
             Ok(writer) => Some(writer),
             Err(error) => {
@@ -61,21 +100,49 @@ impl Index {
             Some(writer) => writer,
             None => Writer::create(&home.renew()?)?,
         };
-        let build = Mutex::new(writer.dir.clone());
-        Ok((Self { home, build, idle: Mutex::default(), doubt: OnceLock::new() }, writer))
+        home.tidy();
+        let build = Mutex::new(Build::of(&writer.dir));
+        Ok((
+            Self {
+                home: Mutex::new(home),
+                build,
+                idle: Mutex::default(),
+                doubt: OnceLock::new(),
+                doubted: Mutex::default(),
+                is_released: AtomicBool::new(false),
+            },
+            writer,
+        ))
     }
 
     /// Moves the index aside and begins an empty one.
     pub(crate) fn renew(&self) -> Result<Writer, IndexError> {
-        let writer = Writer::create(&self.home.renew()?)?;
-        lock(&self.build).clone_from(&writer.dir);
+        let dir = lock(&self.home).renew()?;
+        let writer = Writer::create(&dir)?;
+        *lock(&self.build) = Build::of(&writer.dir);
         lock(&self.idle).clear();
         Ok(writer)
+    }
+
+    /// Whether the files of the index are still those that were opened: the cache may be deleted at any time.
+    pub(crate) fn is_there(&self) -> bool {
+        let build = lock(&self.build).clone();
+        build.is_there(!self.is_released.load(Ordering::Relaxed))
+    }
+
+    /// Notes that nobody writes any more; what was written can still be read.
+    pub(crate) fn release(&self) {
+        self.is_released.store(true, Ordering::Relaxed);
     }
 
     /// A view of the index as it is now, which does not change while it is held. Hold it shortly.
     pub fn reader(&self) -> Result<Reader<'_>, IndexError> {
         let build = lock(&self.build).clone();
+        if !build.is_there(!self.is_released.load(Ordering::Relaxed)) {
+            self.suspect(build.dir);
+            return Err(IndexError::Gone);
+        }
+        let build = build.dir;
         let kept = {
             let mut idle = lock(&self.idle);
             idle.retain(|(of, _)| *of == build);
@@ -93,9 +160,21 @@ impl Index {
         if let Err(error) = &result
             && is_damage(error)
         {
-            self.doubt.get().inspect(|tell| tell());
+            let dir = lock(&self.build).dir.clone();
+            self.suspect(dir);
         }
         result
+    }
+
+    fn suspect(&self, dir: PathBuf) {
+        *lock(&self.doubted) = Some(dir);
+        self.doubt.get().inspect(|tell| tell());
+    }
+
+    /// Whether a reader came upon damage in the build that is in use; one that was made anew meanwhile is not meant.
+    pub(crate) fn is_doubted(&self) -> bool {
+        let doubted = lock(&self.doubted).take();
+        doubted.is_some_and(|dir| dir == lock(&self.build).dir)
     }
 
     /// Calls when a reader comes upon damage. Only the first call of this counts.
@@ -133,7 +212,7 @@ impl<'a> Reader<'a> {
 
     /// The text of this moment.
     pub fn text(&self) -> Result<TextBlob, IndexError> {
-        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1)?)
+        Ok(TextBlob::open(&self.build, self.blob.0, self.blob.1, sums(self)?)?)
     }
 
     /// Whether the full-text index holds every run; until then the text itself is searched.
@@ -164,13 +243,17 @@ impl Drop for Reader<'_> {
 
 impl Writer {
     fn create(dir: &Path) -> Result<Self, IndexError> {
+        // SQLite gives the files beside it the rights of this one.
+        home::create_private(&dir.join("index.db"))?;
         let sql = connect(dir, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)?;
         prepare(&sql)?;
         sql.execute_batch(&format!(
             "BEGIN; {} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;",
             include_str!("schema.sql")
         ))?;
-        let blob = BlobWriter::create(dir, 1)?;
+        let mut blob = BlobWriter::create(dir, 1)?;
+        put_sums(&sql, &blob)?;
+        blob.kept();
         Ok(Self { sql, blob, dir: dir.to_owned(), fresh: true })
     }
 
@@ -180,8 +263,7 @@ impl Writer {
         if sql.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0))? != SCHEMA_VERSION {
             return Err(IndexError::Foreign);
         }
-        let len = u64::try_from(meta(&sql, "blob_len")?).unwrap_or(0);
-        let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, len)?;
+        let blob = BlobWriter::resume(dir, meta(&sql, "blob")?, &text_of(&sql, dir)?)?;
         Ok(Self { sql, blob, dir: dir.to_owned(), fresh: false })
     }
 
@@ -211,6 +293,28 @@ impl Writer {
     }
 }
 
+/// Opens the text that belongs to the index as this connection sees it.
+pub(crate) fn text_of(sql: &Connection, dir: &Path) -> Result<TextBlob, IndexError> {
+    let len = u64::try_from(meta(sql, "blob_len")?).unwrap_or(0);
+    Ok(TextBlob::open(dir, meta(sql, "blob")?, len, sums(sql)?)?)
+}
+
+/// The checksums of the blocks of the text, in order.
+fn sums(sql: &Connection) -> Result<Vec<u64>, IndexError> {
+    let mut select = sql.prepare_cached("SELECT sum FROM text_sums ORDER BY block")?;
+    let rows = select.query_map([], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Notes the checksums of what was written to the text. To be done in the transaction that refers to it.
+pub(crate) fn put_sums(sql: &Connection, blob: &BlobWriter) -> Result<(), IndexError> {
+    let mut put = sql.prepare_cached("INSERT OR REPLACE INTO text_sums (block, sum) VALUES (?, ?)")?;
+    for (block, sum) in blob.sums() {
+        put.execute((block.cast_signed(), sum.cast_signed()))?;
+    }
+    Ok(())
+}
+
 /// A number in `meta`.
 pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
     Ok(sql.prepare_cached("SELECT value FROM meta WHERE key = ?")?.query_row([key], |row| row.get(0))?)
@@ -218,11 +322,21 @@ pub(crate) fn meta(sql: &Connection, key: &str) -> Result<i64, IndexError> {
 
 /// True for errors that go away when the index is made anew.
 pub(crate) fn is_damage(error: &IndexError) -> bool {
-    use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase, SystemIoFailure, TypeMismatch};
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseCorrupt, NotADatabase, PermissionDenied, ReadOnly, SystemIoFailure, TypeMismatch,
+    };
     match error {
         IndexError::Sql(rusqlite::Error::SqliteFailure(failure, message)) => {
-            matches!(failure.code, DatabaseCorrupt | NotADatabase | SystemIoFailure | TypeMismatch)
-                || message.as_deref().is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
+            matches!(
+                failure.code,
+                CannotOpen
+                    | DatabaseCorrupt
+                    | NotADatabase
+                    | PermissionDenied
+                    | ReadOnly
+                    | SystemIoFailure
+                    | TypeMismatch
+            ) || message.as_deref().is_some_and(|m| m.starts_with("no such") || m.contains("malformed"))
         }
         IndexError::Sql(rusqlite::Error::SqlInputError { msg, .. }) => msg.starts_with("no such"),
         IndexError::Sql(
@@ -231,10 +345,16 @@ pub(crate) fn is_damage(error: &IndexError) -> bool {
             | rusqlite::Error::IntegralValueOutOfRange(..)
             | rusqlite::Error::Utf8Error(..),
         )
-        | IndexError::Foreign => true,
+        | IndexError::Foreign
+        | IndexError::Gone => true,
         IndexError::Io(error) => matches!(
             error.kind(),
-            std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof | std::io::ErrorKind::NotFound
+            std::io::ErrorKind::InvalidData
+                | std::io::ErrorKind::UnexpectedEof
+                | std::io::ErrorKind::NotFound
+                | std::io::ErrorKind::NotADirectory
+                | std::io::ErrorKind::IsADirectory
+                | std::io::ErrorKind::PermissionDenied
         ),
         IndexError::Sql(_) => false,
     }

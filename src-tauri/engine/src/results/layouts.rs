@@ -6,7 +6,7 @@ use super::roots::Roots;
 use super::scan::{is_query_name, is_suite_name};
 use std::path::Path;
 use touchstone_formats::collection::{self, Member};
-use touchstone_formats::kind::{FileKind, detect};
+use touchstone_formats::kind::{self, FileKind, detect};
 use touchstone_formats::run::{Outline, Run};
 use touchstone_formats::stabletoolbench::answers::raw;
 use touchstone_formats::stabletoolbench::filter;
@@ -48,6 +48,12 @@ pub(crate) fn is_plausible(file: &FileId) -> bool {
 pub(crate) fn is_query_set(roots: &Roots, file: &FileId) -> bool {
     let head = || open::read_head(roots, file, HEAD).map(|(head, _)| head).unwrap_or_default();
     is_query_name(file) && detect(&String::from_utf8_lossy(file.name()), &head()) == FileKind::Suite
+}
+
+/// The key by which a JSON file that is no set of queries looks like a task.
+pub(crate) fn task_key(roots: &Roots, file: &FileId) -> Option<String> {
+    let (head, _) = open::read_head(roots, file, HEAD).ok()?;
+    kind::task_key(&head).map(str::to_owned)
 }
 
 /// True when a file may be more than a row with a reason, and only its beginning tells.
@@ -175,6 +181,8 @@ pub(crate) struct Coordinates {
     pub(crate) variation: Option<u32>,
     pub(crate) variation_name: Option<String>,
     pub(crate) repeat: u32,
+    /// Which fork of that repeat its name says it is; 0 for none.
+    pub(crate) fork: u32,
 }
 
 /// What a file that holds many runs says of one of them. A query has one variation, and so has a row that says of none.
@@ -187,6 +195,7 @@ pub(crate) fn of_member(member: &Member) -> Coordinates {
         model: place.model.clone(),
         variation_name: None,
         repeat: place.repeat,
+        fork: 0,
     }
 }
 
@@ -204,6 +213,7 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
             variation: None,
             variation_name: Some(name),
             repeat: at.repeat,
+            fork: 0,
         };
     }
     let known: Vec<&str> = MODELS.into_iter().chain(models.iter().map(String::as_str)).collect();
@@ -220,5 +230,6 @@ pub(crate) fn coordinates(unit: &UnitId, models: &[String]) -> Coordinates {
         variation: Some(at.variation),
         variation_name: None,
         repeat: at.repeat,
+        fork: at.fork,
     }
 }

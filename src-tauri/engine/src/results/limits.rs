@@ -8,6 +8,8 @@ pub struct Limits {
     pub file_bytes: u64,
     /// Larger suites are refused: they stay in memory.
     pub suite_bytes: u64,
+    /// All suites of a folder together; what does not fit any more is left out, and told.
+    pub suites: Held,
     /// Directories below this are not entered.
     pub depth: usize,
     /// Entries after this are not listed.
@@ -28,11 +30,23 @@ pub struct Limits {
     pub watch: bool,
 }
 
+/// What suites hold in memory.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Held {
+    /// Variations of all tasks.
+    pub variations: usize,
+    /// Values: parameters, expected answers, scorers and everything else that is written in a suite.
+    pub values: usize,
+    /// Bytes of the files.
+    pub bytes: usize,
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Self {
             file_bytes: 256 << 20,
             suite_bytes: 16 << 20,
+            suites: Held { variations: 200_000, values: 2_000_000, bytes: 256 << 20 },
             depth: 16,
             entries: 200_000,
             settle: Duration::from_secs(5),

@@ -5,6 +5,7 @@ use super::limits::Limits;
 use super::look::{Looked, MemberRow, Outcome, Row, unsettle};
 use super::reconcile::{Mark, UnitId};
 use super::roots::FileId;
+use crate::rows::RunState;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use touchstone_formats::collection::{Collection, Member, Place};
@@ -61,10 +62,35 @@ pub(super) fn look(limits: &Limits, file: ManyFile, give: &mut dyn FnMut(Looked)
             }
         }
     }
+    if let Some(mut row) = around(&many, &bytes, newest) {
+        if let Some(error) = many.wrong() {
+            again_ns = again_ns.max(row.fail(error.clone(), newest, limits));
+        }
+        keys.insert(unit.key_of(None));
+        rows.push(row);
+    }
     if again_ns.is_some() {
         unsettle(&mut marks);
     }
     give(Looked { unit, marks, outcome: Outcome::Last(rows, keys), again_ns });
+}
+
+/// The row of the file itself, where it says more than its members: it is broken around them, or it has none. No file that was
+/// recognised is left without a row.
+fn around(many: &Collection<'_>, bytes: &[u8], newest: i64) -> Option<Row> {
+    if many.wrong().is_none() && !many.is_empty() {
+        return None;
+    }
+    let mut hash = Xxh3::new();
+    hash.update(bytes);
+    Some(Row {
+        state: Some(RunState::Other),
+        reason: Some("The file is of a form that holds many runs, and holds none.".to_owned()),
+        size: bytes.len() as u64,
+        modified_ms: newest.div_euclid(1_000_000),
+        hash: hash.digest(),
+        ..Row::default()
+    })
 }
 
 /// The row of a member, and when it must be looked at again.

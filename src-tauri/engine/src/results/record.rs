@@ -10,7 +10,7 @@ use super::scoring::measure::{Evidence, Measured, Place, measure};
 use super::scoring::write::{self, Columns};
 use super::stored;
 use super::suites::Tasks;
-use crate::rows::RunState;
+use crate::rows::{Lineage, RunState};
 use rusqlite::{Connection, OptionalExtension as _, params};
 use std::collections::HashSet;
 use touchstone_formats::run::{Outline, Standing};
@@ -108,7 +108,10 @@ pub(crate) fn put(writer: &mut Writer, looked: &Looked, placed: Vec<Placed>) -> 
         Outcome::Row(_) => forget_members(&writer.sql, unit, &none, &mut written)?,
         Outcome::Last(_, keys) => {
             forget_members(&writer.sql, unit, keys, &mut written)?;
-            written.extend(forget(&writer.sql, unit.key())?);
+            // Of a file that is broken around its members there is a row of its own.
+            if !keys.contains(&unit.key()) {
+                written.extend(forget(&writer.sql, unit.key())?);
+            }
         }
         Outcome::Gone | Outcome::Suite(_) => {
             forget_members(&writer.sql, unit, &none, &mut written)?;
@@ -241,8 +244,8 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         "INSERT OR REPLACE INTO runs (id, key, path, unit, member, layout, task, system, model, variation, variation_name, repeat,
         state, state_order, reason, turns, tool_calls, failed_calls, nudges, missing_calls, tools, tokens, cost, seconds, unfinished,
         size, modified_ms, has_answer, content_hash, line, col, excerpt, advice, text_offset, text_len, item_count, words_done,
-        scoring, scorer, score, passed, score_reason, class, fingerprint)
-        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?)";
+        scoring, scorer, score, passed, score_reason, class, fingerprint, follow_ups, lineage, fork, forked_from, forked_step)
+        VALUES (?,?,?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?, ?,?,?,0,?,?,?,?,?,?,?, ?,?,?,?,?)";
     sql.prepare_cached(text)?.execute(params![
         id,
         key,
@@ -287,8 +290,21 @@ fn put_row(sql: &Connection, new: &NewRow<'_>) -> Result<i64, IndexError> {
         scores.reason,
         scores.class,
         scores.fingerprint,
+        outline.follow_ups,
+        lineage(outline, place.fork).map(Lineage::word),
+        place.fork,
+        outline.forked_from.as_ref().map(|origin| &origin.file),
+        outline.forked_from.as_ref().and_then(|origin| origin.step),
     ])?;
     Ok(id.unwrap_or_else(|| sql.last_insert_rowid()))
+}
+
+/// Whether a run is a fork, by what its file says or by its name, or was continued by messages of a person.
+fn lineage(outline: &Outline, fork: u32) -> Option<Lineage> {
+    if outline.forked_from.is_some() || fork > 0 {
+        return Some(Lineage::Fork);
+    }
+    (outline.follow_ups > 0).then_some(Lineage::FollowUps)
 }
 
 fn put_items(sql: &Connection, id: i64, row: &Row, text_offset: u64) -> Result<(), IndexError> {

@@ -20,6 +20,8 @@ pub struct Roots {
     pub query_scorers: Vec<Value>,
     /// Tools that the workspace file declares, as far as it says what they take.
     pub tools: Vec<Offer>,
+    /// Names of all tools that runs can call, as the workspace file says; none where only asking the tools would tell.
+    pub tool_names: Option<Vec<String>>,
 }
 
 /// One of the two directories.

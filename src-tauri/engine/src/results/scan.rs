@@ -20,8 +20,8 @@ pub(crate) struct Survey {
     pub(crate) found: BTreeMap<FileId, Found>,
     /// True when there was more than is listed.
     pub(crate) cut: bool,
-    /// Why a whole root could not be listed. Nothing is concluded about its files then.
-    pub(crate) failed: Option<(Root, io::Error)>,
+    /// Why whole roots could not be listed. Nothing is concluded about their files then.
+    pub(crate) failed: BTreeMap<Root, io::Error>,
 }
 
 /// Looks at files and directories. A scope that is not there any more is simply not among what was found.
@@ -41,11 +41,21 @@ pub(crate) fn survey(roots: &Roots, limits: &Limits, scopes: &[FileId]) -> Surve
         all
     });
     found.extend(more);
-    Survey {
-        found: found.into_iter().collect(),
-        cut: walk.cut.into_inner(),
-        failed: walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner),
+    let mut failed = walk.failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    // A root that went away while it was looked at took its files along: that they were not found says nothing about them.
+    for root in scopes.iter().map(|scope| scope.root) {
+        if !failed.contains_key(&root)
+            && let Err(error) = listable(roots, root)
+        {
+            failed.insert(root, error);
+        }
     }
+    Survey { found: found.into_iter().collect(), cut: walk.cut.into_inner(), failed }
+}
+
+/// Fails when a root is not there, is no folder, or may not be listed.
+pub(crate) fn listable(roots: &Roots, root: Root) -> io::Result<()> {
+    roots.dir(root).map_or(Ok(()), |dir| fs::read_dir(dir).map(drop))
 }
 
 /// Looks at a folder of our own beside the results, which `survey` passes over. Nothing when it is not there.
@@ -82,7 +92,7 @@ struct Walk<'a> {
     wake: Condvar,
     listed: AtomicUsize,
     cut: AtomicBool,
-    failed: Mutex<Option<(Root, io::Error)>>,
+    failed: Mutex<BTreeMap<Root, io::Error>>,
 }
 
 impl<'a> Walk<'a> {
@@ -94,7 +104,7 @@ impl<'a> Walk<'a> {
             wake: Condvar::new(),
             listed: AtomicUsize::new(0),
             cut: AtomicBool::new(false),
-            failed: Mutex::new(None),
+            failed: Mutex::default(),
         }
     }
 
@@ -190,7 +200,7 @@ impl<'a> Walk<'a> {
     }
 
     fn fail(&self, root: Root, error: io::Error) {
-        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some((root, error));
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner).insert(root, error);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Queue> {
@@ -202,7 +212,10 @@ impl<'a> Walk<'a> {
 fn entry(file: &FileId, meta: &std::fs::Metadata) -> Option<Found> {
     let is_workspace = matches!(file.name(), b"touchstone.yaml" | b"touchstone.yml");
     let kind = meta.file_type();
-    let is_suite = is_suite_name(file) || is_prompt_name(file) || (is_query_name(file) && kind.is_file());
+    let is_suite = is_suite_name(file)
+        || is_prompt_name(file)
+        || (is_prompt_like(file) && kind.is_file())
+        || (is_query_name(file) && kind.is_file());
     if file.root == Root::Input && (is_workspace || !is_suite) {
         return None;
     }
@@ -228,6 +241,15 @@ pub(crate) const PROMPT_NAMES: [&str; 4] =
 /// True for a file of a folder of loose prompts.
 pub(crate) fn is_prompt_name(file: &FileId) -> bool {
     PROMPT_NAMES.iter().any(|name| name.as_bytes() == file.name())
+}
+
+/// True for a text that is named like the prompt of a task, though no form of a task has a file of this name.
+pub(crate) fn is_prompt_like(file: &FileId) -> bool {
+    let name = String::from_utf8_lossy(file.name()).to_lowercase();
+    let stem = name.strip_suffix(".txt").or_else(|| name.strip_suffix(".md"));
+    let is_whole = |stem: &str| ["query", "task", "instruction", "instructions"].contains(&stem);
+    !is_prompt_name(file)
+        && stem.is_some_and(|stem| stem.contains("prompt") || stem.contains("question") || is_whole(stem))
 }
 
 /// True for names that a set of queries may have. Most files of such a name are something else; their beginning tells.

@@ -21,6 +21,11 @@ CREATE TABLE runs (
   tool_calls     INTEGER NOT NULL,
   failed_calls   INTEGER NOT NULL,
   nudges         INTEGER NOT NULL,
+  follow_ups     INTEGER NOT NULL DEFAULT 0, -- of these, messages that a person sent
+  lineage        TEXT,                       -- as Lineage is written; NULL for a run that counts in statistics
+  fork           INTEGER NOT NULL DEFAULT 0, -- which fork of its repeat its file name says it is; 0 for none
+  forked_from    TEXT,                       -- path of the run it was copied from, when its file says
+  forked_step    INTEGER,                    -- the step, from 0
   missing_calls  TEXT NOT NULL,              -- JSON list of names
   tools          TEXT NOT NULL,              -- names of called tools, each between line feeds: "\na\nb\n", or empty
   tokens         INTEGER,
@@ -59,6 +64,8 @@ CREATE INDEX runs_text ON runs(text_offset, text_len) WHERE text_len > 0;
 -- The runs of files that hold many.
 CREATE INDEX runs_members ON runs(unit) WHERE member IS NOT NULL;
 CREATE INDEX runs_task ON runs(task, path);
+-- The forks of a run, and forks that are named like repeats.
+CREATE INDEX runs_forked ON runs(forked_from) WHERE forked_from IS NOT NULL;
 CREATE INDEX runs_state ON runs(state_order, path);
 
 -- The files of all rows, with their stamps when they were read. Suites are read anew at every start and are not here.
@@ -167,3 +174,8 @@ CREATE VIRTUAL TABLE terms USING fts5vocab(words, row);
 -- what stands behind the names of models, which judgements are held against.
 CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID;
 INSERT INTO meta VALUES ('generation', 0), ('blob', 1), ('blob_len', 16), ('blob_dead', 0), ('tasks', 0), ('models', 0), ('marks', 0);
+-- Checksums of the blocks of the text blob, xxh3-64 as i64: text that changed behind our back is never read.
+CREATE TABLE text_sums (
+  block INTEGER PRIMARY KEY,
+  sum   INTEGER NOT NULL
+);

@@ -1,7 +1,9 @@
-//! The seal of a closed index: the hash of its file, so that bytes that changed behind our back are noticed at the next start.
+//! The seal of a closed index: the hash of its file, so that bytes that changed behind our back are noticed at the next start. The text
+//! beside it has checksums of its own.
 //! It is taken off before the first write, so that a killed process leaves none.
+use super::home::create_private;
 use fs_err as fs;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -18,7 +20,7 @@ pub(crate) enum Checked {
 
 /// Seals the index in a folder. Failing to is no harm: the next start looks closer.
 pub(crate) fn put(dir: &Path) {
-    let done = hash(dir).and_then(|hash| fs::write(dir.join("seal"), hash));
+    let done = hash(dir).and_then(|hash| create_private(&dir.join("seal"))?.write_all(hash.as_bytes()));
     if let Err(error) = done {
         tracing::debug!(%error, "the index could not be sealed");
     }

@@ -55,6 +55,7 @@ impl Shelf {
         self.writer.blob.flush().unwrap();
         let len = i64::try_from(self.writer.blob.len()).unwrap();
         write.execute("UPDATE meta SET value = ? WHERE key = 'blob_len'", [len]).unwrap();
+        super::index::put_sums(&write, &self.writer.blob).unwrap();
         write.execute("UPDATE meta SET value = value + 1 WHERE key = 'generation'", []).unwrap();
         write.commit().unwrap();
     }

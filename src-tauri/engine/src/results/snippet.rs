@@ -39,6 +39,16 @@ impl Needle {
         Some(Self { text: text.to_owned(), regex, at_word_start })
     }
 
+    /// A needle for several texts that stand one after the other as a phrase: at most a few signs and spaces lie between them.
+    /// None for fewer than two texts.
+    pub fn phrase(texts: &[Self]) -> Option<Self> {
+        let [first, _, ..] = texts else { return None };
+        let escaped: Vec<String> = texts.iter().map(|needle| regex::escape(&needle.text)).collect();
+        let regex = RegexBuilder::new(&escaped.join(r"[\s\p{P}]{1,4}")).case_insensitive(true).build().ok()?;
+        let text = texts.iter().map(|needle| needle.text.as_str()).collect::<Vec<_>>().join(" ");
+        Some(Self { text, regex, at_word_start: first.at_word_start })
+    }
+
     /// The text as typed.
     pub fn text(&self) -> &str {
         &self.text
@@ -86,16 +96,27 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || !PARTS.as_ref().is_some_and(|parts| parts.is_match(letter.encode_utf8(&mut [0; 4])))
 }
 
-/// The text around the first of some hits, about `width` bytes of it, every hit in it told apart. Hits are in order and do not
-/// reach into each other. Control characters stay as they are; the page decides how they look.
-pub fn around(text: &str, hits: &[Range<usize>], width: usize) -> Vec<SnippetPiece> {
-    let Some(first) = hits.first() else { return Vec::new() };
-    let first_end = first.end.min(text.len()).min(first.start + width);
-    let before = width.saturating_sub(first_end - first.start) / 3;
-    let mut start = first.start.saturating_sub(before);
-    let mut end = (start + width).max(first_end).min(text.len());
-    start = text.ceil_char_boundary(start.max(line_start(text, start, first.start)));
-    end = text.ceil_char_boundary(end);
+/// Longer words are cut at the edge of a snippet.
+const LONGEST_WORD: usize = 64;
+
+/// The text around `shown`, about `width` bytes of it, every hit in it told apart. All of `shown` is in it, and no word is cut
+/// unless it is longer than [`LONGEST_WORD`]. Hits are in order and do not reach into each other. Control characters stay as they
+/// are; the page decides how they look.
+pub fn around(text: &str, shown: Range<usize>, hits: &[Range<usize>], width: usize) -> Vec<SnippetPiece> {
+    let (shown_start, shown_end) =
+        (text.floor_char_boundary(shown.start), text.ceil_char_boundary(shown.end.min(text.len())));
+    if shown_start >= shown_end {
+        return Vec::new();
+    }
+    let before = width.saturating_sub(shown_end - shown_start) / 3;
+    let start = shown_start.saturating_sub(before);
+    let end = text.ceil_char_boundary((start + width).clamp(shown_end, text.len().max(shown_end)));
+    let start = word_start(text, text.ceil_char_boundary(start.max(line_start(text, start, shown_start))), shown_start);
+    let mut end = word_end(text, shown_end, end);
+    // A hit that does not fit is left out whole.
+    if let Some(cut) = hits.iter().find(|hit| hit.start >= shown_end && hit.start < end && end < hit.end) {
+        end = text.floor_char_boundary(cut.start);
+    }
     let mut pieces = Vec::new();
     let mut push = |from: usize, to: usize, hit: bool| {
         if from < to {
@@ -103,7 +124,7 @@ pub fn around(text: &str, hits: &[Range<usize>], width: usize) -> Vec<SnippetPie
         }
     };
     let mut at = start;
-    for hit in hits.iter().filter(|hit| hit.start < end) {
+    for hit in hits.iter().filter(|hit| hit.start < end && hit.end > start) {
         let (from, to) = (text.floor_char_boundary(hit.start), text.ceil_char_boundary(hit.end).min(end));
         push(at, from.max(at), false);
         push(from.max(at), to, true);
@@ -111,6 +132,39 @@ pub fn around(text: &str, hits: &[Range<usize>], width: usize) -> Vec<SnippetPie
     }
     push(at, end, false);
     pieces
+}
+
+/// True where a word goes on: neither a beginning nor an end of the text, nor beside anything that is no letter of one.
+fn is_inside_word(text: &str, at: usize) -> bool {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text[..at].chars().next_back().is_some_and(is_letter) && text[at..].chars().next().is_some_and(is_letter)
+}
+
+/// The first place from `start` on, up to `most`, at which no word is cut.
+fn word_start(text: &str, start: usize, most: usize) -> usize {
+    let places = text[start..most].char_indices().map(|(at, _)| start + at).chain([most]);
+    let inside = places.take_while(|at| *at < start + LONGEST_WORD).find(|at| !is_inside_word(text, *at));
+    let start = inside.unwrap_or(start);
+    if start < most || !is_inside_word(text, start) {
+        return start;
+    }
+    // What is shown begins within a word; so much of it stands before.
+    let letters = text[..start].char_indices().rev().map(|(at, _)| at).take_while(|at| start - at < LONGEST_WORD);
+    letters.into_iter().find(|at| !is_inside_word(text, *at)).unwrap_or(start)
+}
+
+/// The last place up to `end`, not before `least`, at which no word is cut; a word that begins before `least` is kept whole.
+fn word_end(text: &str, least: usize, end: usize) -> usize {
+    if !is_inside_word(text, end) {
+        return end;
+    }
+    let back = text[least..end].char_indices().rev().map(|(at, _)| least + at);
+    let back = back.take_while(|at| end - at < LONGEST_WORD).find(|at| !is_inside_word(text, *at));
+    let forward = || {
+        let places = text[end..].char_indices().map(|(at, _)| end + at).chain([text.len()]);
+        places.take_while(|at| at - end < LONGEST_WORD).find(|at| !is_inside_word(text, *at))
+    };
+    back.or_else(forward).unwrap_or(end)
 }
 
 /// A snippet reads better from the start of a line, when one begins shortly before the hit.

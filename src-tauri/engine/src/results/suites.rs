@@ -1,5 +1,6 @@
 //! The suites of the open folder, read and kept in memory: there are few, and every run may ask for its task.
 //! Owns reading them and what is wrong with them.
+use super::limits::Held;
 use super::roots::{FileId, Roots};
 use super::scan::{is_query_name, is_suite_name};
 use super::scoring::companions::{Companions, beside};
@@ -8,15 +9,19 @@ use crate::rows::{Problem, ProblemKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::catch_unwind;
 use std::sync::{Arc, PoisonError, RwLock};
+use touchstone_formats::nearest::nearest;
 use touchstone_formats::offered::{self, Offer};
 use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::suite::Expected;
+use touchstone_formats::value::Value;
 use touchstone_formats::{ReadError, ReadErrorKind, suite};
 use touchstone_scoring::scorers;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// More problems of the files beside one suite are not told one by one.
 const MOST_PROBLEMS: usize = 20;
+/// Begins what is said of a suite for which there is no room.
+const LEFT_OUT: &str = "This suite is left out";
 /// What is shown of a line.
 const LONGEST_LINE: usize = 200;
 
@@ -98,6 +103,17 @@ impl Tasks {
         self.by_id.get(name).or_else(|| self.by_folder.get(name)?.as_ref()).or_else(by_query)
     }
 
+    /// Every name by which runs and people call a task: its id first, then the folder that holds only its suite, set and id of its
+    /// query, and its title.
+    pub(crate) fn names_of(&self, task: &suite::Task) -> Vec<String> {
+        let is_same = |known: &Option<Arc<Task>>| known.as_ref().is_some_and(|known| known.suite.id == task.id);
+        let folder = task.id.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+        let folder = folder.filter(|folder| self.by_folder.get(folder).is_some_and(is_same));
+        let query = task.query.as_ref().map(|query| [format!("{}/{}", query.set, query.id), query.id.clone()]);
+        let others = folder.into_iter().chain(query.into_iter().flatten()).chain(task.name.clone());
+        std::iter::once(task.id.clone()).chain(others).collect()
+    }
+
     /// The id of the query that a run names in another way; none for other tasks, and when the name is the id.
     pub(crate) fn query_id(&self, name: &str) -> Option<&str> {
         let suite = &self.get(name)?.suite;
@@ -165,6 +181,52 @@ struct Shelved {
     /// What is wrong with the file itself.
     problems: Vec<Problem>,
     fitted: Fitted,
+    held: Held,
+    /// It would be read if there were fewer other suites.
+    left_out: bool,
+    /// For something that only looks like a task: the folder it lies in. Beside a task it is a part of that, and nothing is wrong.
+    looks_like_task_in: Option<Vec<u8>>,
+}
+
+impl Held {
+    /// This and the tasks of one more file.
+    fn with(self, tasks: &[suite::Task], bytes: usize) -> Self {
+        tasks.iter().fold(Self { bytes: self.bytes.saturating_add(bytes), ..self }, |mut held, task| {
+            held.variations += task.variations.len();
+            held.values += task.expected_tool_calls.len() + task.tags.len();
+            held.values += task.scorers.iter().map(count).sum::<usize>();
+            held.values += task.extra.iter().map(|(_, value)| count(value)).sum::<usize>();
+            for variation in &task.variations {
+                held.values += variation.parameters.iter().map(|(_, value)| count(value)).sum::<usize>();
+                held.values += variation.oracle_files.len();
+                if let Expected::Value(value) = &variation.expected {
+                    held.values += count(value);
+                }
+            }
+            held
+        })
+    }
+
+    fn less(self, other: &Self) -> Self {
+        Self {
+            variations: self.variations.saturating_sub(other.variations),
+            values: self.values.saturating_sub(other.values),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+
+    fn fits(&self, most: &Self) -> bool {
+        self.variations <= most.variations && self.values <= most.values && self.bytes <= most.bytes
+    }
+}
+
+/// How many values a value is made of, itself included.
+fn count(value: &Value) -> usize {
+    match value {
+        Value::List(items) => 1 + items.iter().map(count).sum::<usize>(),
+        Value::Map(entries) => 1 + entries.iter().map(|(_, item)| 1 + count(item)).sum::<usize>(),
+        _ => 1,
+    }
 }
 
 /// What is made of a suite and of the files that it names.
@@ -185,18 +247,37 @@ impl Shelved {
 /// The shelf, from the side of the one who fills it.
 pub(crate) struct Shelving {
     shelf: Arc<Shelf>,
+    /// What all suites may hold together.
+    most: Held,
+    /// What they hold.
+    held: Held,
+    /// Suites were left out, and there is more room now.
+    has_room: bool,
     files: BTreeMap<FileId, Shelved>,
     companions: Companions,
     tasks: Arc<Tasks>,
     changed: bool,
+    /// What looks like a task and is a part of one.
+    beside: BTreeSet<FileId>,
     /// Nobody has seen anything of it yet.
     new: bool,
 }
 
 impl Shelving {
-    pub(crate) fn new(shelf: Arc<Shelf>) -> Self {
+    pub(crate) fn new(shelf: Arc<Shelf>, most: Held) -> Self {
         let (files, companions) = (BTreeMap::new(), Companions::default());
-        Self { shelf, files, companions, tasks: Arc::default(), changed: true, new: true }
+        Self {
+            shelf,
+            most,
+            held: Held::default(),
+            has_room: false,
+            files,
+            companions,
+            tasks: Arc::default(),
+            changed: true,
+            beside: BTreeSet::new(),
+            new: true,
+        }
     }
 
     /// The tasks as they were when last published.
@@ -218,45 +299,109 @@ impl Shelving {
                 Err(ReadError::new(ReadErrorKind::Syntax, message))
             })
         });
-        self.keep(roots, file, hash, suite);
+        self.keep(roots, file, (hash, bytes.len()), suite);
         let Some(shelved) = self.files.get_mut(file) else { return };
         // Queries name no scorers; those of the workspace file are read where that is.
-        let suites = shelved.suites.iter().filter(|task| task.query.is_none());
-        for warning in suites.flat_map(|task| scorers::read(&task.scorers).1).collect::<Vec<_>>() {
-            let at = place_of(bytes, &warning);
+        let suites: Vec<_> = shelved.suites.iter().filter(|task| task.query.is_none()).cloned().collect();
+        let mut add = |kind, section, message: String| {
+            let at = place_of(bytes, section, &message);
             let (line, excerpt) = at.map_or((None, None), |(line, excerpt)| (Some(line), Some(excerpt)));
-            shelved.problems.push(Problem { line, excerpt, ..blank(ProblemKind::SuiteWarning, roots, file, warning) });
+            shelved.problems.push(Problem { line, excerpt, ..blank(kind, roots, file, message) });
+        };
+        for task in &suites {
+            for complaint in scorers::complaints(&task.scorers) {
+                let kind = if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning };
+                add(kind, "scorers", complaint.message);
+            }
+            for (section, message) in unknown_tools(roots, task) {
+                add(ProblemKind::SuiteWarning, section, message);
+            }
         }
     }
 
     /// Reads a folder of loose prompts.
     pub(crate) fn put_folder(&mut self, roots: &Roots, folder: &FileId, files: &[(&str, &str)]) {
         match suite::from_folder(&folder.shown(), files) {
-            None => self.remove(folder),
+            None if files.is_empty() => self.remove(folder),
+            None => {
+                let names: Vec<String> = files.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let reason = format!(
+                    "The folder looks like a task and is not read: it holds {}, and a task needs `promptql_prompt.txt` or \
+                     `other_models_prompt.txt`. Rename its prompt, or write a YAML suite.",
+                    names.join(", ")
+                );
+                self.pass_over(roots, folder, true, reason);
+            }
             Some(suite) => {
-                let hash = xxh3_64(files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>().as_bytes());
-                self.keep(roots, folder, hash, suite);
+                let all = files.iter().flat_map(|(name, text)| [*name, *text]).collect::<String>();
+                self.keep(roots, folder, (xxh3_64(all.as_bytes()), all.len()), suite);
             }
         }
     }
 
-    fn keep(&mut self, roots: &Roots, file: &FileId, hash: u64, suite: Result<suite::Suite, ReadError>) {
-        let (suites, problems) = match suite {
-            Ok(suite) => {
+    fn keep(
+        &mut self,
+        roots: &Roots,
+        file: &FileId,
+        (hash, bytes): (u64, usize),
+        suite: Result<suite::Suite, ReadError>,
+    ) {
+        self.take_off(file);
+        let suite = suite.and_then(|suite| match self.held.with(&suite.tasks, bytes) {
+            held if held.fits(&self.most) => Ok((suite, held)),
+            _ => Err(self.no_room()),
+        });
+        let mut shelved = Shelved { hash, ..Shelved::default() };
+        match suite {
+            Ok((suite, held)) => {
                 let warnings = suite.warnings.into_iter().map(|warning| Problem {
                     line: warning.line,
                     column: warning.column,
                     excerpt: warning.excerpt,
                     ..blank(ProblemKind::SuiteWarning, roots, file, warning.message)
                 });
-                let tasks = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task)));
-                (tasks.collect(), warnings.collect())
+                shelved.problems = warnings.collect();
+                shelved.suites = suite.tasks.into_iter().map(|task| Arc::new(with_scorers(roots, task))).collect();
+                shelved.held = held.less(&self.held);
+                self.held = held;
             }
-            Err(error) => (Vec::new(), vec![problem(roots.shown(file), error)]),
-        };
-        let fitted = fit(roots, file, &suites, &mut self.companions);
-        self.files.insert(file.clone(), Shelved { hash, suites, problems, fitted });
+            Err(error) => {
+                // It is read again when there is room, though it is the same file.
+                shelved.left_out = error.kind == ReadErrorKind::TooLarge && error.message.starts_with(LEFT_OUT);
+                shelved.hash = if shelved.left_out { 0 } else { hash };
+                shelved.problems = vec![problem(roots.shown(file), error)];
+            }
+        }
+        shelved.fitted = fit(roots, file, &shelved.suites, &mut self.companions);
+        self.files.insert(file.clone(), shelved);
         self.changed = true;
+    }
+
+    fn no_room(&self) -> ReadError {
+        let Held { variations, values, bytes } = self.most;
+        let message = format!(
+            "{LEFT_OUT}: the suites of this folder together hold more than {variations} variations, {values} values or {} MB.",
+            bytes >> 20
+        );
+        let advice = "Move suites that you do not need out of the folder; it is read as soon as there is room.";
+        ReadError::new(ReadErrorKind::TooLarge, message).advise(advice)
+    }
+
+    /// Takes a file off the shelf; tells whether it was there.
+    fn take_off(&mut self, file: &FileId) -> bool {
+        let Some(gone) = self.files.remove(file) else { return false };
+        self.held = self.held.less(&gone.held);
+        self.has_room |= gone.held != Held::default();
+        true
+    }
+
+    /// Returns the suites that were left out for want of room, once there is more of it.
+    pub(crate) fn to_read_again(&mut self) -> Vec<FileId> {
+        if !std::mem::take(&mut self.has_room) {
+            return Vec::new();
+        }
+        let left_out = self.files.iter().filter(|(_, shelved)| shelved.left_out);
+        left_out.map(|(file, _)| file.clone()).collect()
     }
 
     /// Looks again at the files within the scopes that suites name: gold answers, and programs of scorers.
@@ -276,13 +421,23 @@ impl Shelving {
     /// Notes why something that is named like a suite is none.
     pub(crate) fn refuse(&mut self, roots: &Roots, file: &FileId, reason: &str) {
         let problem = blank(ProblemKind::SuiteError, roots, file, reason.to_owned());
+        self.take_off(file);
         self.files.insert(file.clone(), Shelved { problems: vec![problem], ..Shelved::default() });
+        self.changed = true;
+    }
+
+    /// Notes why something that looks like a task is not read as one: a file, or with `is_folder` a folder.
+    pub(crate) fn pass_over(&mut self, roots: &Roots, file: &FileId, is_folder: bool, reason: String) {
+        let problem = blank(ProblemKind::SuiteWarning, roots, file, reason);
+        let folder = if is_folder { file.path.as_slice() } else { file.parent() };
+        let looks_like_task_in = Some(folder.to_owned());
+        self.files.insert(file.clone(), Shelved { problems: vec![problem], looks_like_task_in, ..Shelved::default() });
         self.changed = true;
     }
 
     /// Forgets a file that is no suite any more.
     pub(crate) fn remove(&mut self, file: &FileId) {
-        self.changed |= self.files.remove(file).is_some();
+        self.changed |= self.take_off(file);
     }
 
     /// True until it is published for the first time.
@@ -310,7 +465,9 @@ impl Shelving {
         });
         tasks.broken = wrong.collect();
         self.tasks = Arc::new(tasks);
-        let mut problems: Vec<Problem> = all().flat_map(Shelved::problems).cloned().collect();
+        self.beside = self.beside_tasks();
+        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file)).map(|(_, shelved)| shelved);
+        let mut problems: Vec<Problem> = shown.flat_map(Shelved::problems).cloned().collect();
         problems.sort_by_key(|problem| problem.kind);
         *self.shelf.tasks.write().unwrap_or_else(PoisonError::into_inner) = self.tasks();
         *self.shelf.problems.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(problems);
@@ -323,9 +480,25 @@ impl Shelving {
         Some(if parts.is_empty() { 0 } else { xxh3_64(parts.as_bytes()).cast_signed() })
     }
 
+    /// What only looks like a task, and is a part of one: it lies in the folder of a task, or a suite names it.
+    fn beside_tasks(&self) -> BTreeSet<FileId> {
+        let with_tasks = || self.files.iter().filter(|(_, shelved)| !shelved.suites.is_empty());
+        let folders: BTreeSet<&[u8]> =
+            with_tasks().flat_map(|(file, _)| [file.parent(), file.path.as_slice()]).collect();
+        let named: BTreeSet<&FileId> = self.files.values().flat_map(|shelved| &shelved.fitted.companions).collect();
+        let looking =
+            self.files.iter().filter_map(|(file, shelved)| Some((file, shelved.looks_like_task_in.as_ref()?)));
+        // At the top of the input directory suites of others lie beside each other.
+        let is_part = |(file, folder): &(&FileId, &Vec<u8>)| {
+            named.contains(file) || (!folder.is_empty() && folders.contains(folder.as_slice()))
+        };
+        looking.filter(is_part).map(|(file, _)| file.clone()).collect()
+    }
+
     /// How many tasks there are, and how many files with something wrong.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let wrong = self.files.values().filter(|shelved| shelved.problems().next().is_some()).count();
+        let shown = self.files.iter().filter(|(file, _)| !self.beside.contains(*file));
+        let wrong = shown.filter(|(_, shelved)| shelved.problems().next().is_some()).count();
         (self.tasks.by_id.len() as u64, wrong as u64)
     }
 }
@@ -403,11 +576,31 @@ fn ids(
     }
 }
 
-/// The line of a suite that a warning about its scorers is about: the first from `scorers:` on that holds the word it begins with.
-fn place_of(bytes: &[u8], warning: &str) -> Option<(u32, String)> {
+/// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Nothing where only the
+/// tools themselves know what they are called.
+fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
+    let Some(names) = &roots.tool_names else { return Vec::new() };
+    let known = || names.iter().map(String::as_str).chain([offered::PYTHON]);
+    let advice = |name: &str| match nearest(name, known()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("Its tools are {}.", known().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    };
+    let is_unknown = |name: &&String| !known().any(|known| known == name.as_str());
+    let expected = task.expected_tool_calls.iter().filter(is_unknown);
+    let expected = expected.map(|name| {
+        (
+            "expected_tool_calls",
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name)),
+        )
+    });
+    expected.take(MOST_PROBLEMS).collect()
+}
+
+/// The line of a suite that a warning is about: the first from a key on that holds the word that the warning begins with.
+fn place_of(bytes: &[u8], section: &str, warning: &str) -> Option<(u32, String)> {
     let text = std::str::from_utf8(bytes).ok()?;
     let word = warning.strip_prefix('`')?.split('`').next()?;
-    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with("scorers"));
+    let lines = text.lines().enumerate().skip_while(|(_, line)| !line.trim_start().starts_with(section));
     let (at, line) = lines.into_iter().find(|(_, line)| line.contains(word))?;
     Some((u32::try_from(at + 1).ok()?, line.chars().take(LONGEST_LINE).collect()))
 }

@@ -1,7 +1,7 @@
 //! Fills the full-text index in the background, newest runs first, in steps so short that live changes are not held up.
 //! Stops anywhere and goes on from there: each row counts how many of its pieces are in.
 use super::blob::TextBlob;
-use super::index::{IndexError, Writer, meta};
+use super::index::{IndexError, Writer, text_of};
 use rusqlite::{Connection, OptionalExtension as _, params};
 
 /// How much text a step takes in when nothing else is to be done. Measured in bytes, because a busy machine would make steps
@@ -11,7 +11,7 @@ const STEP: usize = 4 << 20;
 /// Does one step, shorter when something presses. Returns how many runs were finished; none when there is nothing to do.
 pub(crate) fn step(writer: &mut Writer, pressing: &dyn Fn() -> bool) -> Result<Option<u64>, IndexError> {
     let mut left = Left { bytes: STEP, pressing };
-    let blob = TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?;
+    let blob = text_of(&writer.sql, &writer.dir)?;
     let transaction = writer.sql.unchecked_transaction()?;
     let mut finished = 0;
     let mut found = false;

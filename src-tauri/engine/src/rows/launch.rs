@@ -1,4 +1,5 @@
 //! **Pure.** Launching runs: what could be run, what is owed and why, how a launch stands, and which keys are set.
+use super::status::Problem;
 use serde::{Deserialize, Serialize};
 
 /// What a launch can be made of, here and now.
@@ -157,6 +158,30 @@ pub struct LaunchPlan {
     pub estimate: Estimate,
     /// A sentence when the budget binds nothing of some of it, because no price is known.
     pub unbound: Option<String>,
+    /// Why some of `owed` cannot start here: keys and settings that are missing. One for each cause; a run may be counted in several.
+    pub blocked: Vec<Blocked>,
+    /// How many runs of `owed` cannot start here.
+    pub blocked_total: u64,
+    /// What one should know before running it, as sentences.
+    pub notes: Vec<String>,
+    /// A sentence when a price of what is asked is not known: the estimate names no dollars then.
+    pub unpriced: Option<String>,
+    /// What is wrong with the workspace file and with the suites of these runs, worst first.
+    pub problems: Vec<Problem>,
+    /// Why nothing can be begun as the workspace file and the suites are written: the first thing that is wrong, with its line.
+    pub invalid: Option<Trouble>,
+}
+
+/// Why runs cannot start here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct Blocked {
+    /// The cause: `OPENAI_API_KEY is not set`.
+    pub why: String,
+    /// How to mend it.
+    pub fix: Option<String>,
+    /// How many runs it keeps from starting.
+    pub runs: u64,
 }
 
 /// One run of a plan.
@@ -217,7 +242,7 @@ pub struct Estimate {
     pub calls: Option<u64>,
     /// Tokens, for those.
     pub tokens: Option<u64>,
-    /// Dollars, for those; none when no past run says.
+    /// Dollars, for those; none when a price is not known, or a past run does not say.
     pub cost: Option<f64>,
 }
 

@@ -75,7 +75,7 @@ pub struct RunPage {
     pub generation: u64,
     /// From the offset asked for.
     pub rows: Vec<RunRow>,
-    /// Tokens of the filter that were not understood, and what to write instead. The rest was applied.
+    /// Tokens of the filter that were not understood, and what to write instead. A filter with any matches no run.
     pub misread: Vec<Misread>,
 }
 
@@ -123,6 +123,14 @@ pub struct RunRow {
     pub failed_calls: u32,
     /// Messages that were added to drive the run on.
     pub nudges: u32,
+    /// Of these, messages that a person sent.
+    pub follow_ups: u32,
+    /// Why statistics leave it out and no repeat is counted in it; none for a run of the benchmark.
+    pub lineage: Option<Lineage>,
+    /// The path of the run that it was copied from, when its file says.
+    pub forked_from: Option<String>,
+    /// The step it was forked from, from 0, when its file says.
+    pub forked_step: Option<u32>,
     /// Expected tool calls that never happened.
     pub missing_calls: Vec<String>,
     /// Tokens in and out, when known.
@@ -153,6 +161,46 @@ pub struct RunRow {
     pub stored: Option<StoredCount>,
     /// Where the free text of the filter was found first.
     pub snippet: Option<Snippet>,
+}
+
+/// What makes a run another one than the benchmark asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+#[serde(rename_all = "snake_case")]
+pub enum Lineage {
+    /// It was copied from another run.
+    Fork,
+    /// A person sent messages to it.
+    FollowUps,
+}
+
+impl Lineage {
+    /// As it is written in JSON and in the index.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Lineage::Fork => "fork",
+            Lineage::FollowUps => "follow_ups",
+        }
+    }
+
+    /// As it is shown beside a run.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Lineage::Fork => "fork",
+            Lineage::FollowUps => "follow-up",
+        }
+    }
+}
+
+/// Says how many runs are left out of numbers, because they are forks or were continued by a person; nothing when none is.
+pub fn forks_left_out(count: u64) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("1 fork or continued run is left out of these numbers. `forked:yes` shows it, `forked:yes,no` counts all runs.".to_owned()),
+        count => Some(format!(
+            "{count} forks and continued runs are left out of these numbers. `forked:yes` shows them, `forked:yes,no` counts all runs."
+        )),
+    }
 }
 
 /// How a run stands.
@@ -208,6 +256,18 @@ pub struct Place {
     pub previous: Option<String>,
     /// The run after.
     pub next: Option<String>,
+}
+
+/// The runs of a list around one of them, in order, as the list was when it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunsAround {
+    /// Position of the first of them in the list, from 0.
+    pub offset: u64,
+    /// How many runs the list has.
+    pub total: u64,
+    /// Their ids. Without the run in the list, the beginning of the list.
+    pub ids: Vec<String>,
 }
 
 /// Values that occur, for completing a filter.

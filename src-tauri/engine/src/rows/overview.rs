@@ -59,6 +59,8 @@ pub struct Overview {
     pub unasked: u64,
     /// How many ended and have no score for another reason.
     pub unscored: u64,
+    /// How many pass the filter and are counted nowhere here, because they are forks or were continued by a person.
+    pub forks: u64,
     /// How many are expected by the suites and not there. None when the filter asks for what only runs have: then nothing can be
     /// expected of it.
     pub missing: Option<u64>,
@@ -147,6 +149,8 @@ pub struct OverviewCell {
     pub unscored: u32,
     /// How many the suites expect and are not there.
     pub missing: u32,
+    /// How many forks and continued runs there are, which are in no other number here.
+    pub forks: u32,
     /// How many were reviewed by a person.
     pub reviewed: u32,
     /// The run to open: the worst of them.

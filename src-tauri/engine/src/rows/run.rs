@@ -29,10 +29,36 @@ pub struct RunView {
     pub task: Option<Task>,
     /// Everything else the file says about the run, key by key, unknown keys included.
     pub facts: Vec<Fact>,
+    /// Where it comes from, and its forks.
+    pub lineage: RunLineage,
     /// Its files.
     pub files: Vec<RunFile>,
     /// What a reader should know: damaged here, cut there, lenient answer.
     pub notes: Vec<String>,
+}
+
+/// Where a run comes from, and which forks were made of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct RunLineage {
+    /// The run that it was copied from; none for a run that is no fork, or whose file does not say.
+    pub origin: Option<LineageLink>,
+    /// Its first forks, by path.
+    pub forks: Vec<LineageLink>,
+    /// How many forks it has.
+    pub fork_count: u64,
+}
+
+/// Another run, as one that can be opened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(export))]
+pub struct LineageLink {
+    /// Its id in the list; none when it is not there any more.
+    pub id: Option<String>,
+    /// Its path below the output directory.
+    pub path: String,
+    /// The step that the fork goes on from, from 0, when its file says.
+    pub step: Option<u32>,
 }
 
 /// Where the time of a run went.

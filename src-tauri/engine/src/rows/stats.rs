@@ -26,6 +26,8 @@ pub struct Stats {
     /// What became of all runs.
     #[serde(flatten)]
     pub ends: StatsEnds,
+    /// How many runs pass the filter and are in no number here, because they are forks or were continued by a person.
+    pub forks_left_out: u64,
     /// One for each system with each model, in their order.
     pub groups: Vec<StatsGroup>,
     /// What the others are compared with.

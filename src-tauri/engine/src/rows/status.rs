@@ -157,6 +157,8 @@ pub struct Folders {
     pub demo: bool,
     /// True when a dialog can pick any folder (the window); else the program is started with the folder.
     pub can_pick: bool,
+    /// True when recent folders and the sample data can be opened here; a page that only looks shows what it was started with.
+    pub can_open: bool,
 }
 
 /// Something that happened. Says what went stale, never what is now true.

@@ -1,6 +1,6 @@
 //! **Pure.** The tasks of the open folder: what is asked of the list, its rows, and one task whole.
 use super::list::FacetValue;
-use super::status::Span;
+use super::status::{Problem, Span};
 use serde::{Deserialize, Serialize};
 
 /// Which tasks, from where.
@@ -85,6 +85,8 @@ pub struct TaskView {
     pub scorers: Option<Clip>,
     /// What a query says beyond that.
     pub query: Option<TaskQuery>,
+    /// What is wrong with its file, worst first; not all of very much.
+    pub problems: Vec<Problem>,
 }
 
 /// A prompt.

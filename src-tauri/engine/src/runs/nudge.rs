@@ -1,19 +1,20 @@
 //! **Pure.** Driving a run on: the model stopped, but tools that it has to use were never called.
 use touchstone_scoring::missing_calls;
 
-/// The message that is due; none when every expected tool was called. A call that failed counts.
+/// The message that is due, in the words of the specification, which has one form for one tool and for several; none when every
+/// expected tool was called. A call that failed counts.
 pub fn message(expected: &[String], called: &[String]) -> Option<String> {
     let missing = missing_calls(expected, called);
     match missing.as_slice() {
         [] => None,
-        [one] => Some(format!("actually use the {one} tool to get the answer")),
-        many => Some(format!("actually use the {} tools to get the answer", many.join(", "))),
+        names => Some(format!("actually use the {} tools to get the answer", names.join(", "))),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use touchstone_formats::transcript::is_automatic;
 
     #[test]
     fn the_words_name_what_was_never_called() {
@@ -21,11 +22,13 @@ mod tests {
         for (expected, called, words) in [
             ("", "", None),
             ("a b", "b x a", None),
-            ("a b", "b", Some("actually use the a tool to get the answer")),
+            ("a b", "b", Some("actually use the a tools to get the answer")),
             ("a b", "", Some("actually use the a, b tools to get the answer")),
             ("a b c a", "c", Some("actually use the a, b tools to get the answer")),
         ] {
-            assert_eq!(message(&names(expected), &names(called)).as_deref(), words, "{expected} / {called}");
+            let message = message(&names(expected), &names(called));
+            assert!(message.iter().all(|message| is_automatic(message)), "it is told from what people send");
+            assert_eq!(message.as_deref(), words, "{expected} / {called}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::spec::{Model, Price, Provider};
 use super::tools::virtual_api;
 use super::way::Way;
 use std::collections::BTreeSet;
+use touchstone_formats::ReadError;
 use touchstone_formats::names::Coordinates;
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
@@ -39,6 +40,8 @@ pub struct Setup {
     pub rules: Rules,
     /// What could not be used, and why.
     pub wrong: Vec<String>,
+    /// Keys of the workspace file that mean nothing and values of the wrong kind. Nothing is paid for while there are any.
+    pub faults: Vec<ReadError>,
 }
 
 /// A tool as the workspace file names it.
@@ -87,7 +90,7 @@ impl Default for Rules {
 impl Setup {
     /// Resolves a workspace file; an empty one gives what is built in.
     pub fn of(workspace: &Workspace) -> Self {
-        let mut setup = Setup { rules: rules(&workspace.run), ..Setup::default() };
+        let mut setup = Setup { rules: rules(&workspace.run), faults: workspace.faults.clone(), ..Setup::default() };
         let named = |name: &str| workspace.models.iter().find(|model| model.name == name);
         for (name, ..) in BUILT_IN {
             setup.take(model(name, named(name)));
@@ -105,7 +108,8 @@ impl Setup {
                         Err(why) => setup.wrong.push(format!("The system `tool_calling`: {why}")),
                     }
                 }
-                _ => setup.wrong.push(format!("Touchstone knows no system named `{name}`.")),
+                // The workspace file has a fault there.
+                _ => {}
             }
         }
         for (name, settings) in &workspace.tools {
@@ -331,7 +335,7 @@ mod tests {
             assert_eq!((shown(price.cache_read), shown(price.cache_write)), (shown(read), shown(write)), "{said}");
         }
         let wrong = workspace::read("models: { claude: { price: { input: 1, output: 2, cache_read: much } } }");
-        assert!(wrong.unwrap_err().to_string().contains("`cache_read`"));
+        assert!(wrong.unwrap().faults[0].message.contains("`cache_read`"));
     }
 
     #[test]

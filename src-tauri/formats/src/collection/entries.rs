@@ -40,6 +40,8 @@ pub(super) struct Found {
     pub(super) beside: Vec<(String, Range<usize>)>,
     /// How many keys of these are more than are read.
     pub(super) more: usize,
+    /// What of the file around its members cannot be read, and from where on.
+    pub(super) wrong: Option<(ReadErrorKind, String, usize)>,
 }
 
 /// Finds the members of a file.
@@ -47,6 +49,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
     let mut gathered =
         Gathered { repeats: matches!(form, Form::Results | Form::Rows | Form::RowLines), ..Gathered::default() };
     let (mut columns, mut beside, mut more) = (Vec::new(), Vec::new(), 0);
+    let mut wrong: Option<(ReadErrorKind, String, usize)> = None;
     match form {
         Form::Converted | Form::PassRate => {
             let root = split::object(Cursor::new(bytes)).into_iter().flatten();
@@ -60,21 +63,40 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
             for next in root {
                 let (key, span) = match next {
                     Next::Entry { key, value } => (key, value),
-                    Next::Broken { key, from } => (key, from..bytes.len()),
+                    Next::Broken { key, from } => {
+                        let message = "The file ends in the middle, or brackets and quotes do not fit from here on.";
+                        wrong.get_or_insert_with(|| (ReadErrorKind::Truncated, message.to_owned(), from));
+                        (key, from..bytes.len())
+                    }
                 };
                 match text_at(bytes, &key).as_deref() {
                     // A list that stands there again would pass the bound.
                     Some(name) if name == items && !listed => {
                         listed = true;
-                        let items = split::list(Cursor::within(bytes, &span)).into_iter().flatten();
+                        let items = split::list(Cursor::within(bytes, &span));
+                        if items.is_none() {
+                            let message =
+                                format!("What stands under `{name}` is no list, so no run of the file can be read.");
+                            wrong.get_or_insert((ReadErrorKind::BadValue, message, span.start));
+                        }
+                        let items = items.into_iter().flatten();
                         for (at, next) in items.take(MOST_MEMBERS + 1).enumerate() {
                             gathered.add(bytes, next, |_, value| id_of(form, bytes, value, at));
                         }
+                    }
+                    Some(name) if name == items => {
+                        let message = format!("`{name}` stands in this file more than once; only the first is read.");
+                        wrong.get_or_insert((ReadErrorKind::Duplicate, message, span.start));
                     }
                     Some(name) if is_kept(name) && beside.len() < MOST_BESIDE => beside.push((name.to_owned(), span)),
                     Some(name) => more += usize::from(is_kept(name)),
                     None => {}
                 }
+            }
+            if !listed {
+                let message =
+                    format!("There is no list under `{items}` that can be read, so no run of the file can be.");
+                wrong.get_or_insert((ReadErrorKind::BadValue, message, 0));
             }
         }
         Form::PassRateTable => columns = gathered.add_rows(bytes),
@@ -86,7 +108,7 @@ pub(super) fn find(form: Form, bytes: &[u8]) -> Found {
         gathered.entries[MOST_MEMBERS].wrong = Some((ReadErrorKind::TooLarge, message));
     }
     count_lines(&mut gathered.entries, bytes);
-    Found { entries: gathered.entries, columns, beside, more }
+    Found { entries: gathered.entries, columns, beside, more, wrong }
 }
 
 /// Counts the lines before each member, in one pass: a file where everything is broken asks for them as often as it has members.

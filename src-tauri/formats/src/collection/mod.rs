@@ -61,6 +61,8 @@ pub struct Collection<'a> {
     unread: usize,
     /// Why evaluators have no result for some of them.
     errors: Errors,
+    /// What of the file around its members cannot be read.
+    wrong: Option<ReadError>,
 }
 
 impl<'a> Collection<'a> {
@@ -75,7 +77,14 @@ impl<'a> Collection<'a> {
         let found = entries::find(form, bytes);
         let errors = found.beside.iter().find(|(key, _)| form == Form::Rows && key == errors::KEY);
         let errors = errors.map(|(_, span)| Errors::read(bytes, span)).unwrap_or_default();
-        let (metadata, unread) = metadata(form, bytes, found.beside);
+        let said = metadata(form, bytes, found.beside);
+        let outside = |(kind, message, at): (ReadErrorKind, String, usize)| {
+            let before = bytes.get(..at).unwrap_or_default();
+            let lines = u32::try_from(memchr::memchr_iter(b'\n', before).count()).unwrap_or(u32::MAX);
+            ReadError { line: Some(lines.saturating_add(1)), ..ReadError::new(kind, message) }
+        };
+        let wrong = found.wrong.map(outside).or(said.wrong);
+        let (metadata, unread) = (said.value, said.unread);
         let place = Whereabouts::of(form, path, &metadata);
         Ok(Self {
             bytes,
@@ -86,6 +95,7 @@ impl<'a> Collection<'a> {
             metadata,
             unread: unread + found.more,
             errors,
+            wrong,
         })
     }
 
@@ -118,6 +128,12 @@ impl<'a> Collection<'a> {
     /// or no value.
     pub fn unread(&self) -> usize {
         self.unread
+    }
+
+    /// Why the file around its members cannot be read: it is cut, its list of runs is none, or what it says of all of them is broken.
+    /// Members may be missing then, or what is known of them.
+    pub fn wrong(&self) -> Option<&ReadError> {
+        self.wrong.as_ref()
     }
 
     /// Why evaluators have no result for a member, where the file says so beside it: names of evaluators, each with a sentence.
@@ -200,21 +216,42 @@ pub fn read(path: &str, bytes: &[u8], key: &str) -> Result<Run, ReadError> {
     file.run(file.find(key).unwrap_or(usize::MAX))
 }
 
-/// What stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the last. And
-/// how many of these keys were not read.
-fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> (Value, usize) {
+/// What a file says of all its members.
+struct Beside {
+    value: Value,
+    /// How many keys of it were not read.
+    unread: usize,
+    /// Why the first of those that are no value is none.
+    wrong: Option<ReadError>,
+}
+
+/// Reads what stands beside the members: of evaluations of rows under all keys, else under one. Of a key that stands there twice, the
+/// last counts.
+fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> Beside {
     let (mut entries, mut room, mut unread): (Vec<(Value, Value)>, usize, usize) = (Vec::new(), MOST_METADATA, 0);
+    let mut wrong = None;
     for (key, span) in beside.into_iter().filter(|(key, _)| key != errors::KEY) {
-        let fits = room.checked_sub(span.len());
-        let Some((left, value)) = fits.and_then(|left| Some((left, value(&bytes[span]).ok()?))) else {
+        let Some(left) = room.checked_sub(span.len()) else {
             unread += 1;
             continue;
         };
-        room = left;
-        entries.retain(|(known, _)| known.text() != Some(&key));
-        entries.push((Value::Text(key), value));
+        match value(&bytes[span.clone()]) {
+            Ok(value) => {
+                room = left;
+                entries.retain(|(known, _)| known.text() != Some(&key));
+                entries.push((Value::Text(key), value));
+            }
+            Err(error) => {
+                unread += 1;
+                let before = memchr::memchr_iter(b'\n', &bytes[..span.start]).count();
+                let lines = u32::try_from(before).unwrap_or(u32::MAX);
+                let message = format!("What stands under `{key}` could not be read: {}", error.message);
+                let line = error.line.unwrap_or(1).saturating_add(lines);
+                wrong.get_or_insert(ReadError { line: Some(line), column: None, message, ..error });
+            }
+        }
     }
-    let said = match form {
+    let value = match form {
         Form::Rows => Value::Map(entries),
         _ => entries
             .into_iter()
@@ -222,7 +259,7 @@ fn metadata(form: Form, bytes: &[u8], beside: Vec<(String, Range<usize>)>) -> (V
             .map(|(_, value)| value)
             .unwrap_or_default(),
     };
-    (said, unread)
+    Beside { value, unread, wrong }
 }
 
 fn value(bytes: &[u8]) -> Result<Value, ReadError> {

@@ -41,6 +41,7 @@ const KNOWN: [&str; 26] = [
     "parameters",
 ];
 
+const OF_NUDGE: [&str; 2] = ["auto", "max"];
 const OF_VARIATION: [&str; 5] =
     ["parameters", "expected_output", "name", "ground_truth_path", "oracle_data_file_paths"];
 const OF_SYSTEM: [&str; 5] =
@@ -90,6 +91,12 @@ impl<'a> Reader<'a> {
         });
         task.tools = self.root.given("tools").map(|tools| self.words(Some(tools))).transpose()?;
         task.nudge = self.nudge()?;
+        for (key, _) in self.root.given("nudge").into_iter().flat_map(Node::entries) {
+            let word = key.word().unwrap_or_default();
+            if !OF_NUDGE.contains(&word) {
+                self.warnings.at(key, format!("`{word}` is not a key of `nudge`, which has `auto` and `max`."));
+            }
+        }
         task.variations = self.variations()?;
         self.check_templates(&task);
         for (key, value) in self.root.entries() {

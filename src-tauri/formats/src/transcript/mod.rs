@@ -10,6 +10,7 @@ pub(crate) mod sink;
 mod tree;
 
 pub use document::{Document, Said};
+pub use outline::is_automatic;
 
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::node::{Node, Shape};

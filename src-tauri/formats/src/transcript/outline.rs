@@ -7,7 +7,7 @@ use super::sink::{Head, Role, Sink};
 use crate::error::count;
 use crate::json;
 use crate::node::{Node, Shape, end_line};
-use crate::run::{Answer, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
+use crate::run::{Answer, ForkOrigin, Kept, LONGEST_ANSWER, Layout, Outline, Run, Standing, StepKind, TextItem};
 use crate::stabletoolbench::{Pair, answers, names};
 use crate::stamp;
 
@@ -47,6 +47,11 @@ pub(crate) struct OutlineBuilder {
     finished: Option<f64>,
     /// True when it was made by a method whose last word is a call.
     searched: bool,
+    /// While the parts of a message come that is not the first of its kind.
+    in_later_message: bool,
+    /// Messages in the words of an automatic nudge, and how many nudges the file says that it has.
+    nudges_seen: u32,
+    nudges_told: u32,
 }
 
 impl OutlineBuilder {
@@ -72,6 +77,10 @@ impl OutlineBuilder {
             && finished >= started
         {
             self.outline.seconds = Some(finished - started);
+        }
+        if layout == Layout::ToolCalling {
+            let automatic = self.nudges_seen.max(self.nudges_told);
+            self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
         }
         let (standing, reason) = self.standing(layout);
         self.outline.standing = standing;
@@ -192,6 +201,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         if !matches!(head.kind, StepKind::Unknown | StepKind::System) {
             self.last = Some((head.kind, head.failed));
         }
+        self.in_later_message = head.nudge;
         self.outline.nudges += u32::from(head.nudge);
     }
 
@@ -200,6 +210,10 @@ impl<'t> Sink<'t> for OutlineBuilder {
         value.write_words(&mut self.outline.text);
         if self.in_message.is_some() && label == "message" {
             self.say(start);
+        }
+        if self.in_later_message && label == "message" && is_automatic(&self.outline.text[start..]) {
+            self.in_later_message = false;
+            self.nudges_seen += 1;
         }
         if let Some(call) = self.stands_for_another.filter(|_| label == "name") {
             self.means(call, value.word().unwrap_or_default());
@@ -228,6 +242,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
                 self.closed = value.word().is_some();
                 self.finished = value.word().and_then(stamp::seconds);
             }
+            "run.nudges" => {
+                let count = super::conversation::whole(value).and_then(|count| u32::try_from(count).ok());
+                self.nudges_told = count.unwrap_or(0);
+            }
+            "run.forked_from" => self.outline.forked_from = origin(value),
             "run.usage" => self.outline.tokens = tokens(value),
             _ => {}
         }
@@ -245,6 +264,22 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.outline.ends_unanswered = true;
         self.unread = why;
     }
+}
+
+/// Whether a message is in the words of an automatic nudge, in those of earlier versions as well.
+pub fn is_automatic(message: &str) -> bool {
+    let names =
+        message.trim().strip_prefix("actually use the ").and_then(|rest| rest.strip_suffix(" to get the answer"));
+    names.is_some_and(|names| names.ends_with(" tools") || names.ends_with(" tool"))
+}
+
+/// Where a fork was copied from; its file alone is enough.
+fn origin<'t, N: Node<'t>>(value: N) -> Option<ForkOrigin> {
+    if value.shape() != Shape::Map {
+        return value.word().map(|file| ForkOrigin { file: file.to_owned(), step: None });
+    }
+    let step = value.get("step").and_then(super::conversation::whole).and_then(|step| u32::try_from(step).ok());
+    value.get("file").and_then(N::word).map(|file| ForkOrigin { file: file.to_owned(), step })
 }
 
 /// Tokens in and out, cached ones included, as Anthropic and `OpenAI` count them; the sum for a list of usages. Where a part of it is not

@@ -7,10 +7,11 @@ use crate::stabletoolbench::FinishRule;
 use crate::text::{Metric, Nltk};
 use touchstone_formats::value::Value;
 
-/// The scorers of a task: those that its suite names, else the usual ones. The sentences say what is wrong with what it names.
+/// The scorers of a task: those that its suite names; where it names none, the usual ones. Where none of those it names can be read,
+/// there are none: another scorer would be taken for what was asked for. The sentences say what is wrong with what it names.
 pub fn choose(named: &[Value], expected: Option<&Value>) -> (Vec<Scorer>, Vec<String>) {
     let (scorers, warnings) = read(named);
-    if scorers.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
+    if named.is_empty() { (defaults(expected), warnings) } else { (scorers, warnings) }
 }
 
 /// How answers are compared to show why they have their score: as the first `fields` scorer does, which is the usual one, or where there is

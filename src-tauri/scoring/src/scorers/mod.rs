@@ -19,7 +19,7 @@ mod words;
 
 pub use choose::{choose, comparison, defaults, of_queries, published};
 pub use failure::{Ending, Failure, Stop, failure_class, gives_up};
-pub use read::read;
+pub use read::{Complaint, complaints, read};
 pub use scorer::{Better, Need, Scorer};
 
 use crate::stabletoolbench::Offered;

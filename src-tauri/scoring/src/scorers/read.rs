@@ -71,30 +71,63 @@ const KNOWN: [Known; 17] = [
     Known { name: "judge", options: &["name", "model", "rules", "rounds"], bare: ("name", ""), build: judge },
 ];
 
+/// What is wrong with a list of scorers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Complaint {
+    /// One sentence.
+    pub message: String,
+    /// True when a scorer is left out because of it; else something of it is passed over.
+    pub left_out: bool,
+}
+
+/// Collects complaints in the order of the list.
+#[derive(Default)]
+struct Complaints(Vec<Complaint>);
+
+impl Complaints {
+    fn push(&mut self, message: String) {
+        self.0.push(Complaint { message, left_out: false });
+    }
+
+    fn leave_out(&mut self, message: String) {
+        self.0.push(Complaint { message, left_out: true });
+    }
+}
+
 /// Scorers of a suite, in its order, and what is wrong with the list, as sentences. The names of the scorers are all different.
 pub fn read(list: &[Value]) -> (Vec<Scorer>, Vec<String>) {
+    let (scorers, complaints) = read_all(list);
+    (scorers, complaints.into_iter().map(|complaint| complaint.message).collect())
+}
+
+/// What is wrong with a list of scorers, in its order.
+pub fn complaints(list: &[Value]) -> Vec<Complaint> {
+    read_all(list).1
+}
+
+fn read_all(list: &[Value]) -> (Vec<Scorer>, Vec<Complaint>) {
     let mut scorers: Vec<Scorer> = Vec::new();
-    let mut warnings = Vec::new();
+    let mut complaints = Complaints::default();
     for item in list {
-        for (name, options) in named(item, &mut warnings) {
-            match scorer(&name, options, &mut warnings) {
-                Ok(scorer) => add(&mut scorers, scorer, &mut warnings),
-                Err(message) => warnings.push(message),
+        for (name, options) in named(item, &mut complaints) {
+            match scorer(&name, options, &mut complaints) {
+                Ok(scorer) => add(&mut scorers, scorer, &mut complaints),
+                Err(message) => complaints.leave_out(message),
             }
         }
     }
-    (scorers, warnings)
+    (scorers, complaints.0)
 }
 
 /// Names with their options: `fields`, `judge:relevance`, `text: f1`, or several keys of one map.
-fn named<'a>(item: &'a Value, warnings: &mut Vec<String>) -> Vec<(String, Option<&'a Value>)> {
+fn named<'a>(item: &'a Value, warnings: &mut Complaints) -> Vec<(String, Option<&'a Value>)> {
     match item {
         Value::Text(name) => vec![(name.trim().to_owned(), None)],
         Value::Map(entries) => {
             let mut named: Vec<(String, Option<&Value>)> = Vec::new();
             for (key, value) in entries {
                 let Some(key) = key.text() else {
-                    warnings.push("A name of a scorer has to be a text, such as `fields`.".to_owned());
+                    warnings.leave_out("A name of a scorer has to be a text, such as `fields`.".to_owned());
                     continue;
                 };
                 if let Some(of) = named.last().and_then(|(name, _)| option_of(name, key)) {
@@ -108,7 +141,7 @@ fn named<'a>(item: &'a Value, warnings: &mut Vec<String>) -> Vec<(String, Option
             named
         }
         _ => {
-            warnings.push("A scorer has to be a name, such as `fields` or `text: f1`.".to_owned());
+            warnings.leave_out("A scorer has to be a name, such as `fields` or `text: f1`.".to_owned());
             Vec::new()
         }
     }
@@ -121,7 +154,7 @@ fn option_of(before: &str, key: &str) -> Option<&'static str> {
     (!is_rule && (key == "threshold" || known.options.contains(&key))).then_some(known.name)
 }
 
-fn scorer(written: &str, options: Option<&Value>, warnings: &mut Vec<String>) -> Result<Scorer, String> {
+fn scorer(written: &str, options: Option<&Value>, warnings: &mut Complaints) -> Result<Scorer, String> {
     // `judge:relevance` and `text:f1` are one word in YAML.
     let (name, word) = match written.split_once(':') {
         Some((name, word)) if options.is_none() || name == "judge" => (name.trim_end(), Some(word.trim())),
@@ -168,7 +201,7 @@ pub(super) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 }
 
 /// Adds a scorer under a name of its own, unless it is there.
-fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Vec<String>) {
+fn add(scorers: &mut Vec<Scorer>, mut scorer: Scorer, warnings: &mut Complaints) {
     // The same judge through another model is another.
     let is_judge = matches!(scorer.rule, Rule::Judge { .. });
     let is_same = |other: &Scorer| {

@@ -52,8 +52,8 @@ describe("the launch sheet", () => {
     const fixture = new Fixture();
     fixture.replies.plan_launch = () => OWED;
     await open(fixture, READY);
-    await until(() => text().includes("2 runs to do"));
-    for (const words of ["There is no file yet.", "Its file ends in an error.", "1 run left alone", "It is complete.", "about 12 calls · 9.0k tokens · $0.400", "for 1 of the 2 runs"]) expect(text()).toContain(words);
+    await until(() => text().includes("2 to run"));
+    for (const words of ["There is no file yet.", "Its file ends in an error.", "1 skipped", "It is complete.", "about 12 calls · 9.0k tokens · $0.400", "for 1 of the 2 runs"]) expect(text()).toContain(words);
     expect(asked(fixture, "start_launch")).toEqual([]);
     fixture.launches = [launched("l1")];
     id("run")?.click();
@@ -80,6 +80,24 @@ describe("the launch sheet", () => {
     await open(fixture, READY);
     await until(() => id("unbound")?.textContent === "`claude` has no known price, so the budget of $5 binds nothing of what is asked there.");
   });
+  it("begins nothing while the workspace file or a suite is wrong, and says what and where", async () => {
+    const wrong = { kind: "suite_error", file: "touchstone.yaml", run: null, message: "`max_costs` is not a key of `run`.", line: 4, column: 8, excerpt: "run: { max_costs: 1 }", advice: "Did you mean `max_cost`?" } as const;
+    const doubtful = { ...wrong, kind: "suite_warning", file: "tasks/a.yaml", message: "`{other}` is not a parameter.", line: 2, advice: null } as const;
+    const fixture = new Fixture();
+    fixture.replies.plan_launch = () => ({ ...OWED, problems: [wrong, doubtful], invalid: { message: "touchstone.yaml, line 4: `max_costs` is not a key of `run`. Did you mean `max_cost`?", fix: "Correct touchstone.yaml." } });
+    await open(fixture, READY);
+    await until(() => text().includes("touchstone.yaml, line 4: `max_costs` is not a key of `run`. Did you mean `max_cost`?"));
+    expect(id("plan-problems")?.textContent.trim()).toBe("tasks/a.yaml, line 2: `{other}` is not a parameter.");
+    expect((id("run") as HTMLButtonElement).disabled).toBe(true);
+    id("run")?.click();
+    expect(asked(fixture, "start_launch")).toEqual([]);
+  });
+  it("warns of suites and begins all the same", async () => {
+    const fixture = new Fixture();
+    fixture.replies.plan_launch = () => ({ ...OWED, problems: [{ kind: "suite_warning", file: "tasks/a.yaml", run: null, message: "`{other}` is not a parameter.", line: 2, column: 1, excerpt: null, advice: null }] });
+    await open(fixture, READY);
+    await until(() => id("plan-problems") !== null && !(id("run") as HTMLButtonElement).disabled);
+  });
   it("has nothing of methods and functions where there are no APIs and no queries", async () => {
     await open(new Fixture(), READY);
     await until(() => field("claude").checked);
@@ -102,10 +120,10 @@ describe("the launch sheet", () => {
     expect(requests(other).at(-1)).toMatchObject({ method: "DFS_woFilter_w2", offer: "query", queries: null });
     expect(text()).not.toContain("search_apis");
   });
-  it("disables what cannot be used, with the reason and what mends it", async () => {
+  it("says what a model or system lacks and what mends it, and lets it be planned", async () => {
     await open(new Fixture(), "#/launch");
     await until(() => text().includes("OPENAI_API_KEY is not set"));
-    expect([field("o1").disabled, field("promptql").disabled, field("claude").disabled]).toEqual([true, true, false]);
+    expect([field("o1").disabled, field("promptql").disabled, field("claude").disabled]).toEqual([false, false, false]);
     expect(text()).toContain("Set it in Settings.");
     expect(document.getElementById(field("o1").getAttribute("aria-describedby") ?? "")?.textContent).toContain("OPENAI_API_KEY");
     expect(field("replay").closest("label")?.textContent).toContain("not a model");
@@ -115,6 +133,22 @@ describe("the launch sheet", () => {
     fixture.options = { ...OPTIONS, wrong: ["models.gpt: the provider `opnai` is not known."] };
     await open(fixture, READY);
     await until(() => text().includes("the provider `opnai` is not known.") && field("claude").checked);
+  });
+  it("shows what is to run without a key, one line a cause, and the reason why Run is disabled", async () => {
+    const fixture = new Fixture();
+    const blocked = [{ why: "OPENAI_API_KEY is not set", fix: "Store it in the settings.", runs: 2 }];
+    fixture.replies.plan_launch = () => plan([planned(0, "start", "new"), planned(1, "start", "new", { path: "b" })], [], { blocked, blocked_total: 2, notes: ["PromptQL v2 requests carry no model."] });
+    await open(fixture, READY);
+    await until(() => text().includes("Cannot start here"));
+    expect(id("blocked")?.textContent).toBe("Cannot start here: OPENAI_API_KEY is not set (2 runs). Store it in the settings.");
+    expect(id("plan-note")?.textContent).toBe("PromptQL v2 requests carry no model.");
+    const run = id("run") as HTMLButtonElement;
+    expect([text().includes("2 to run"), run.disabled, document.getElementById(run.getAttribute("aria-describedby") ?? "")?.contains(id("blocked") ?? null)]).toEqual([true, true, true]);
+    press("Enter", { ctrlKey: true }, document.body);
+    expect(asked(fixture, "start_launch")).toEqual([]);
+    fixture.replies.plan_launch = () => plan([planned(0, "start", "new"), planned(1, "start", "new", { path: "b" })], [], { blocked: [{ ...blocked[0]!, runs: 1 }], blocked_total: 1 });
+    write(field("Repeats"), "2");
+    await until(() => !run.disabled && run.textContent === "Run 1 run");
   });
   it("sends no request for a number that is none", async () => {
     const fixture = new Fixture();
@@ -146,7 +180,7 @@ describe("the launch sheet", () => {
     fixture.options = { ...OPTIONS, tasks: Array.from({ length: 5_000 }, (_, index) => ({ id: `t${index}`, name: null, tags: [], variations: ["a"], repeat: 1 })) };
     fixture.replies.plan_launch = () => plan(Array.from({ length: 1_000 }, (_, index) => planned(index, "start", "new", { path: `f${index}` })), [], { owed_total: 20_000 });
     await open(fixture, READY);
-    await until(() => text().includes("20,000 runs to do") && text().includes("Run 20,000 runs"));
+    await until(() => text().includes("20,000 to run") && text().includes("Run 20,000 runs"));
     all(".fold")[0]?.click();
     await until(() => all(".line.run").length > 5);
     expect(all(".line.run").length).toBeLessThan(80);
@@ -160,7 +194,7 @@ describe("the launch sheet", () => {
     button("▸ differs")?.click();
     await until(() => text().includes("- old words") && text().includes("+ new words"));
     button("Continue anyway")?.click();
-    await until(() => text().includes("1 run to do") && location.hash.includes("anyway=1"));
+    await until(() => text().includes("1 to run") && location.hash.includes("anyway=1"));
     history.replaceState(null, "", READY);
     window.dispatchEvent(new HashChangeEvent("hashchange"));
     await until(() => button("Start over…") !== undefined);

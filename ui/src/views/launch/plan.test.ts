@@ -28,15 +28,15 @@ describe("the runs of a plan", () => {
 describe("the lines of a plan", () => {
   const small = plan([planned(1, "start", "new"), planned(2, "start", "new")], [planned(3, "nothing", "done"), planned(4, "refused", "differs", { differs: "- a\n+ b" })]);
   it("count what is complete, and list the rest when it is little", () => {
-    expect(lines(small, new Set(), 80).map(told)).toEqual(["2 runs to do", "v start 2", "r1", "r2", "2 runs left alone", "> nothing 1", "v refused 1", "r4"]);
+    expect(lines(small, new Set(), 80).map(told)).toEqual(["2 to run", "v start 2", "r1", "r2", "2 skipped", "> nothing 1", "v refused 1", "r4"]);
   });
   it("unfold and fold, and show a difference", () => {
     const flipped = new Set(["start new", "nothing done", small.skipped[1]!.path]);
-    expect(lines(small, flipped, 80).map(told)).toEqual(["2 runs to do", "> start 2", "2 runs left alone", "v nothing 1", "r3", "v refused 1", "r4", "- a", "+ b"]);
+    expect(lines(small, flipped, 80).map(told)).toEqual(["2 to run", "> start 2", "2 skipped", "v nothing 1", "r3", "v refused 1", "r4", "- a", "+ b"]);
   });
   it("say when only the first are listed, and count all", () => {
     const [section] = lines(plan([planned(1, "start", "new")], [], { owed_total: 18_000 }), new Set(), 80);
-    expect(section).toMatchObject({ title: "18,000 runs to do", note: "the first 1 are counted and listed here" });
+    expect(section).toMatchObject({ title: "18,000 to run", note: "the first 1 are counted and listed here" });
   });
   it("have keys of their own", () => {
     const all = lines(plan(Array.from({ length: 1_000 }, (_, index) => planned(index, index % 2 ? "start" : "continue", `why ${index % 5}`, { path: `f${index}` }))), new Set(), 80).map((line) => line.key);

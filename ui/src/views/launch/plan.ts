@@ -82,7 +82,7 @@ export function lines(plan: LaunchPlan, flipped: Folds, wide: number): Line[] {
     const note = runs.length < total ? `the first ${count(runs.length)} are counted and listed here` : "";
     return [{ kind: "section", key: name, title, note }, ...groups(runs).flatMap((group) => groupLines(group, flipped, wide))];
   };
-  return [...section("owed", counted(plan.owed_total, "run to do", "runs to do"), plan.owed, plan.owed_total), ...section("skipped", counted(plan.skipped_total, "run left alone", "runs left alone"), plan.skipped, plan.skipped_total)];
+  return [...section("owed", `${count(plan.owed_total)} to run`, plan.owed, plan.owed_total), ...section("skipped", `${count(plan.skipped_total)} skipped`, plan.skipped, plan.skipped_total)];
 }
 
 function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
@@ -98,6 +98,11 @@ function groupLines(group: Group, flipped: Folds, wide: number): Line[] {
     }),
   ];
 }
+
+/** A line for each cause that keeps runs from starting here. */
+export const blockedLines = (plan: LaunchPlan): string[] => plan.blocked.map(({ why, fix, runs }) => `Cannot start here: ${why} (${counted(runs, "run")}).${fix === null ? "" : ` ${fix}`}`);
+/** How many runs the button begins. */
+export const startable = (plan: LaunchPlan): number => plan.owed_total - plan.blocked_total;
 
 /** What it will probably take. A figure nobody knows is said to be unknown. */
 export function estimateWords(estimate: Estimate, owed: number): { figures: string; basis: string } {

@@ -262,7 +262,7 @@ describe("a selection", () => {
     press("x", "j", "l", "x", "r");
     await until(() => text().includes("Launch 2 cells of the overview"));
     expect(new URLSearchParams(location.hash.split("?")[1]).getAll("cell")).toEqual(["promptql|claude||task000", "tool_calling|claude|0|task000"]);
-    expect(text()).toContain("What is owed of 2 cells");
+    expect(text()).toContain("What is to run of 2 cells");
   });
   it("that says nothing of where its runs stand is sent to the list", async () => {
     const loose = row("", { kind: "loose", task: null, variations: 0, filter: "-task:*", cells: [cell()] });
@@ -325,7 +325,7 @@ describe("where there is no matrix", () => {
   });
   it("nothing passes the filter, and clearing it is offered", async () => {
     await open(empty({}), "#/overview?q=nothing");
-    await until(() => text().includes("No run passes this filter"));
+    await until(() => text().includes("No matching runs"));
     button("Clear the filter")?.click();
     await until(() => location.hash === "#/overview");
   });

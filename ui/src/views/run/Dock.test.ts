@@ -57,7 +57,42 @@ describe("a message to a run", () => {
     write("  actually use the tool\n");
     await press("Enter", { ctrlKey: true });
     await until(() => field().value === "");
-    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "actually use the tool" }]);
+    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "actually use the tool", in_place: false }]);
+  });
+  it("to a finished run leads to the fork that it was sent to, and to the end of it", async () => {
+    const backend = await open(run());
+    backend.replies.nudge_run = () => Promise.resolve({ launch: "l1", run: "r1" });
+    await until(() => !field().disabled);
+    write("go on");
+    button("Send to a fork")?.click();
+    await until(() => location.hash.startsWith("#/run/r1"));
+    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "go on", in_place: false }]);
+    await until(() => /step=\d+/.test(location.hash) && !location.hash.includes("999999999"));
+    expect(location.hash).toContain(`step=${SMALL.length - 1}`);
+  });
+  it("changes a finished run itself only after it was asked", async () => {
+    const backend = await open(run());
+    await until(() => !field().disabled);
+    expect(button("Continue in place…")?.disabled).toBe(true);
+    write("go on");
+    button("Continue in place…")?.click();
+    await until(() => id("run-in-place") !== undefined);
+    expect(asked(backend, "nudge_run")).toEqual([]);
+    expect(id("run-in-place")?.textContent).toContain("statistics leave the run out");
+    all("[data-testid='run-in-place'] button").find((one) => one.textContent === "Continue in place")?.click();
+    await until(() => id("run-in-place") === undefined);
+    expect(asked(backend, "nudge_run")).toEqual([{ id: "r0", message: "go on", in_place: true }]);
+    expect(location.hash.startsWith("#/run/r0")).toBe(true);
+  });
+  it("is sent to a fork itself, and to a run that is not finished", async () => {
+    await open(run({ lineage: "fork" }));
+    await until(() => !field().disabled);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([undefined, "Send"]);
+    if (page) await unmount(page);
+    page = undefined;
+    await open(run({ state: "waiting" }));
+    await until(() => !field().disabled);
+    expect([button("Continue in place…"), button("Send")?.textContent]).toEqual([undefined, "Send"]);
   });
   it("stays in the field when it was not taken, with the reason beside it", async () => {
     const backend = await open(run());
@@ -100,15 +135,31 @@ describe("a damaged run where nothing may be launched", () => {
 describe("a run that owes something", () => {
   it("is continued by one button, and one that does not has none", async () => {
     const backend = await open(run({ state: "waiting" }));
-    await until(() => button("Continue") !== undefined);
-    button("Continue")?.click();
+    const continues = () => all("[data-testid='dock'] button").find((one) => one.textContent === "Continue");
+    await until(() => continues() !== undefined);
+    continues()?.click();
     await until(() => asked(backend, "start_launch").length === 1);
     expect(asked(backend, "start_launch")[0]).toMatchObject({ request: { runs: ["r0"], start_over: false, anyway: false } });
     if (page) await unmount(page);
     page = undefined;
     await open(run());
     await until(() => !field().disabled);
-    expect(button("Continue")).toBeUndefined();
+    expect(continues()).toBeUndefined();
+  });
+});
+
+describe("where a run comes from", () => {
+  it("is a line with links in the head of a fork and of its original, and nothing else has one", async () => {
+    const link = (id: string, step: number | null) => ({ id, path: `${id}.yaml`, step });
+    const lineage = { origin: link("r7", 2), forks: [link("r8", 0), link("r9", 1)], fork_count: 2 };
+    await open(new OneRun(view(SMALL, { lineage: "fork", system: "tool_calling" }, { lineage })));
+    const line = () => id("lineage")?.textContent.replace(/\s+/g, " ").trim();
+    expect(line()).toBe("Fork of r7 from step 3 · not in statistics · 2 forks: r8, r9");
+    expect(all("[data-testid='lineage'] a").map((one) => one.getAttribute("href"))).toEqual(["#/run/r7?step=2", "#/run/r8", "#/run/r9"]);
+    if (page) await unmount(page);
+    page = undefined;
+    await open(run());
+    expect(line()).toBeUndefined();
   });
 });
 
@@ -143,10 +194,10 @@ describe("another branch", () => {
     const backend = await open(run());
     await until(() => all(".fork").length > 1);
     all(".fork")[2]?.click();
-    await until(() => text().includes("Continue from step 3 differently."));
+    await until(() => text().includes("Fork from step 3."));
     expect(field().value).toBe("");
     await press("Escape");
-    expect([text().includes("differently."), location.hash.startsWith("#/run/r0")]).toEqual([false, true]);
+    expect([text().includes("Fork from step 3."), location.hash.startsWith("#/run/r0")]).toEqual([false, true]);
     all(".fork")[2]?.click();
     await until(() => button("Copy") !== undefined && field().placeholder.includes("copy"));
     all("[data-testid='dock'] button").find((one) => one.textContent === "Copy")?.click();

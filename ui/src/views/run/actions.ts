@@ -27,7 +27,9 @@ export interface Page {
   openRow: () => void;
   difference: (by: 1 | -1) => void;
   flipForm: () => void;
-  say: (verdict: Verdict | null) => void;
+  say: (verdict: Verdict) => void;
+  /** Takes back the verdict that was just given here. */
+  undo: () => void;
   note: () => void;
   /** Whether anything can be said of it. */
   reviewable: () => boolean;
@@ -44,12 +46,12 @@ const REVIEW = "Review";
 /** What a person says of the run. */
 function saying(page: Page): Action[] {
   const when = page.reviewable;
-  const of = (id: string, title: string, key: string, verdict: Verdict | null): Action => ({ id, title, group: REVIEW, keys: [key], when, run: () => page.say(verdict) });
+  const of = (id: string, title: string, key: string, verdict: Verdict): Action => ({ id, title, group: REVIEW, keys: [key], when, run: () => page.say(verdict) });
   return [
     of("review-right", "Say that it is right", "1", "right"),
     of("review-partly", "Say that it is partly right", "2", "partly"),
     of("review-wrong", "Say that it is wrong", "3", "wrong"),
-    of("review-none", "Take the verdict back", "0", null),
+    { id: "review-undo", title: "Undo the verdict just given", group: REVIEW, keys: ["0"], when, run: page.undo },
     { id: "review-note", title: "Write a note", group: REVIEW, keys: ["w"], when, run: page.note },
   ];
 }

@@ -39,6 +39,9 @@ export const unsaid = (continued: Trouble | null | undefined, again: Trouble | n
 /** Whether the run itself owes something, without a message. */
 export const continuable = (view: RunView): boolean => view.row.state === "waiting" || view.row.state === "error";
 
+/** Whether a message goes to a fork, unless the run itself is asked for: a finished run that nobody changed yet stays as it is. */
+export const messageForks = (view: RunView): boolean => view.row.lineage === null && (view.row.state === "answered" || view.row.state === "no_answer");
+
 /** What is in the editor at first, when one branches off at a step: what was said there. */
 export const forkPart = (step: Step | undefined) => (step?.kind === "user" ? step.parts.find((part) => part.body.kind === "text" && (part.label === "message" || part.label === "text")) : undefined);
 

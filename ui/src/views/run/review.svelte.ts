@@ -23,6 +23,21 @@ interface Said {
   note: string;
 }
 
+/** A verdict, and the answer that it is said of. */
+interface Marked {
+  verdict: Verdict | null;
+  of: string | null | undefined;
+}
+
+/** A verdict that was just given or taken away here. */
+interface Act {
+  marked: Verdict | null;
+  /** What stood there before; undefined until that is known. */
+  before: Marked | undefined;
+  /** When it was kept, as its file says; null until that is known. */
+  at: number | null;
+}
+
 export class Reviewing {
   verdict = $state<Verdict | null>(null);
   /** As typed. */
@@ -45,6 +60,9 @@ export class Reviewing {
   /** The answer that it is said of: null is any, undefined that nothing was said yet. */
   #of: string | null | undefined;
   #sending: Promise<void> | undefined;
+  /** What was changed here and is not kept yet. */
+  #touched: Partial<Record<keyof Said, true>> = {};
+  #act = $state.raw<Act | null>(null);
   #again = false;
 
   constructor(
@@ -55,17 +73,22 @@ export class Reviewing {
     readonly seen: () => string,
     /** Names the run. */
     readonly run: string,
+    /** Reads what is on disk. */
+    readonly load: () => Promise<Review | null>,
   ) {
     const draft = drafts.get(run);
     if (!draft) return;
     ({ verdict: this.verdict, score: this.score, note: this.note } = draft);
     this.#of = draft.of;
-    this.#changed();
+    this.#changed("verdict", "score", "note");
   }
 
   /** What is on disk. It does not take away what is not kept yet. */
   take(review: Review | null): void {
     if (this.#sending) return;
+    if (this.#last === undefined && this.#revision !== this.#kept) return this.#learn(review);
+    const act = this.#act;
+    if (act?.at === null && review?.verdict === act.marked) this.#act = { ...act, at: review.at_ms };
     this.#last = { verdict: review?.verdict ?? null, score: review?.score ?? null, note: review?.note ?? "" };
     if (this.#revision !== this.#kept) return;
     this.verdict = this.#last.verdict;
@@ -77,20 +100,53 @@ export class Reviewing {
     this.state = review === null ? "nothing" : "saved";
   }
 
-  /** True when it is kept. */
-  async say(verdict: Verdict | null): Promise<boolean> {
-    if (verdict === this.verdict && !this.stale && this.state !== "failed") return this.state !== "unsaved";
+  /** True when a verdict was given or taken away here and can be undone. */
+  get undoable(): boolean {
+    return this.#act !== null;
+  }
+
+  /** Gives a verdict, or takes it away with null. `already` when it is the one that stands there. */
+  async say(verdict: Verdict | null): Promise<"saved" | "already" | "failed"> {
+    if (verdict === this.verdict && !this.stale && this.state !== "failed") {
+      await this.#sending;
+      return this.failed === null && this.state !== "unsaved" ? "already" : "failed";
+    }
+    const known = this.#last !== undefined || this.#touched.verdict === true;
+    this.#act = { marked: verdict, before: known ? { verdict: this.verdict, of: this.#of } : undefined, at: null };
     this.verdict = verdict;
     if (verdict !== null) this.#of = this.seen();
-    this.#changed();
+    this.#changed("verdict");
     await this.save();
-    return this.failed === null;
+    return this.failed === null ? "saved" : "failed";
+  }
+
+  /** Takes back the verdict that was just given or taken away here: the one before stands again. Older ones are left alone. */
+  async undo(): Promise<"undone" | "nothing" | "changed" | "failed"> {
+    if (this.#act === null) return "nothing";
+    await this.#sending;
+    const act = this.#act;
+    if (act === null) return "nothing";
+    this.#act = null;
+    if (this.state !== "failed") {
+      try {
+        const now = await this.load();
+        if ((now?.verdict ?? null) !== act.marked || (act.at !== null && now !== null && now.at_ms !== act.at)) return "changed";
+      } catch (thrown) {
+        this.failed = asAppError(thrown);
+        return "failed";
+      }
+    }
+    this.verdict = act.before?.verdict ?? null;
+    this.#of = act.before?.of;
+    this.#changed("verdict");
+    await this.save();
+    return this.failed === null ? "undone" : "failed";
   }
 
   /** Something was typed. A score is said of the answer that is shown; a note is added to what was said before. */
   typed(what: "score" | "note"): void {
     if (what === "score") this.#of = this.seen();
-    this.#changed();
+    this.#changed(what);
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), PAUSE_MS);
   }
@@ -111,7 +167,19 @@ export class Reviewing {
     return this.#sending;
   }
 
-  #changed(): void {
+  /** What is on disk was not known when something was said: what nobody touched here stays as it is there. */
+  #learn(review: Review | null): void {
+    this.#last = { verdict: review?.verdict ?? null, score: review?.score ?? null, note: review?.note ?? "" };
+    const act = this.#act;
+    if (act !== null && act.before === undefined) this.#act = { ...act, before: { verdict: this.#last.verdict, of: review?.answer } };
+    if (!this.#touched.verdict) this.verdict = this.#last.verdict;
+    if (!this.#touched.score) this.score = this.#last.score === null ? "" : String(this.#last.score);
+    if (!this.#touched.note) this.note = this.#last.note;
+    if (!this.#touched.verdict && !this.#touched.score && review !== null) this.#of = review.answer;
+  }
+
+  #changed(...what: (keyof Said)[]): void {
+    for (const one of what) this.#touched[one] = true;
     if (this.#of === undefined) this.#of = this.seen();
     this.#revision++;
     this.state = "unsaved";
@@ -123,11 +191,22 @@ export class Reviewing {
     do {
       this.#again = false;
       kept = await this.#keep();
-    } while (this.#again);
+    } while (this.#again && this.#revision !== this.#kept);
     if (kept) this.onsaved();
   }
 
   async #keep(): Promise<boolean> {
+    if (this.#last === undefined) {
+      this.state = "saving";
+      this.failed = null;
+      try {
+        this.#learn(await this.load());
+      } catch (thrown) {
+        this.failed = asAppError(thrown);
+        this.state = "failed";
+        return false;
+      }
+    }
     const revision = this.#revision;
     const of = this.#of ?? null;
     const typed = readScore(this.score);
@@ -150,10 +229,12 @@ export class Reviewing {
       return false;
     }
     this.#last = last;
+    if (this.#act) this.#act = { ...this.#act, at: null };
     this.at = Date.now();
     this.stale = !nothing && of !== null && of !== this.seen();
     if (revision === this.#revision && typed !== undefined) {
       this.#kept = revision;
+      this.#touched = {};
       drafts.delete(this.run);
       this.state = nothing ? "nothing" : "saved";
     } else this.state = "unsaved";

@@ -22,6 +22,7 @@ pub(super) fn stats(standing: &Standing<'_>, runs: &[ScoredRun]) -> Stats {
         scorers: scorers.into_iter().cloned().collect(),
         tasks: tasks.len() as u64,
         ends,
+        forks_left_out: 0,
         baseline: standing.baseline.and_then(|at| groups.get(at)).map(|group| group.name.clone()),
         comparisons: standing.pairings.iter().filter_map(|pairing| comparison(standing, pairing)).collect(),
         rows: rows(standing),

@@ -18,7 +18,8 @@ impl App {
         super::reporting::known_scorer(scorer, &scorers)?;
         let ((runs, misread), generation) =
             open.ask(|index| Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation())))?;
-        Ok(Stats { generation, misread, ..of(&runs, request.baseline.as_deref())? })
+        let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
+        Ok(Stats { generation, misread, forks_left_out, ..of(&runs, request.baseline.as_deref())? })
     }
 }
 

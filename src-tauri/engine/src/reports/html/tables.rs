@@ -165,7 +165,7 @@ fn failed(runs: &[RunLine]) -> Markup {
         div.scroll tabindex="0" { table {
             thead { tr { th scope="col" { "Run" } th scope="col" { "What" } th.n scope="col" { "Score" } th scope="col" { "Why" } } }
             tbody { @for run in runs { tr {
-                td.path { (one_line(&run.path)) } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
+                td.path { (one_line(&run.path)) @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } } td { (run.class.map_or(NONE, words::class)) } td.n { (words::score(run.score)) }
                 td { (plain(run.reason.as_deref())) @if let Some(said) = words::review(run) { span.below { "A person says: " (said) } } }
             } } }
         } }
@@ -184,7 +184,7 @@ pub(super) fn runs(runs: &[RunLine]) -> Markup {
                 @if stored { th scope="col" { "Stored verdicts" } }
             } }
             tbody { @for run in runs { tr {
-                td.path { (one_line(&run.path)) } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
+                td.path { (one_line(&run.path)) @if let Some(lineage) = run.lineage { " " span.small { "(" (lineage.label()) ")" } } } td { (words::state(run.state)) } td.n { (words::score(run.score)) }
                 td { @match run.passed { Some(true) => span.right { "yes" }, Some(false) => span.wrong { "no" }, None => (NONE) } }
                 td.n { (run.turns) } td.n { (run.tool_calls) }
                 td.n { (run.tokens.map_or_else(|| NONE.to_owned(), words::count)) } td.n { (run.cost.map_or_else(|| NONE.to_owned(), words::money)) } td.n { (run.seconds.map_or_else(|| NONE.to_owned(), words::seconds)) }

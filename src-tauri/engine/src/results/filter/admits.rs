@@ -22,17 +22,19 @@ pub struct Slot<'a> {
 impl Filter {
     /// Whether every token asks where a run stands, and nothing of what only a run that is there has.
     pub fn asks_only_where(&self) -> bool {
-        self.tokens.iter().all(|token| {
-            matches!(&token.ask, Ask::Value(Key::Task | Key::System | Key::Model | Key::Variation | Key::Repeat, _))
-        })
+        !self.invalid
+            && self.tokens.iter().all(|token| {
+                matches!(&token.ask, Ask::Value(Key::Task | Key::System | Key::Model | Key::Variation | Key::Repeat, _))
+            })
     }
 
     /// Whether a run would pass, as [`Filter::condition`] decides about those that are there.
     pub fn admits(&self, slot: &Slot<'_>) -> bool {
-        self.tokens.iter().all(|Token { negated, ask }| match ask {
-            Ask::Value(key, wanted) => wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated,
-            Ask::Text(_) => false,
-        })
+        !self.invalid
+            && self.tokens.iter().all(|Token { negated, ask }| match ask {
+                Ask::Value(key, wanted) => wanted.iter().any(|wanted| is(*key, wanted, slot)) != *negated,
+                Ask::Text(_) => false,
+            })
     }
 }
 

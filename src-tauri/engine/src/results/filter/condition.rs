@@ -28,6 +28,9 @@ const NO_OTHERS: &str = "state_order < 6";
 const NO_OTHERS_AND: &str = "+state_order < 6";
 
 pub(super) fn condition(filter: &Filter) -> Condition {
+    if filter.invalid {
+        return Condition { sql: "0".to_owned(), params: Vec::new() };
+    }
     let alone = filter.tokens.iter().all(|token| matches!(token.ask, Ask::Text(_)));
     let mut sql = String::from(match (asks_for_others(filter), alone) {
         (true, _) => "1",
@@ -147,6 +150,8 @@ fn flag(key: Key, yes: bool) -> &'static str {
         (Key::Passed, false) => "passed = 0",
         (Key::Nudged, true) => "nudges > 0",
         (Key::Nudged, false) => "nudges = 0",
+        (Key::Forked, true) => "lineage IS NOT NULL",
+        (Key::Forked, false) => "lineage IS NULL",
         (Key::Failed, true) => "failed_calls > 0",
         (Key::Failed, false) => "failed_calls = 0",
         (Key::Answer, true) => "has_answer <> 0",

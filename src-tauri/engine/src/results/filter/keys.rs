@@ -34,6 +34,8 @@ pub enum Key {
     Path,
     /// Whether the run was driven on.
     Nudged,
+    /// Whether the run is a fork, or was continued by a person.
+    Forked,
     /// Whether expected calls are missing, and of which tool.
     Missing,
     /// Whether a tool call failed.
@@ -114,7 +116,7 @@ const fn rule(key: Key, name: &'static str, takes: Takes, example: &'static str,
 }
 
 /// Every key, in the order they should be offered.
-pub const KEYS: [KeyRule; 26] = [
+pub const KEYS: [KeyRule; 27] = [
     rule(Key::Task, "task", Takes::Text, "task:refunds*", "the task"),
     rule(Key::System, "system", Takes::Text, "system:tool_calling", "the agent system"),
     rule(Key::Model, "model", Takes::Text, "model:o1,o3-mini", "the model"),
@@ -126,7 +128,8 @@ pub const KEYS: [KeyRule; 26] = [
     rule(Key::Variation, "variation", Takes::Text, "variation:0", "number or name of the variation"),
     rule(Key::Repeat, "repeat", COUNT, "repeat:>1", "which repeat, from 1"),
     rule(Key::Tool, "tool", Takes::Text, "tool:query_*", "a tool that was called"),
-    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "driven on by added messages"),
+    rule(Key::Nudged, "nudged", Takes::Flag, "nudged:yes", "received follow-up messages"),
+    rule(Key::Forked, "forked", Takes::Flag, "forked:yes", "a fork, or continued by messages of a person"),
     rule(Key::Missing, "missing", Takes::FlagOrText, "missing:yes", "expected tool calls that never happened"),
     rule(Key::Failed, "failed", Takes::Flag, "failed:yes", "a tool call failed"),
     rule(Key::Answer, "answer", Takes::Flag, "answer:no", "has an answer"),
@@ -176,18 +179,27 @@ pub(super) fn key_named(word: &str) -> Option<&'static KeyRule> {
     KEYS.iter().find(|rule| rule.name.eq_ignore_ascii_case(word))
 }
 
-/// The name that was most likely meant: one or two letters wrong, or the beginning of a name.
+/// The name that was most likely meant: one or two letters wrong, the beginning of a name, or a name with more letters after it.
 pub(super) fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    nearest_within(word, names, 2)
+}
+
+/// Like [`nearest`], with at most so many letters wrong.
+pub(super) fn nearest_within<'a>(word: &str, names: impl Iterator<Item = &'a str>, most: usize) -> Option<&'a str> {
+    /// So many letters may be too much behind a name.
+    const MOST_BEHIND: usize = 2;
     let word: Vec<char> = word.to_lowercase().chars().take(40).collect();
     let allowed = match word.len() {
         0..=2 => return None,
         3..=4 => 1,
-        _ => 2,
+        _ => most,
     };
     names
         .filter_map(|name| {
             let letters: Vec<char> = name.chars().collect();
-            let distance = if letters.starts_with(&word) { 1 } else { distance(&word, &letters) };
+            let begins =
+                letters.starts_with(&word) || (word.starts_with(&letters) && word.len() <= letters.len() + MOST_BEHIND);
+            let distance = if begins { 1 } else { distance(&word, &letters) };
             (distance <= allowed).then_some((distance, name))
         })
         .min_by_key(|(distance, _)| *distance)

@@ -5,7 +5,8 @@
 //! task:priority* model:o1,o3-mini -state:error calls:>=3 "refund requested" timeout
 //! ```
 //! Every token must hold. Commas mean or, a leading `-` or `!` means not, `*` stands for anything, quotes keep what is inside as
-//! it is. A word that is no token is text to be found in the transcript.
+//! it is. `score<0.5` is `score:<0.5`, for every key that takes a number. A word that is no token is text to be found in the
+//! transcript or in the name of the task, system or model. A filter with one invalid token matches no run.
 
 mod admits;
 mod condition;
@@ -25,6 +26,8 @@ use crate::rows::{Misread, RunState, StoredResult};
 pub struct Filter {
     /// All of these must hold.
     pub tokens: Vec<Token>,
+    /// True when some of what was typed is invalid. Such a filter has no tokens and matches no run.
+    pub invalid: bool,
 }
 
 /// One thing that must hold, or must not.
@@ -93,7 +96,7 @@ pub enum Comparison {
 }
 
 impl Filter {
-    /// Reads what was typed. What is not understood is told apart and left out; the rest applies.
+    /// Reads what was typed. Returns a filter that matches no run, and the reasons, when any of it is invalid.
     pub fn parse(typed: &str) -> (Self, Vec<Misread>) {
         parse::parse(typed)
     }
@@ -101,6 +104,21 @@ impl Filter {
     /// Everything but the text, for the index to answer.
     pub fn condition(&self) -> Condition {
         condition::condition(self)
+    }
+
+    /// Whether it says itself what becomes of forks and of runs that a person continued.
+    pub fn names_forks(&self) -> bool {
+        self.tokens.iter().any(|token| matches!(token.ask, Ask::Value(Key::Forked, _)))
+    }
+
+    /// The same filter for statistics: it leaves forks and continued runs out, unless it says itself what becomes of them.
+    #[must_use]
+    pub fn for_statistics(mut self) -> Self {
+        if !self.names_forks() {
+            let ask = Ask::Value(Key::Forked, vec![Wanted::Flag(false)]);
+            self.tokens.push(Token { negated: false, ask });
+        }
+        self
     }
 
     /// The texts, with whether each must be absent.

@@ -1,13 +1,22 @@
-//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; what makes no sense is told apart.
-use super::keys::{KeyRule, STATES, Takes, key_named, nearest, state_named};
+//! **Pure.** Reads a typed filter: letters into words, words into tokens. Never fails; an invalid word makes a filter that matches
+//! no run, and a reason.
+use super::keys::{KEYS, KeyRule, STATES, Takes, key_named, nearest, nearest_within, state_named};
 use super::{Ask, Comparison, Filter, Pattern, StoredAsk, Token, Wanted};
 use crate::results::snippet::MAX_NEEDLE;
 use crate::rows::{Misread, StoredResult};
 
-/// Longer filters are no filters a person typed; what is beyond is left out, and told.
+/// Longer filters are invalid.
 const MAX_BYTES: usize = 8_192;
-/// More tokens or values than this are left out, so that the question to the index keeps a sane size.
+/// Filters with more tokens, or with more values in one token, are invalid: the question to the index keeps a sane size.
 const MAX_TOKENS: usize = 64;
+/// What stands between a key and a number, in the order in which they are looked for.
+const SIGNS: [(&str, Comparison); 5] = [
+    ("<=", Comparison::AtMost),
+    (">=", Comparison::AtLeast),
+    ("<", Comparison::Less),
+    (">", Comparison::More),
+    ("=", Comparison::Equal),
+];
 
 /// A letter, and whether quotes make it stand for itself.
 #[derive(Clone, Copy)]
@@ -31,24 +40,22 @@ struct Word<'a> {
 
 pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
     let end = typed.floor_char_boundary(MAX_BYTES);
-    let mut filter = Filter::default();
+    let mut tokens = Vec::new();
     let mut misread = Vec::new();
     for word in words(&typed[..end]) {
-        if filter.tokens.len() == MAX_TOKENS {
-            misread.push(note(
-                word.typed,
-                format!("A filter takes {MAX_TOKENS} tokens; this and what follows was left out."),
-            ));
+        if tokens.len() == MAX_TOKENS {
+            misread.push(note(word.typed, format!("A filter takes at most {MAX_TOKENS} tokens.")));
             break;
         }
         if let Some(token) = token(&word, &mut misread) {
-            filter.tokens.push(token);
+            tokens.push(token);
         }
     }
     if end < typed.len() {
-        misread.push(note("…", format!("The filter is longer than {MAX_BYTES} bytes; the rest was left out.")));
+        misread.push(note("…", format!("The filter is longer than {MAX_BYTES} bytes. Make it shorter.")));
     }
-    (filter, misread)
+    let invalid = !misread.is_empty();
+    (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
 }
 
 fn words(typed: &str) -> Vec<Word<'_>> {
@@ -87,23 +94,32 @@ fn word(text: &str) -> (Word<'_>, usize) {
 
 fn token(word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Token> {
     let (negated, letters) = negation(&word.letters);
-    if let Some((name, value)) = key_and_value(letters) {
+    if let Some(Keyed { name, sign, value }) = key_and_value(letters) {
+        let text = |letters: &[Letter]| letters.iter().map(|letter| letter.char).collect::<String>();
         if let Some(rule) = key_named(&name) {
-            return values(rule, value, word, misread)
-                .map(|wanted| Token { negated, ask: Ask::Value(rule.key, wanted) });
+            let read = if sign == ':' || takes_numbers(rule) {
+                values(rule, value, word)
+            } else {
+                let value = text(value).trim_start_matches(['<', '>', '=']).to_owned();
+                Err(format!("“{name}” takes no comparison. Did you mean {name}:{value}? {IN_QUOTES}"))
+            };
+            return match read {
+                Ok(wanted) => Some(Token { negated, ask: Ask::Value(rule.key, wanted) }),
+                Err(message) => {
+                    misread.push(note(word.typed, message));
+                    None
+                }
+            };
         }
-        if let Some(near) = nearest(&name, super::KEYS.iter().map(|rule| rule.name)) {
-            let value = word.typed.split_once(':').map_or("", |(_, value)| value);
-            let message = format!(
-                "There is no key “{name}”. Write {near}:{value}, or put the word in quotes to search for it as text."
-            );
+        if let Some(meant) = meant(&name, sign, &text(value)) {
+            let message = format!("Unknown key \"{name}\". Did you mean {meant}? {IN_QUOTES}");
             misread.push(note(word.typed, message));
             return None;
         }
     }
     let text: String = letters.iter().map(|letter| letter.char).collect();
     if text.len() > MAX_NEEDLE {
-        let message = format!("A text to be found has at most {MAX_NEEDLE} bytes; this one was left out.");
+        let message = format!("A text to be found has at most {MAX_NEEDLE} bytes. Make it shorter.");
         misread.push(note(word.typed, message));
         return None;
     }
@@ -122,37 +138,88 @@ fn negation(letters: &[Letter]) -> (bool, &[Letter]) {
     }
 }
 
-fn key_and_value(letters: &[Letter]) -> Option<(String, &[Letter])> {
-    let colon = letters.iter().position(|letter| letter.is(':'))?;
-    let name = &letters[..colon];
-    let plain = colon > 0
-        && name.iter().all(|letter| !letter.quoted && (letter.char.is_ascii_alphabetic() || letter.char == '_'));
-    plain.then(|| (name.iter().map(|letter| letter.char).collect(), &letters[colon + 1..]))
+/// A word with a key: what stands before the first colon or sign of a comparison, and after it. The value keeps the sign of a
+/// comparison and loses a colon.
+struct Keyed<'a> {
+    name: String,
+    sign: char,
+    value: &'a [Letter],
 }
 
-fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>, misread: &mut Vec<Misread>) -> Option<Vec<Wanted>> {
-    let mut wanted = Vec::new();
-    let mut wrong = None;
+/// Said after the nearest right form of a token.
+const IN_QUOTES: &str = "To search for the text, put it in quotes.";
+
+/// The token that was probably meant by a word whose key is unknown; none for a word that is more likely a text.
+fn meant(name: &str, sign: char, value: &str) -> Option<String> {
+    if let Some(rule) = name.strip_suffix('!').and_then(key_named)
+        && sign == '='
+    {
+        return Some(format!("-{}:{}", rule.name, value.trim_start_matches('=')));
+    }
+    if sign == ':' {
+        return nearest(name, KEYS.iter().map(|rule| rule.name)).map(|near| format!("{near}:{value}"));
+    }
+    // `count<limit` and `code=5` are found in transcripts, so only a slip of one letter before a number is taken for a key.
+    let numeric = KEYS.iter().filter_map(|rule| match rule.takes {
+        Takes::Number(units) if number(value, units).is_some() => Some(rule.name),
+        _ => None,
+    });
+    nearest_within(name, numeric, 1).map(|near| format!("{near}{value}"))
+}
+
+fn takes_numbers(rule: &KeyRule) -> bool {
+    matches!(rule.takes, Takes::Number(_) | Takes::Stored)
+}
+
+/// None for a word whose beginning cannot be a key, not even a misspelled one.
+fn key_and_value(letters: &[Letter]) -> Option<Keyed<'_>> {
+    let at = letters.iter().position(|letter| [':', '<', '>', '='].into_iter().any(|sign| letter.is(sign)))?;
+    let sign = letters[at].char;
+    let plain = |letter: &Letter| !letter.quoted && !matches!(letter.char, '/' | '\\');
+    let name: String = letters[..at].iter().map(|letter| letter.char).collect();
+    let is_key = at > 0 && letters[..at].iter().all(plain);
+    is_key.then(|| Keyed { name, sign, value: &letters[at + usize::from(sign == ':')..] })
+}
+
+fn values(rule: &KeyRule, letters: &[Letter], word: &Word<'_>) -> Result<Vec<Wanted>, String> {
     // Empty values are passed over: the person may be about to type the next.
-    for value in letters.split(|letter| letter.is(',')).filter(|value| !value.is_empty()).take(MAX_TOKENS) {
-        match one_value(rule, value) {
-            Ok(value) => wanted.push(value),
-            Err(message) => wrong = Some(message),
-        }
+    let given = letters.split(|letter| letter.is(',')).filter(|value| !value.is_empty());
+    let wanted: Vec<Wanted> =
+        given.take(MAX_TOKENS + 1).map(|value| one_value(rule, value)).collect::<Result<_, _>>()?;
+    if wanted.len() > MAX_TOKENS {
+        return Err(format!("A key takes at most {MAX_TOKENS} values."));
     }
-    if wanted.is_empty() && wrong.is_none() {
+    if wanted.is_empty() {
         let quotes = if word.has_quotes { ", with something between the quotes" } else { ", without a space between" };
-        wrong = Some(format!("Write a value after “{}:”{quotes}: {}.", rule.name, rule.example));
+        return Err(format!("Write a value after “{}:”{quotes}: {}.", rule.name, rule.example));
     }
-    misread.extend(wrong.map(|message| note(word.typed, message)));
-    (!wanted.is_empty()).then_some(wanted)
+    Ok(wanted)
+}
+
+/// Refuses a comparison where text is expected.
+fn text_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
+    if letters
+        .first()
+        .is_some_and(|first| SIGNS.iter().any(|(sign, _)| sign.len() == 1 && sign.starts_with(first.char)))
+        && !letters[0].quoted
+    {
+        let name = rule.name;
+        let near = nearest(name, KEYS.iter().filter(|rule| takes_numbers(rule)).map(|rule| rule.name));
+        let value: String = letters.iter().map(|letter| letter.char).collect();
+        let advice = near.map_or_else(
+            || format!("Write it like {}, or put the value in quotes", rule.example),
+            |near| format!("Did you mean {near}:{value}? Else put the value in quotes"),
+        );
+        return Err(format!("“{name}” takes text, not a comparison. {advice}."));
+    }
+    Ok(Wanted::Like(pattern(letters)))
 }
 
 fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
     let text: String = letters.iter().map(|letter| letter.char).collect();
     let bare = letters.iter().all(|letter| !letter.quoted);
     match rule.takes {
-        Takes::Text => Ok(Wanted::Like(pattern(letters))),
+        Takes::Text => text_value(rule, letters),
         Takes::State => state_named(&text).map(Wanted::State).ok_or_else(|| {
             let all: Vec<&str> = STATES.iter().map(|(_, name)| *name).collect();
             no_word(rule, &text, &all)
@@ -162,9 +229,12 @@ fn one_value(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
             let known = words.iter().find(|known| **known == word);
             known.map(|known| Wanted::Word(known)).ok_or_else(|| no_word(rule, &text, words))
         }
-        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| format!("Write {0}:yes or {0}:no.", rule.name)),
+        Takes::Flag => flag(&text).map(Wanted::Flag).ok_or_else(|| match nearest(&text, ["yes", "no"].into_iter()) {
+            Some(near) => format!("Unknown {0} \"{text}\". Did you mean {near}?", rule.name),
+            None => format!("Unknown {0} \"{text}\". Write {0}:yes or {0}:no.", rule.name),
+        }),
         Takes::FlagOrText => {
-            Ok(flag(&text).filter(|_| bare).map_or_else(|| Wanted::Like(pattern(letters)), Wanted::Flag))
+            flag(&text).filter(|_| bare).map_or_else(|| text_value(rule, letters), |yes| Ok(Wanted::Flag(yes)))
         }
         Takes::Number(units) => number(&text, units)
             .map(|(by, number)| Wanted::Number(by, number))
@@ -188,9 +258,13 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
         Some(result) => StoredAsk::Result(result),
         None => {
             let (by, number) = number(&said, &[]).ok_or_else(|| {
-                let words = StoredResult::ALL.map(StoredResult::word).join(", ");
+                let words = StoredResult::ALL.map(StoredResult::word);
                 let said = said.trim_start_matches(['=', '<', '>']);
-                format!("“{said}” is nothing that came of an evaluator. Write one of {words} after “=”, or a number: stored:relevance<3.")
+                let advice = nearest(said, words.into_iter()).map_or_else(
+                    || format!("Write one of {} after “=”, or a number: stored:relevance<3.", words.join(", ")),
+                    |near| format!("Did you mean {near}?"),
+                );
+                format!("Unknown result \"{said}\". {advice}")
             })?;
             StoredAsk::Number(by, number)
         }
@@ -200,10 +274,10 @@ fn stored(rule: &KeyRule, letters: &[Letter]) -> Result<Wanted, String> {
 
 fn no_word(rule: &KeyRule, text: &str, words: &[&str]) -> String {
     let name = rule.name;
-    let near = nearest(text, words.iter().copied());
+    let near = nearest(&text.replace('-', "_"), words.iter().copied());
     let advice =
-        near.map_or_else(|| format!("Write one of {}", words.join(", ")), |near| format!("Write {name}:{near}"));
-    format!("“{text}” is no {name}. {advice}.")
+        near.map_or_else(|| format!("Write one of {}.", words.join(", ")), |near| format!("Did you mean {near}?"));
+    format!("Unknown {name} \"{text}\". {advice}")
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -221,13 +295,6 @@ fn pattern(letters: &[Letter]) -> Pattern {
 }
 
 fn number(text: &str, units: &[(&str, f64)]) -> Option<(Comparison, f64)> {
-    const SIGNS: [(&str, Comparison); 5] = [
-        ("<=", Comparison::AtMost),
-        (">=", Comparison::AtLeast),
-        ("<", Comparison::Less),
-        (">", Comparison::More),
-        ("=", Comparison::Equal),
-    ];
     let (by, digits) = SIGNS
         .iter()
         .find_map(|(sign, by)| text.strip_prefix(sign).map(|digits| (*by, digits)))

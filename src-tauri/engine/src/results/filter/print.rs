@@ -5,6 +5,10 @@ use std::fmt::{Display, Formatter, Result};
 
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.invalid {
+            // Printed filters are keys of caches; no valid filter prints an unquoted colon without a key.
+            return f.write_str(":invalid");
+        }
         for (at, token) in self.tokens.iter().enumerate() {
             write!(f, "{}{token}", if at == 0 { "" } else { " " })?;
         }

@@ -13,6 +13,7 @@ struct Gathering<'a> {
     counted: Vec<Counted<'a>>,
     facts: Vec<&'a Fact>,
     missing: u32,
+    forks: Vec<&'a Fact>,
 }
 
 /// The cell of one variation.
@@ -64,11 +65,12 @@ impl<'a> Gathering<'a> {
             self.counted.push(Counted { end: fact.end, ..place });
             self.facts.push(fact);
         }
+        self.forks.extend(row.forks.of(column));
         self.missing += row.missing(column);
     }
 
     fn close(&self, resampling: Resampling) -> Option<OverviewCell> {
-        if self.counted.is_empty() && self.missing == 0 {
+        if self.counted.is_empty() && self.missing == 0 && self.forks.is_empty() {
             return None;
         }
         let places: Vec<usize> = (0..self.counted.len()).collect();
@@ -89,8 +91,13 @@ impl<'a> Gathering<'a> {
             damaged: small(cell.damaged),
             unscored: small(cell.unscored),
             missing: self.missing,
+            forks: small(self.forks.len() as u64),
             reviewed: small(reviewed as u64),
-            run: cell.worst.and_then(|at| self.facts.get(at)).map(|fact| fact.id.clone().into_string()),
+            run: cell
+                .worst
+                .and_then(|at| self.facts.get(at))
+                .or(self.forks.first())
+                .map(|fact| fact.id.clone().into_string()),
         })
     }
 }

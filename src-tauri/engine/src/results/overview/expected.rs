@@ -1,9 +1,9 @@
 //! **Pure.** What the suites expect of each column and is not there.
-use super::Column;
 use super::gather::Gathering;
+use super::{Column, Holds};
 use crate::results::filter::{Filter, Slot};
 use crate::results::suites::{Task, Tasks};
-use touchstone_formats::suite;
+use touchstone_formats::{names as file_names, suite};
 
 /// More repeats than these are a slip of the keyboard, as for launches.
 const MOST_REPEATS: u32 = 1_000;
@@ -45,7 +45,7 @@ fn of_column(
     let id = task.suite.id.as_str();
     let names = gathered.names(id);
     let names: Vec<&str> = std::iter::once(id).chain(names.iter().map(String::as_str)).collect();
-    let repeats = 1..=task.suite.repeat.clamp(1, MOST_REPEATS);
+    let repeats = task.suite.repeat.clamp(1, MOST_REPEATS);
     let mut missing = 0;
     for (variation, index) in (0..).zip(0..task.suite.variations.len()) {
         let name = task.variation_name(index);
@@ -54,13 +54,16 @@ fn of_column(
                 Slot { task: &names, system, model, variation, variation_name: name.as_deref(), repeat: *repeat };
             filter.admits(&place)
         };
-        let wanted: Vec<u32> = repeats.clone().filter(admitted).collect();
+        let taken = gathered.taken_by_forks(task, variation, column);
+        let repeats = file_names::repeats(repeats, |number| taken.contains(&number));
+        let wanted: Vec<u32> = repeats.into_iter().filter(admitted).collect();
         if wanted.is_empty() {
             continue;
         }
         let row = gathered.row(task, variation, name);
-        let there = row.facts.of(column);
-        let lacking = wanted.iter().filter(|repeat| !there.iter().any(|fact| fact.repeat == **repeat)).count();
+        let there =
+            || row.facts.of(column).iter().chain(row.forks.of(column)).filter(|fact| fact.holds == Holds::Repeat);
+        let lacking = wanted.iter().filter(|repeat| !there().any(|fact| fact.repeat == **repeat)).count();
         if lacking > 0 {
             row.missing.push((column, u32::try_from(lacking).unwrap_or(u32::MAX)));
             missing += lacking as u64;

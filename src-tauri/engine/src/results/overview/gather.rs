@@ -1,8 +1,10 @@
 //! **Pure.** Puts runs where they belong, one after the other: which column, which task, which variation.
-use super::{Column, Fact, Facts, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow, cell, expected};
+use super::{
+    Column, Fact, Facts, Holds, Loose, MOST_COLUMNS, Matrix, Place, TaskRows, Totals, VariationRow, cell, expected,
+};
 use crate::results::filter::Filter;
 use crate::results::suites::{Task, Tasks};
-use crate::rows::{OverviewCell, RunState, ScoreStanding};
+use crate::rows::{Lineage, OverviewCell, RunState, ScoreStanding};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_scoring::standing::End;
@@ -34,6 +36,10 @@ pub struct Seen<'a> {
     pub reviewed: bool,
     /// Made by somebody else, in a form that is only read: nothing more is expected of who made it.
     pub foreign: bool,
+    /// Whether it is a fork, or was continued by a person.
+    pub lineage: Option<Lineage>,
+    /// Which fork its file name says it is; 0 for none.
+    pub fork: u32,
 }
 
 /// Runs while they are gathered.
@@ -49,6 +55,8 @@ pub struct Gathering {
     maker: String,
     loose: Loose,
     totals: Totals,
+    /// Forks and continued runs are counted like all others, because the filter names them.
+    with_forks: bool,
 }
 
 #[derive(Default)]
@@ -69,8 +77,8 @@ struct GatheredColumn {
 }
 
 impl Gathering {
-    /// Nothing yet.
-    pub fn new(suites: &Arc<Tasks>) -> Self {
+    /// Nothing yet, of the runs that pass a filter.
+    pub fn new(suites: &Arc<Tasks>, filter: &Filter) -> Self {
         Self {
             suites: Arc::clone(suites),
             tasks: Vec::new(),
@@ -81,6 +89,7 @@ impl Gathering {
             maker: String::new(),
             loose: Loose::default(),
             totals: Totals::default(),
+            with_forks: filter.names_forks(),
         }
     }
 
@@ -89,10 +98,24 @@ impl Gathering {
         if run.state == RunState::Other {
             return;
         }
-        self.totals.add(run);
+        let is_left_out = run.lineage.is_some() && !self.with_forks;
+        if is_left_out {
+            self.totals.forks += 1;
+        } else {
+            self.totals.add(run);
+        }
         let Some(column) = self.column(run) else { return };
-        let fact = Fact { column, end: run.end, repeat: run.repeat, reviewed: run.reviewed, id: run.id.into() };
+        let holds = match run.lineage {
+            Some(Lineage::Fork) if run.fork > 0 => Holds::Nothing,
+            Some(Lineage::Fork) => Holds::Number,
+            Some(Lineage::FollowUps) | None => Holds::Repeat,
+        };
+        let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
+        let fact = Fact { column, end, repeat, reviewed, holds, id: run.id.into() };
         let Some(name) = run.task else {
+            if is_left_out {
+                return;
+            }
             self.loose.runs += 1;
             self.loose.facts.0.push(fact);
             return;
@@ -106,7 +129,8 @@ impl Gathering {
         let rows = &mut self.tasks[task].rows;
         let row = rows.entry(place.clone()).or_insert_with(|| VariationRow::new(place.clone(), label()));
         row.by_name |= run.variation.is_none();
-        row.facts.0.push(fact);
+        let facts = if is_left_out { &mut row.forks } else { &mut row.facts };
+        facts.0.push(fact);
     }
 
     /// Everything that was gathered, with what the suites expect and is not there; `scorers` are those that occur.
@@ -114,6 +138,7 @@ impl Gathering {
         let (columns, columns_left_out, moved) = chosen(std::mem::take(&mut self.columns));
         for row in self.tasks.iter_mut().flat_map(|task| task.rows.values_mut()) {
             row.facts.close(&moved);
+            row.forks.close(&moved);
         }
         self.loose.facts.close(&moved);
         let suites = Arc::clone(&self.suites);
@@ -180,6 +205,17 @@ impl Gathering {
         task.map(|task| task.names.iter().cloned().collect()).unwrap_or_default()
     }
 
+    /// Numbers of repeats that forks take up in a column of a variation.
+    pub(super) fn taken_by_forks(&self, task: &Task, variation: u32, column: u16) -> Vec<u32> {
+        let at = self.by_id.get(&task.suite.id).and_then(|at| self.tasks.get(*at));
+        let row = at.and_then(|task| task.rows.get(&Place::Numbered(variation)));
+        let of = |facts: &Facts| {
+            let taken = facts.of(column).iter().filter(|fact| fact.holds == Holds::Number);
+            taken.map(|fact| fact.repeat).collect::<Vec<_>>()
+        };
+        row.map(|row| [of(&row.facts), of(&row.forks)].concat()).unwrap_or_default()
+    }
+
     /// The row of a variation that a suite has.
     pub(super) fn row(&mut self, task: &Task, variation: u32, name: Option<String>) -> &mut VariationRow {
         let at = self.task(&task.suite.id, task.suite.name.as_ref());
@@ -191,7 +227,7 @@ impl Gathering {
 impl GatheredTask {
     /// None when all its runs are in columns that are left out.
     fn rows(self) -> Option<TaskRows> {
-        let there = |row: &VariationRow| !row.facts.0.is_empty() || !row.missing.is_empty();
+        let there = |row: &VariationRow| !row.facts.0.is_empty() || !row.forks.0.is_empty() || !row.missing.is_empty();
         let variations: Vec<VariationRow> = self.rows.into_values().filter(there).collect();
         let names = if self.names.is_empty() { vec![self.id.clone()] } else { self.names.into_iter().collect() };
         (!variations.is_empty()).then_some(TaskRows { names, id: self.id, label: self.label, variations })

@@ -47,6 +47,7 @@ struct Totals {
     no_expected: u64,
     unasked: u64,
     unscored: u64,
+    forks: u64,
     missing: Option<u64>,
 }
 
@@ -76,6 +77,8 @@ struct VariationRow {
     /// Some of its runs say its name, and no number.
     by_name: bool,
     facts: Facts,
+    /// Forks and continued runs, which count nowhere.
+    forks: Facts,
     /// How many runs are expected and not there, by column.
     missing: Vec<(u16, u32)>,
 }
@@ -94,7 +97,20 @@ struct Fact {
     end: End,
     repeat: u32,
     reviewed: bool,
+    /// For a run that is left out: whether its file stands in the place of a repeat, and of what kind it is.
+    holds: Holds,
     id: Box<str>,
+}
+
+/// What the file of a run stands for among the repeats of its variation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    /// The repeat that it is numbered as.
+    Repeat,
+    /// The number of a repeat, without being one: a fork from before forks had names of their own.
+    Number,
+    /// Nothing.
+    Nothing,
 }
 
 /// Runs of one row, by column and within it by repeat.
@@ -132,6 +148,8 @@ impl<'a> From<&'a ScoredRun> for Seen<'a> {
             end: run.counted().end,
             reviewed: run.verdict.is_some() || run.review_score.is_some(),
             foreign: is_foreign(&run.layout),
+            lineage: run.lineage,
+            fork: run.fork,
         }
     }
 }
@@ -143,7 +161,7 @@ fn is_foreign(layout: &str) -> bool {
 
 impl VariationRow {
     fn new(place: Place, label: Option<String>) -> Self {
-        Self { place, label, by_name: false, facts: Facts::default(), missing: Vec::new() }
+        Self { place, label, by_name: false, facts: Facts::default(), forks: Facts::default(), missing: Vec::new() }
     }
 
     fn missing(&self, column: u16) -> u32 {
@@ -154,7 +172,7 @@ impl VariationRow {
 impl Matrix {
     /// Gathers runs; `scorers` are those that occur.
     pub fn of(runs: &[ScoredRun], suites: &Arc<Tasks>, filter: &Filter, scorers: Vec<String>) -> Self {
-        let mut gathering = Gathering::new(suites);
+        let mut gathering = Gathering::new(suites, filter);
         for run in runs {
             gathering.add(&Seen::from(run));
         }

@@ -48,6 +48,7 @@ impl Matrix {
             no_expected: self.totals.no_expected,
             unasked: self.totals.unasked,
             unscored: self.totals.unscored,
+            forks: self.totals.forks,
             missing: self.totals.missing,
             misread,
         }

@@ -13,7 +13,7 @@ const MAX_VALUE: usize = 300;
 
 const ALL: &str = "SELECT task, system, model, state, variation, variation_name, layout, tools, missing_calls, \
                    nudges > 0, failed_calls > 0, has_answer, scorer, class, scoring, verdict, passed, \
-                   verdict IS NOT NULL OR review_score IS NOT NULL FROM runs";
+                   verdict IS NOT NULL OR review_score IS NOT NULL, lineage IS NOT NULL FROM runs";
 
 /// Columns of the above that hold one text.
 const TEXTS: [(usize, Key); 9] = [
@@ -97,7 +97,8 @@ impl Counts {
         if let Some(variation) = row.get::<_, Option<i64>>(4)? {
             self.one(Key::Variation, &variation.to_string());
         }
-        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer), (17, Key::Review)] {
+        for (at, key) in [(9, Key::Nudged), (10, Key::Failed), (11, Key::Answer), (17, Key::Review), (18, Key::Forked)]
+        {
             self.one(key, if row.get(at)? { "yes" } else { "no" });
         }
         count(&mut self.tools, text(7)?.unwrap_or_default());

@@ -5,6 +5,7 @@
 //! sorting and filtering 100,000 runs are then a walk over numbers, and only the rows of one page are read.
 mod counted;
 mod facets;
+mod foreign;
 mod order;
 mod overview;
 mod remembered;
@@ -15,6 +16,7 @@ mod scored;
 mod tests;
 mod trust;
 
+pub(crate) use foreign::{ForeignRun, foreign_runs, run_at};
 pub(crate) use run_set::RunSet;
 pub use scored::ScoredRun;
 
@@ -25,14 +27,19 @@ use super::roots::FileId;
 use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
-use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, Sort, Span};
+use crate::rows::{
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, RunsAround, Sort, Span,
+};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
 use std::collections::BTreeMap;
 use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How many runs before and after one a list that is worked through has at most.
+pub const MOST_AROUND: usize = 2_000;
 /// A page has at most this many rows.
 pub const MAX_ROWS: u32 = 500;
 
@@ -87,8 +94,19 @@ impl Lists {
         })
     }
 
+    /// The ids of the runs of a list around one of them, at most [`MOST_AROUND`] before and as many after it.
+    pub fn around(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<RunsAround, IndexError> {
+        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
+        let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id)).unwrap_or(0);
+        let first = position.saturating_sub(MOST_AROUND);
+        let some = ids.iter().skip(first).take(position - first + 1 + MOST_AROUND);
+        let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
+        Ok(RunsAround { offset: first as u64, total: ids.len() as u64, ids: keys })
+    }
+
     /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that were not understood.
-    /// Scores are those of the scorer that is named, or of the first of each task.
+    /// Scores are those of the scorer that is named, or of the first of each task. Forks and continued runs are left out unless the
+    /// filter names them.
     pub fn scored(
         &self,
         index: &Reader<'_>,
@@ -97,14 +115,22 @@ impl Lists {
     ) -> Result<(Vec<ScoredRun>, Vec<Misread>), IndexError> {
         let (filter, misread) = Filter::parse(filter);
         let by_path = Sort { column: Column::Path, descending: false };
-        let ids = self.ids(index, &Asked::new(filter), by_path)?;
+        let ids = self.ids(index, &Asked::new(filter.for_statistics()), by_path)?;
         Ok((scored::scored(index, &self.shelf.tasks(), &ids, scorer)?, misread))
     }
 
     /// What evaluators are stored to have said of the runs that pass a filter.
     pub(crate) fn stored(&self, index: &Reader<'_>, filter: &str) -> Result<Stored, IndexError> {
-        let passing = self.set(index, &Asked::new(Filter::parse(filter).0))?;
+        let passing = self.set(index, &Asked::new(Filter::parse(filter).0.for_statistics()))?;
         stored::of(index, &passing)
+    }
+
+    /// How many runs pass a filter and are left out of statistics, because they are forks or were continued by a person.
+    pub fn forks_left_out(&self, index: &Reader<'_>, filter: &str) -> Result<u64, IndexError> {
+        let filter = Filter::parse(filter).0;
+        let all = self.set(index, &Asked::new(filter.clone()))?;
+        let counted = self.set(index, &Asked::new(filter.for_statistics()))?;
+        Ok(all.iter().count().saturating_sub(counted.iter().count()) as u64)
     }
 
     /// Scorers that occur, those of most runs first.
@@ -178,7 +204,7 @@ pub(crate) fn misread(filter: &str) -> Vec<Misread> {
     Filter::parse(filter).1
 }
 
-/// The runs that pass a filter, in no order. What of it is not understood is left out, so more may pass than were meant.
+/// The runs that pass a filter, in no order; none when it is invalid.
 pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
 }
@@ -228,6 +254,29 @@ pub(crate) fn rows_of(index: &Reader<'_>, task: &str, system: &str, model: &str)
     Ok(rows)
 }
 
+/// Paths of the forks whose files are named like repeats.
+pub(crate) fn forks_named_as_repeats(index: &Reader<'_>) -> Result<HashSet<String>, IndexError> {
+    const FORKS: &str = "SELECT path FROM runs WHERE forked_from IS NOT NULL AND fork = 0 AND member IS NULL";
+    let mut query = index.prepare_cached(FORKS)?;
+    Ok(query.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?)
+}
+
+/// Where a run comes from and which forks it has. Forks are in the order of their paths, at most `most` of them.
+pub(crate) fn lineage(index: &Reader<'_>, row: &RunRow, most: usize) -> Result<RunLineage, IndexError> {
+    const ORIGIN: &str = "SELECT key, path FROM runs WHERE path = ? AND member IS NULL";
+    const FORKS: &str = "SELECT key, path, forked_step FROM runs WHERE forked_from = ? ORDER BY path";
+    let origin = row.forked_from.as_ref().map(|path| {
+        let id = index.prepare_cached(ORIGIN)?.query_row([path], |row| row.get(0)).optional()?;
+        Ok::<_, IndexError>(LineageLink { id, path: path.clone(), step: row.forked_step })
+    });
+    let mut query = index.prepare_cached(FORKS)?;
+    let link = |row: &rusqlite::Row<'_>| Ok(LineageLink { id: row.get(0)?, path: row.get(1)?, step: row.get(2)? });
+    let mut forks: Vec<LineageLink> = query.query_map([&row.path], link)?.collect::<Result<_, _>>()?;
+    let count = forks.len() as u64;
+    forks.truncate(most);
+    Ok(RunLineage { origin: origin.transpose()?, forks, fork_count: count })
+}
+
 /// What past runs took: task, system, model, turns, tokens, dollars.
 pub(crate) type Took = (String, String, String, u32, Option<u64>, Option<f64>);
 
@@ -253,7 +302,7 @@ pub(crate) fn took(index: &Reader<'_>, tasks: &BTreeSet<&str>) -> Result<Vec<Too
 pub(crate) fn is_answered(index: &Reader<'_>, file: &FileId, stamp: &Stamp) -> Result<bool, IndexError> {
     const SAME: &str = "SELECT 1 FROM files f JOIN runs r ON r.unit = f.unit WHERE f.path = ?1 AND f.size = ?2 AND f.mtime_ns = ?3 \
                         AND f.inode = ?4 AND f.settled AND r.key = ?5 AND r.state = 'answered' \
-                        AND NOT r.unfinished AND r.seconds IS NOT NULL";
+                        AND NOT r.unfinished AND r.seconds IS NOT NULL AND r.lineage IS NULL";
     let mut query = index.prepare_cached(SAME)?;
     let (size, inode) = (stamp.size.cast_signed(), stamp.inode.cast_signed());
     Ok(query.exists(rusqlite::params![

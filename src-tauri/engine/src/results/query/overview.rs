@@ -41,7 +41,8 @@ fn gather(
     scorer: Option<&str>,
 ) -> Result<Matrix, IndexError> {
     const PLACE: &str = "r.id, r.key, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-         r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer'";
+         r.verdict IS NOT NULL OR r.review_score IS NOT NULL, r.member IS NOT NULL OR r.layout = 'raw_answer', \
+         r.lineage, r.fork";
     // Only fixed fragments are put together here; the name of the scorer is a parameter.
     let statement = match scorer {
         None => format!("SELECT {PLACE}, r.scoring, r.score, r.passed FROM runs r WHERE ?1 IS NULL"),
@@ -51,7 +52,7 @@ fn gather(
     };
     let mut query = index.prepare_cached(&statement)?;
     let mut rows = query.query([scorer])?;
-    let mut gathering = Gathering::new(suites);
+    let mut gathering = Gathering::new(suites, &asked.filter);
     while let Some(row) = rows.next()? {
         if passing.contains(row.get(0)?) {
             gathering.add(&seen(row)?);
@@ -64,7 +65,7 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
     let text = |at: usize| row.get_ref(at).map(|value| value.as_str_or_null().ok().flatten());
     let small = |at: usize| row.get::<_, Option<i64>>(at).map(|number| number.and_then(|n| u32::try_from(n).ok()));
     let state = text(8)?.and_then(word).unwrap_or(RunState::Other);
-    let scoring = text(11)?.and_then(word);
+    let scoring = text(13)?.and_then(word);
     Ok(Seen {
         id: text(1)?.unwrap_or_default(),
         task: text(2)?,
@@ -75,9 +76,11 @@ fn seen<'a>(row: &'a Row<'_>) -> rusqlite::Result<Seen<'a>> {
         model: text(7)?,
         state,
         scoring,
-        end: end_of(state, scoring, row.get(12)?, row.get(13)?),
+        end: end_of(state, scoring, row.get(14)?, row.get(15)?),
         reviewed: row.get(9)?,
         foreign: row.get(10)?,
+        lineage: text(11)?.and_then(word),
+        fork: small(12)?.unwrap_or(0),
     })
 }
 

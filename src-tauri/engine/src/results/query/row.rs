@@ -10,7 +10,8 @@ macro_rules! select {
         concat!(
             "SELECT key, path, task, system, model, variation, variation_name, repeat, state, reason, turns, tool_calls, \
              failed_calls, nudges, missing_calls, tokens, cost, seconds, size, modified_ms, \
-             scoring, scorer, score, passed, score_reason, class, verdict, member, stored_passed, stored_decided, stored_errors ",
+             scoring, scorer, score, passed, score_reason, class, verdict, member, stored_passed, stored_decided, stored_errors, \
+             follow_ups, lineage, forked_from, forked_step ",
             $from
         )
     };
@@ -51,6 +52,10 @@ pub(super) fn read_row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
         tool_calls: small(11)?.unwrap_or(0),
         failed_calls: small(12)?.unwrap_or(0),
         nudges: small(13)?.unwrap_or(0),
+        follow_ups: small(31)?.unwrap_or(0),
+        lineage: word(row, 32)?,
+        forked_from: row.get::<_, Option<String>>(33)?.map(|path| cut(path, MAX_REASON)),
+        forked_step: small(34)?,
         missing_calls,
         tokens: unsigned(15)?,
         cost: row.get(16)?,

@@ -4,7 +4,7 @@ use super::run_set::RunSet;
 use crate::results::filter::state_named;
 use crate::results::index::{IndexError, Reader};
 use crate::results::suites::Tasks;
-use crate::rows::{FailureClass, RunState, ScoreStanding, Verdict};
+use crate::rows::{FailureClass, Lineage, RunState, ScoreStanding, Verdict};
 use rusqlite::Row;
 use std::collections::{BTreeMap, HashMap};
 
@@ -39,6 +39,14 @@ pub struct ScoredRun {
     pub tool_calls: u32,
     /// Messages that were added to drive it on.
     pub nudges: u32,
+    /// Of these, messages that a person sent.
+    pub follow_ups: u32,
+    /// Whether it is a fork, or was continued by a person.
+    pub lineage: Option<Lineage>,
+    /// Which fork of its repeat its file name says it is; 0 for none.
+    pub fork: u32,
+    /// The path of the run it was copied from, when its file says.
+    pub forked_from: Option<String>,
     /// Tokens in and out, when known.
     pub tokens: Option<u64>,
     /// Dollars, when known.
@@ -68,7 +76,8 @@ pub struct ScoredRun {
 }
 
 const COLUMNS: &str = "r.id, r.key, r.path, r.task, r.variation, r.variation_name, r.repeat, r.system, r.model, r.state, \
-     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason";
+     r.layout, r.turns, r.tool_calls, r.nudges, r.tokens, r.cost, r.seconds, r.class, r.fingerprint, r.verdict, r.review_score, r.reason, \
+     r.follow_ups, r.lineage, r.fork, r.forked_from";
 
 /// What went wrong as the scorer sees it; of runs that have no such scorer, what is wrong whoever scores.
 const CLASS: &str = "CASE WHEN s.run IS NOT NULL THEN s.class \
@@ -171,10 +180,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ScoredRun> {
         review_score: row.get(20)?,
         reason: row.get(21)?,
         review_note: None,
-        scoring: word(row, 22)?,
-        scorer: row.get(23)?,
-        score: row.get(24)?,
-        passed: row.get(25)?,
-        score_reason: row.get(26)?,
+        follow_ups: small(22)?.unwrap_or(0),
+        lineage: word(row, 23)?,
+        fork: small(24)?.unwrap_or(0),
+        forked_from: row.get(25)?,
+        scoring: word(row, 26)?,
+        scorer: row.get(27)?,
+        score: row.get(28)?,
+        passed: row.get(29)?,
+        score_reason: row.get(30)?,
     })
 }

@@ -58,13 +58,17 @@ impl Lists {
     }
 
     fn known(&self, index: &Reader<'_>, filter: &str) -> Result<Arc<Known>, IndexError> {
-        let asked = super::Asked::new(Filter::parse(filter).0);
+        let forks = self.forks_left_out(index, filter)?;
+        let asked = super::Asked::new(Filter::parse(filter).0.for_statistics());
         let key = asked.filter.to_string();
         if let Some(known) = self.remembered(index, |known| known.trusts.get(&key)) {
             return Ok(known);
         }
         let passing = self.set(index, &asked)?;
-        let said = gather(index, &passing)?;
+        let mut said = gather(index, &passing)?;
+        if let Some(note) = crate::rows::forks_left_out(forks) {
+            said.note(note);
+        }
         let trust = said.trust();
         Ok(self.keep(index, Known { said, trust }, |known, new| known.trusts.put(key, new)))
     }

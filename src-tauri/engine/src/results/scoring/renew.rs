@@ -3,7 +3,7 @@ use super::held::Held;
 use super::measure::{Measured, Place, measure};
 use super::write::{self, Columns};
 use crate::results::blob::TextBlob;
-use crate::results::index::{IndexError, Writer, meta};
+use crate::results::index::{IndexError, Writer, text_of};
 use crate::results::record;
 use crate::results::suites::Tasks;
 use rusqlite::{Row, params};
@@ -179,7 +179,7 @@ fn again(
     tasks: &Tasks,
 ) -> Result<(Measured, Option<Held>), IndexError> {
     let mut held = Held::load(&writer.sql, candidate.id)?;
-    let open = || Ok(TextBlob::open(&writer.dir, meta(&writer.sql, "blob")?, writer.blob.len())?);
+    let open = || text_of(&writer.sql, &writer.dir);
     let said = held.said(texts, open)?;
     let turned = held.look_in(candidate.place().tag(tasks), &said);
     let measured = measure(tasks, &candidate.place(), &held.evidence(&said));

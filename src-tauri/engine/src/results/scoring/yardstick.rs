@@ -8,7 +8,7 @@ use touchstone_formats::offered::Offer;
 use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::suite::{Expected, Task, Variation};
 use touchstone_formats::value::Value;
-use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, of_queries, published, read};
+use touchstone_scoring::scorers::{Need, Scorer, choose, defaults, of_queries, published};
 use touchstone_scoring::stabletoolbench::Offered;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -78,7 +78,7 @@ impl Yardstick {
         if let Some(offered) = &offered {
             add(&mut hash, &format!("{offered:?}"));
         }
-        let names_none = read(&task.scorers).0.is_empty();
+        let names_none = task.scorers.is_empty();
         let scorers =
             if names_none && offered.is_some() { of_queries() } else { choose(&task.scorers, expected.as_deref()).0 };
         let published = (names_none && offered.is_none()).then(|| {

@@ -1,9 +1,11 @@
 //! Free text: which runs contain it, and where. Owns one rule and two ways to obey it.
 //!
-//! The rule is in [`super::snippet`]: exactly these characters, ignoring case, from the start of a word on. The text of all runs
-//! decides; the full-text index, once it is complete, only narrows down which runs have to be read. So an answer never
+//! The rule is in [`super::snippet`]: exactly these characters, ignoring case, from the start of a word on. Names of tasks, systems
+//! and models are found as well (see [`names`]). The text of all runs decides; the full-text index, once it is complete, only narrows down which runs have to be read. So an answer never
 //! changes because the index has come further, and text that no index knows, like `=>`, is found as well.
 mod candidates;
+mod names;
+mod places;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -13,13 +15,15 @@ use super::filter::Filter;
 use super::index::{IndexError, Reader};
 use super::query::RunSet;
 use super::snippet::{Needle, around};
-use crate::rows::{Hit, Snippet, Span};
+use crate::rows::{Hit, Snippet, SnippetPiece, Span};
 use std::ops::Range;
 
 /// A search lists at most this many hits of one run; the run itself shows the rest.
 const MAX_HITS_OF_RUN: usize = 20;
 /// About how much text stands around a hit.
 const SNIPPET_BYTES: usize = 160;
+/// At least so much text stands around each of several places that are shown together.
+const SHORTEST_PART: usize = 60;
 /// Long texts are read in pieces of this size.
 const PIECE: usize = 1 << 20;
 /// How far pieces reach into the next, so that no hit is cut in two: a needle, whose letters may be longer in another case.
@@ -30,6 +34,8 @@ pub(super) const OVERLAP: usize = 4 * super::snippet::MAX_NEEDLE;
 pub(crate) struct Texts {
     wanted: Vec<Needle>,
     unwanted: Vec<Needle>,
+    /// All wanted texts, one after the other; none when there is only one.
+    phrase: Option<Needle>,
 }
 
 impl Texts {
@@ -41,6 +47,7 @@ impl Texts {
                 if negated { texts.unwanted.push(needle) } else { texts.wanted.push(needle) }
             }
         }
+        texts.phrase = Needle::phrase(&texts.wanted);
         texts
     }
 
@@ -54,10 +61,17 @@ impl Texts {
         !self.wanted.is_empty()
     }
 
-    /// Places of any wanted text, in order, none reaching into another.
-    fn places(&self, text: &[u8]) -> Vec<Range<usize>> {
-        let mut places: Vec<_> = self.wanted.iter().flat_map(|needle| needle.find_all(text)).collect();
-        places.sort_by_key(|place| (place.start, place.end));
+    /// Places of any wanted text from `from` on, in order, none reaching into another. The phrase of all is one place.
+    fn places(&self, text: &[u8], from: usize) -> Vec<Range<usize>> {
+        let mut places = Vec::new();
+        for needle in self.phrase.iter().chain(&self.wanted) {
+            let mut at = from;
+            while let Some(found) = needle.find(text, at) {
+                at = found.end;
+                places.push(found);
+            }
+        }
+        places.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
         let mut end = 0;
         places.retain(|place| {
             place.start >= end && {
@@ -72,10 +86,16 @@ impl Texts {
 /// Those of some runs that contain what is wanted and nothing that is not.
 pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<RunSet, IndexError> {
     let candidates = if index.words_complete()? { candidates::candidates(index, texts)? } else { None };
-    let found = match candidates {
-        Some(few) => scan::some(index, texts, &few.and(among))?,
-        None => scan::all(index, texts, among)?,
+    let named = names::found(index, texts, among)?;
+    let mut found = match candidates {
+        Some(few) => {
+            let mut few = few.and(among);
+            named.keys().for_each(|run| few.insert(*run));
+            scan::some(index, texts, &few, &named)?
+        }
+        None => scan::all(index, texts, among, &named)?,
     };
+    named.into_iter().for_each(|(run, bits)| *found.entry(run).or_default() |= bits);
     if texts.wanted.is_empty() {
         // A run without any text does not contain what is unwanted.
         let mut left = among.clone();
@@ -88,15 +108,15 @@ pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> R
     Ok(runs)
 }
 
-/// Where a run contains a wanted text first.
+/// The text of a run around what is wanted; none when the run was found by its names alone, which stand in its row.
 pub(crate) fn first_snippet(
     index: &Reader<'_>,
     text: &TextBlob,
     run: i64,
     texts: &Texts,
 ) -> Result<Option<Snippet>, IndexError> {
-    let first = places_in(index, text, run, texts, 1)?.into_iter().next();
-    first.map(|place| snippet(index, text, run, texts, place)).transpose()
+    let first = places::in_run(index, text, run, texts, 1)?.shown.into_iter().next();
+    first.map(|places| snippet(index, text, run, texts, &places)).transpose()
 }
 
 /// Hits of runs, in the order of the runs.
@@ -105,71 +125,95 @@ pub(crate) fn hits(index: &Reader<'_>, runs: &[i64], texts: &Texts, span: Span) 
     let (mut skip, limit) = (span.offset as usize, span.limit as usize);
     let mut hits = Vec::new();
     for run in runs {
-        let places = places_in(index, &text, *run, texts, MAX_HITS_OF_RUN)?;
-        let shown = places.get(skip..).unwrap_or_default();
-        skip = skip.saturating_sub(places.len());
-        if shown.is_empty() {
+        if hits.len() == limit {
+            break;
+        }
+        let found = places::in_run(index, &text, *run, texts, MAX_HITS_OF_RUN)?;
+        let count = found.shown.len().max(1);
+        let snippets = found.shown.iter().skip(skip).take(limit - hits.len());
+        let mut snippets =
+            snippets.map(|places| snippet(index, &text, *run, texts, places)).collect::<Result<Vec<_>, _>>()?;
+        if !found.missing.is_empty() {
+            let named = in_names(index, *run, texts, &found.missing)?;
+            if found.shown.is_empty() && skip == 0 {
+                snippets.push(Snippet { step: None, pieces: Vec::new() });
+            }
+            for snippet in &mut snippets {
+                append(&mut snippet.pieces, &named);
+            }
+        }
+        skip = skip.saturating_sub(count);
+        if snippets.is_empty() {
             continue;
         }
         let (id, path): (String, String) = index
             .prepare_cached("SELECT key, path FROM runs WHERE id = ?")?
             .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        for place in shown.iter().take(limit - hits.len()) {
-            let snippet = snippet(index, &text, *run, texts, *place)?;
-            hits.push(Hit { id: id.clone(), path: path.clone(), snippet });
-        }
-        if hits.len() == limit {
-            break;
-        }
+        hits.extend(snippets.into_iter().map(|snippet| Hit { id: id.clone(), path: path.clone(), snippet }));
     }
     Ok(hits)
 }
 
-/// Where in the text of all runs the first wanted texts of one run begin.
-fn places_in(
+/// The names of a run by which these needles find it.
+fn in_names(index: &Reader<'_>, run: i64, texts: &Texts, needles: &[usize]) -> Result<Vec<SnippetPiece>, IndexError> {
+    let names = names::of_run(index, run)?;
+    let mut pieces = Vec::new();
+    for needle in needles.iter().filter_map(|at| texts.wanted.get(*at)) {
+        let found = names.iter().find_map(|(label, name)| Some((label, name, names::find(needle, name)?)));
+        if let Some((label, name, place)) = found {
+            let mut named = vec![SnippetPiece { text: format!("{label} "), hit: false }];
+            named.extend(around(name, place.clone(), &[place], SNIPPET_BYTES));
+            append(&mut pieces, &named);
+        }
+    }
+    Ok(pieces)
+}
+
+/// Adds a piece of another place.
+fn append(pieces: &mut Vec<SnippetPiece>, other: &[SnippetPiece]) {
+    if !pieces.is_empty() && !other.is_empty() {
+        pieces.push(SnippetPiece { text: " … ".to_owned(), hit: false });
+    }
+    pieces.extend_from_slice(other);
+}
+
+/// The text around each of some places, with the step of the first.
+fn snippet(
     index: &Reader<'_>,
     text: &TextBlob,
     run: i64,
     texts: &Texts,
-    most: usize,
-) -> Result<Vec<u64>, IndexError> {
-    let (start, len): (i64, i64) = index
-        .prepare_cached("SELECT text_offset, text_len FROM runs WHERE id = ?")?
-        .query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let (start, len) = (unsigned(start), unsigned(len));
-    let mut places = Vec::new();
-    let mut done = 0;
-    while done < len && places.len() < most {
-        // A piece begins a little early, so that the start of a word is seen, and what was found there is passed over.
-        let early = done.min(OVERLAP as u64);
-        let piece = text.read(start + done - early, length(len - done + early).min(PIECE + 2 * OVERLAP))?;
-        let from = length(early);
-        let found = texts.places(&piece).into_iter().map(|place| place.start);
-        let inside = found.filter(|place| (from..from + PIECE).contains(place));
-        places.extend(inside.map(|place| start + done - early + place as u64));
-        done += PIECE as u64;
+    places: &[Range<u64>],
+) -> Result<Snippet, IndexError> {
+    let mut snippet = Snippet { step: None, pieces: Vec::new() };
+    let width = (SNIPPET_BYTES / places.len().max(1)).max(SHORTEST_PART);
+    for (at, place) in places.iter().enumerate() {
+        let (step, item) = item_at(index, run, place.start)?;
+        let from = place.start.saturating_sub(SNIPPET_BYTES as u64).max(item.start);
+        let to = (place.end + 2 * SNIPPET_BYTES as u64).min(item.end);
+        let bytes = text.read(from, length(to.saturating_sub(from)))?;
+        // The window is cut anywhere, perhaps within a letter: such halves are left out and not shown as broken.
+        let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+        let inside = bytes.get(torn..).unwrap_or_default();
+        let whole = inside.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let window = if inside.len() - whole.len() < 4 { whole.into() } else { String::from_utf8_lossy(inside) };
+        let first = length(place.start - from).saturating_sub(torn);
+        let last = length(place.end - from).saturating_sub(torn);
+        append(&mut snippet.pieces, &around(&window, first..last, &texts.places(window.as_bytes(), first), width));
+        if at == 0 {
+            snippet.step = step;
+        }
     }
-    places.truncate(most);
-    Ok(places)
+    Ok(snippet)
 }
 
-/// The text around a place, within its item.
-fn snippet(index: &Reader<'_>, text: &TextBlob, run: i64, texts: &Texts, place: u64) -> Result<Snippet, IndexError> {
+/// The step of the item that a place is in, and where its text begins and ends.
+fn item_at(index: &Reader<'_>, run: i64, place: u64) -> Result<(Option<u32>, Range<u64>), IndexError> {
     const ITEM: &str = "SELECT step, start, len FROM items WHERE run = ? AND start <= ? ORDER BY start DESC LIMIT 1";
     let at = i64::try_from(place).unwrap_or(i64::MAX);
     let (step, start, len): (Option<u32>, i64, i64) =
         index.prepare_cached(ITEM)?.query_row([run, at], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let (start, end) = (unsigned(start), unsigned(start) + unsigned(len));
-    let from = place.saturating_sub(SNIPPET_BYTES as u64).max(start);
-    let to = (place + (OVERLAP + SNIPPET_BYTES) as u64).min(end);
-    let bytes = text.read(from, length(to.saturating_sub(from)))?;
-    // The window is cut anywhere, perhaps within a letter: such halves are left out and not shown as broken.
-    let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
-    let window = String::from_utf8_lossy(&bytes[torn..]);
-    let mut places = texts.places(window.as_bytes());
-    let first = length(place - from).saturating_sub(torn);
-    places.retain(|found| found.start >= first.min(SNIPPET_BYTES));
-    Ok(Snippet { step, pieces: around(&window, &places, SNIPPET_BYTES) })
+    Ok((step, unsigned(start)..unsigned(start) + unsigned(len)))
 }
 
 fn unsigned(number: i64) -> u64 {

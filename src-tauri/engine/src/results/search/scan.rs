@@ -32,7 +32,9 @@ struct Piece {
 type Found = HashMap<i64, u128>;
 
 /// Looks at all text but that of runs which do not matter. Runs that lack a wanted text may be left out of what is found.
-pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<Found, IndexError> {
+///
+/// `named` has what is found of the texts in the names of runs.
+pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet, named: &Found) -> Result<Found, IndexError> {
     let text = index.text()?;
     let mut pieces = Vec::new();
     let mut query = index.prepare_cached(EXTENTS)?;
@@ -43,11 +45,11 @@ pub(super) fn all(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> Result<F
             cut(&text, run, (unsigned(row.get(1)?), unsigned(row.get(2)?)), &mut pieces)?;
         }
     }
-    Ok(read(&text, texts, &batches(&pieces))?)
+    Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
 /// Looks at the text of a few runs.
-pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet) -> Result<Found, IndexError> {
+pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet, named: &Found) -> Result<Found, IndexError> {
     let text = index.text()?;
     let mut query = index.prepare_cached(EXTENT)?;
     let mut pieces = Vec::new();
@@ -56,7 +58,7 @@ pub(super) fn some(index: &Reader<'_>, texts: &Texts, runs: &RunSet) -> Result<F
         cut(&text, run, (unsigned(start), unsigned(len)), &mut pieces)?;
     }
     pieces.sort_by_key(|piece| piece.start);
-    Ok(read(&text, texts, &batches(&pieces))?)
+    Ok(read(&text, texts, &batches(&pieces), named)?)
 }
 
 /// Pieces of one run reach into each other, so that nothing is cut in two. An index that was damaged may name text there is not.
@@ -97,7 +99,7 @@ fn batches(pieces: &[Piece]) -> Vec<&[Piece]> {
     batches
 }
 
-fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]]) -> io::Result<Found> {
+fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]], named: &Found) -> io::Result<Found> {
     let next = AtomicUsize::new(0);
     let work = || {
         // A copy for each thread: what a search works in is not fought over.
@@ -105,7 +107,7 @@ fn read(text: &TextBlob, texts: &Texts, batches: &[&[Piece]]) -> io::Result<Foun
         let mut found = Found::new();
         let mut buffer = Vec::new();
         while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            read_batch(text, texts, batch, &mut buffer, &mut found)?;
+            read_batch(text, texts, batch, &mut buffer, (named, &mut found))?;
         }
         Ok(found)
     };
@@ -129,20 +131,15 @@ fn read_batch(
     texts: &Texts,
     batch: &[Piece],
     buffer: &mut Vec<u8>,
-    found: &mut Found,
+    (named, found): (&Found, &mut Found),
 ) -> io::Result<()> {
     let [first, ..] = batch else { return Ok(()) };
     let end = batch.iter().map(|piece| piece.start + piece.len).max().unwrap_or(first.start);
-    let size = length(end - first.start);
-    if buffer.len() < size {
-        buffer.resize(size, 0);
-    }
-    if text.read_into(first.start, &mut buffer[..size])? < size {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
+    let read = text.read_into(first.start, length(end - first.start), buffer)?;
     for piece in batch {
         let at = length(piece.start - first.start);
-        let bits = needles(texts, piece, &buffer[at..at + length(piece.len)]);
+        let known = named.get(&piece.run).copied().unwrap_or_default();
+        let bits = needles(texts, piece, &read[at..at + length(piece.len)], known);
         if let Some(bits) = bits {
             *found.entry(piece.run).or_default() |= bits;
         }
@@ -150,15 +147,15 @@ fn read_batch(
     Ok(())
 }
 
-/// Which needles the piece holds. None when it is plain already that the run is out.
-fn needles(texts: &Texts, piece: &Piece, text: &[u8]) -> Option<u128> {
+/// Which needles the piece holds. None when it is plain already that the run is out. Needles in `known` need not be in the text.
+fn needles(texts: &Texts, piece: &Piece, text: &[u8], known: u128) -> Option<u128> {
     // What begins at the very start of a later piece was seen whole in the one before, with what stands in front of it.
     let from = if piece.first { 0 } else { 4 };
     let mut bits = 0;
     for (at, needle) in texts.wanted.iter().enumerate() {
         if needle.find(text, from).is_some() {
             bits |= 1 << at;
-        } else if piece.whole {
+        } else if piece.whole && known & (1 << at) == 0 {
             return None;
         }
     }

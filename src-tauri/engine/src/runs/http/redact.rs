@@ -1,5 +1,6 @@
 //! **Pure.** Takes secrets out of text before it is written anywhere: those that are known, however they are written, and what
-//! looks like one. Owns no sink. A secret that somebody cut in two passes: nothing can be done about that here.
+//! looks like one. Owns no sink. Escapes are decoded for the search (`escaped`), and events of a stream joined (`stream`); a secret
+//! that somebody cut in two in another way passes: nothing can be done about that here.
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -13,6 +14,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
+
+mod escaped;
+mod stream;
 
 /// Shorter ones would be found all over ordinary text.
 const SHORTEST: usize = 8;
@@ -95,13 +99,17 @@ impl Redactor {
     }
 
     /// The body of a reply: text is cleaned as text, with what looks like a secret when it is an error; in what is no text, known
-    /// secrets go. JSON stays JSON, for a reply that cannot be read any more would be bought again.
+    /// secrets go. JSON stays JSON, for a reply that cannot be read any more would be bought again. In
+    /// a stream, secrets also go that are spread over several events.
     pub fn clean_body<'a>(&self, bytes: &'a [u8], is_error: bool) -> Cow<'a, [u8]> {
         let Ok(text) = std::str::from_utf8(bytes) else { return self.known_bytes(bytes) };
-        match if is_error { self.clean(text) } else { self.known(text) } {
-            Cow::Borrowed(_) => Cow::Borrowed(bytes),
-            Cow::Owned(clean) => Cow::Owned(self.sound(text, clean).into_bytes()),
-        }
+        let clean = match if is_error { self.clean(text) } else { self.known(text) } {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(clean) => Some(self.sound(text, clean)),
+        };
+        let is_known = self.known.is_some();
+        let joined = is_known.then(|| stream::clean(self, clean.as_deref().unwrap_or(text))).flatten();
+        joined.or(clean).map_or(Cow::Borrowed(bytes), |clean| Cow::Owned(clean.into_bytes()))
     }
 
     /// What was cleaned as text; value by value when the text was JSON and is none any more, as where a secret ends inside an escape.
@@ -137,11 +145,15 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// Where known secrets are; where some overlap, as one.
+    /// Returns where known secrets are, also those that are only there once escapes are decoded; where some overlap, as one.
     fn found(&self, text: &[u8]) -> Vec<Range<usize>> {
-        let Some(known) = self.known.as_ref().filter(|known| known.is_match(text)) else { return Vec::new() };
-        let ranges = known.find_overlapping_iter(text).map(|found| found.range());
-        merged(ranges.map(|range| begin(text, range.start)..range.end).collect())
+        let Some(known) = &self.known else { return Vec::new() };
+        let mut ranges = escaped::find(known, text);
+        if known.is_match(text) {
+            let plain = known.find_overlapping_iter(text).map(|found| found.range());
+            ranges.extend(plain.map(|range| begin(text, range.start)..range.end));
+        }
+        merged(ranges)
     }
 }
 

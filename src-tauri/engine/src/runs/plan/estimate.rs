@@ -82,15 +82,17 @@ pub fn estimate<'a>(past: &[Past], owed: impl IntoIterator<Item = &'a Coordinate
         by_model.entry((&run.task, &run.system, &run.model)).or_default().add(run);
         by_system.entry((&run.task, &run.system)).or_default().add(run);
     }
-    let (mut known, mut calls, mut tokens, mut cost) = (0, 0.0, None, None);
+    let (mut known, mut calls, mut tokens, mut cost) = (0, 0.0, None, Some(0.0));
     for run in owed {
         let same = by_model.get(&(run.task.as_str(), run.system.as_str(), run.model.as_str()));
         let Some(mean) = same.or_else(|| by_system.get(&(run.task.as_str(), run.system.as_str()))) else { continue };
         known += 1;
         calls += mean.turns / f64::from(mean.runs);
         tokens = sum(tokens, mean.tokens.mean());
-        cost = sum(cost, mean.cost.mean());
+        // A run of which nobody knows what it costs leaves no sum: it would say less than will be spent.
+        cost = cost.zip(mean.cost.mean()).map(|(sum, more)| sum + more);
     }
+    let cost = cost.filter(|_| known > 0);
     Estimate { known, calls: (known > 0).then(|| whole(calls)), tokens: tokens.map(whole), cost }
 }
 
@@ -132,6 +134,7 @@ mod tests {
             model: model.into(),
             variation: 0,
             repeat: 1,
+            fork: 0,
         };
         let known = |runs: &[Coordinates]| estimate(&all, runs);
         let none = Estimate { known: 0, calls: None, tokens: None, cost: None };
@@ -142,6 +145,8 @@ mod tests {
             Estimate { known: 2, calls: Some(6), tokens: Some(200), cost: Some(1.0) }
         );
         assert_eq!(known(&[run("a", "claude")]), Estimate { known: 1, calls: Some(9), tokens: Some(300), cost: None });
+        // One run without a cost leaves no sum for all of them.
+        assert_eq!(known(&[run("a", "o1"), run("a", "claude")]).cost, None);
         assert_eq!(
             known(&[run("a", "new")]),
             Estimate { known: 1, calls: Some(5), tokens: Some(200), cost: Some(0.5) }

@@ -1,7 +1,52 @@
-//! **Pure.** Patterns of task ids: `*` and `?` stay within a folder, `**` does not.
+//! **Pure.** Patterns of tasks: `*` and `?` stay within a folder, `**` does not. A pattern may leave out folders at the beginning of
+//! a name: `588` and `*588*` mean `queries/G1_instruction/588`.
 
-/// True when a pattern means a task. A pattern without wildcards means the task of that id.
-pub fn matches(pattern: &str, id: &str) -> bool {
+/// Said when a pattern means no task.
+pub const HOW_PATTERNS_WORK: &str = "A task is named by its path below the input directory, without extension; folders at the beginning \
+    may be left out. `*` stands for any letters within a folder, `**` also across folders.";
+
+/// Patterns of tasks, as they are given on the command line and by the launch sheet.
+#[derive(Debug)]
+pub struct Patterns<'a> {
+    /// Each with whether it is the id of a task. Such a pattern means that task alone.
+    patterns: Vec<(&'a str, bool)>,
+}
+
+impl<'a> Patterns<'a> {
+    /// These patterns, among tasks of these ids.
+    pub fn new<'b>(patterns: &'a [String], ids: impl Iterator<Item = &'b str>) -> Self {
+        let mut all: Vec<_> = patterns.iter().map(|pattern| (pattern.as_str(), false)).collect();
+        for id in ids {
+            all.iter_mut().filter(|(pattern, _)| *pattern == id).for_each(|(_, is_id)| *is_id = true);
+        }
+        Self { patterns: all }
+    }
+
+    /// True when one of them means a task of these names, of which the first is its id.
+    pub fn mean(&self, names: &[String]) -> bool {
+        self.patterns.iter().any(|pattern| means(pattern, names))
+    }
+
+    /// The first pattern that means none of some tasks, given by their names.
+    pub fn unmatched(&self, tasks: &[Vec<String>]) -> Option<&'a str> {
+        let unmatched = self.patterns.iter().find(|pattern| !tasks.iter().any(|names| means(pattern, names)));
+        unmatched.map(|(pattern, _)| *pattern)
+    }
+}
+
+fn means((pattern, is_id): &(&str, bool), names: &[String]) -> bool {
+    if *is_id {
+        return names.first().is_some_and(|id| id == pattern);
+    }
+    let ends = |name: &str| {
+        let parts = name.match_indices('/').map(|(at, _)| at + 1);
+        std::iter::once(0).chain(parts).any(|from| matches(pattern, &name[from..]))
+    };
+    names.iter().any(|name| ends(name))
+}
+
+/// True when a pattern means a whole name. A pattern without wildcards means that name alone.
+pub(super) fn matches(pattern: &str, id: &str) -> bool {
     if pattern == id {
         return true;
     }
@@ -83,6 +128,40 @@ mod tests {
             assert!(yes.iter().all(|id| matches(pattern, id)), "{pattern} means {yes:?}");
             assert!(!no.iter().any(|id| matches(pattern, id)), "{pattern} means none of {no:?}");
         }
+    }
+
+    #[test]
+    fn a_pattern_means_the_tasks_that_people_see_by_any_of_their_names() {
+        let names = |all: &[&str]| all.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        let tasks = [
+            names(&["q/test_instruction/G1_instruction/588", "G1_instruction/588", "588", "Find a quiet harbour"]),
+            names(&["q/test_instruction/G1_tool/1588", "G1_tool/1588", "1588"]),
+            names(&["refund"]),
+            names(&["billing/refund", "billing", "Refunds of May"]),
+        ];
+        let patterns = |patterns: &[&str]| {
+            let patterns = names(patterns);
+            let patterns = Patterns::new(&patterns, tasks.iter().map(|names| names[0].as_str()));
+            let chosen: Vec<usize> = (0..tasks.len()).filter(|at| patterns.mean(&tasks[*at])).collect();
+            (chosen, patterns.unmatched(&tasks).map(str::to_owned))
+        };
+        for (pattern, chosen) in [
+            ("588", vec![0]),
+            ("*588*", vec![0, 1]),
+            ("G1_instruction/588", vec![0]),
+            ("G1_instruction/*", vec![0]),
+            ("q/**", vec![0, 1]),
+            ("Find*", vec![0]),
+            // An id means that task, though others end in it.
+            ("refund", vec![2]),
+            ("*/refund", vec![3]),
+            ("ref*", vec![2, 3]),
+            ("billing", vec![3]),
+            ("*", vec![0, 1, 2, 3]),
+        ] {
+            assert_eq!(patterns(&[pattern]), (chosen, None), "{pattern}");
+        }
+        assert_eq!(patterns(&["588", "elsewhere/588"]), (vec![0], Some("elsewhere/588".to_owned())));
     }
 
     #[test]

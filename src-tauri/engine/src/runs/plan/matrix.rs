@@ -1,7 +1,7 @@
 //! **Pure.** Which runs a request means: tasks × systems × models × variations × repeats, in an order that is fair to all of them.
-use super::glob;
 use crate::runs::way::Way;
-use std::collections::{BTreeSet, HashMap};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use touchstone_formats::names::{self, Coordinates, SYSTEMS};
 use touchstone_formats::suite::Task;
@@ -89,8 +89,6 @@ impl Slot {
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Wish {
-    /// Ids of tasks or patterns of them; none means all.
-    pub tasks: Vec<String>,
     /// Systems.
     pub systems: Vec<String>,
     /// Models.
@@ -126,19 +124,14 @@ pub struct Matrix {
     pub slots: Vec<Slot>,
     /// What cannot be run, and why.
     pub skipped: Vec<(Slot, String)>,
-    /// Patterns that no task goes by.
-    pub unmatched: Vec<String>,
 }
 
-/// All runs of a wish. Every task, system and model has its turn before any of them has a second one, so that a launch that is
+/// All runs of a wish for some tasks. Every task, system and model has its turn before any of them has a second one, so that a launch that is
 /// stopped early has seen a bit of everything, and no provider waits for another.
 pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
-    let wanted =
-        |task: &&Arc<Task>| wish.tasks.is_empty() || wish.tasks.iter().any(|glob| glob::matches(glob, &task.id));
-    let mut chosen: Vec<&Arc<Task>> = tasks.iter().filter(wanted).collect();
+    let mut chosen: Vec<&Arc<Task>> = tasks.iter().collect();
     chosen.sort_by(|one, other| one.id.cmp(&other.id));
-    let unmatched = |glob: &&String| !tasks.iter().any(|task| glob::matches(glob, &task.id));
-    let mut matrix = Matrix { unmatched: wish.tasks.iter().filter(unmatched).cloned().collect(), ..Matrix::default() };
+    let mut matrix = Matrix::default();
     let (systems, models) = (once(&wish.systems), once(&wish.models));
     let repeats = |task: &Task| wish.repeats.unwrap_or(task.repeat).clamp(1, MOST_REPEATS);
     let variations: Vec<u32> = if wish.variations.is_empty() {
@@ -154,7 +147,7 @@ pub fn matrix(tasks: &[Arc<Task>], wish: &Wish) -> Matrix {
                 for system in &systems {
                     for model in &models {
                         let (task_id, system, model) = (task.id.clone(), system.clone(), model.clone());
-                        let at = Coordinates { task: task_id, system, model, variation: *variation, repeat };
+                        let at = Coordinates { task: task_id, system, model, variation: *variation, repeat, fork: 0 };
                         matrix.add(Slot::new(Arc::clone(task), at), wish.shard, &mut paths);
                     }
                 }
@@ -196,10 +189,22 @@ impl Matrix {
 }
 
 impl Matrix {
-    /// Gives runs the files that they have already, under whatever names. Of two files of one run nobody knows which is meant.
-    pub fn find(&mut self, mut named: impl FnMut(&Coordinates) -> Vec<String>) {
+    /// Gives runs the files that they have already, under whatever names. Of two files of one run nobody knows which is meant. A
+    /// file that is a fork is no repeat, and the repeats are counted past it.
+    pub fn find(&mut self, named: impl FnMut(&Coordinates) -> Vec<String>, forks: &HashSet<String>) {
+        let is_fork = |path: &String| forks.contains(path);
+        let named = RefCell::new(named);
         for mut slot in std::mem::take(&mut self.slots) {
-            match named(&slot.at).as_slice() {
+            let is_taken = |number: u32| {
+                let files = (*named.borrow_mut())(&Coordinates { repeat: number, ..slot.at.clone() });
+                !files.is_empty() && files.iter().all(is_fork)
+            };
+            let number = if forks.is_empty() { None } else { names::repeats(slot.at.repeat, is_taken).last().copied() };
+            if let Some(number) = number.filter(|number| *number != slot.at.repeat) {
+                slot = Slot { way: slot.way, ..Slot::new(slot.task, Coordinates { repeat: number, ..slot.at }) };
+            }
+            let files = (*named.borrow_mut())(&slot.at);
+            match files.into_iter().filter(|path| !is_fork(path)).collect::<Vec<_>>().as_slice() {
                 [] => self.slots.push(slot),
                 [only] => {
                     slot.path.clone_from(only);
@@ -217,11 +222,11 @@ impl Matrix {
     }
 }
 
-/// The coordinates of a copy of a run: the first repeat that is free and that the task itself does not use.
-pub fn next_repeat(at: &Coordinates, task_repeats: u32, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
-    let mut next = Coordinates { repeat: task_repeats.max(at.repeat).max(1).saturating_add(1), ..at.clone() };
-    while is_taken(&next) && next.repeat < u32::MAX {
-        next.repeat += 1;
+/// The coordinates of a fork of a run: the first number that is free. A fork has a name that no repeat can have.
+pub fn next_fork(at: &Coordinates, is_taken: impl Fn(&Coordinates) -> bool) -> Coordinates {
+    let mut next = Coordinates { fork: 1, ..at.clone() };
+    while is_taken(&next) && next.fork < u32::MAX {
+        next.fork += 1;
     }
     next
 }

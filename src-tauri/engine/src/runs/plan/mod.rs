@@ -6,8 +6,8 @@ mod identity;
 mod matrix;
 
 pub use estimate::{Past, estimate, with_free};
-pub use glob::matches;
-pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_repeat};
+pub use glob::{HOW_PATTERNS_WORK, Patterns};
+pub use matrix::{Matrix, Named, Shard, Slot, Wish, matrix, next_fork};
 
 use super::script::{End, Script};
 use super::way::Way;
@@ -28,6 +28,9 @@ pub struct OnDisk {
 /// Said against a message to a run that searches.
 pub const NO_MESSAGE: &str =
     "A search for an answer takes no message. Continue a copy of the run from a step instead; that is a conversation.";
+
+/// Said of a run that a person continued: it is not made again, and it counts nowhere.
+const CONTINUED: &str = "It is complete. It received follow-up messages, so statistics leave it out; run it again from the start to have it counted.";
 
 impl OnDisk {
     /// True for a run that searches for its answer by a method.
@@ -70,6 +73,8 @@ pub struct OnFile {
     pub way: Way,
     /// True for a copy that was made to be continued differently.
     pub forked: bool,
+    /// Messages that a person sent after the first.
+    pub follow_ups: usize,
     /// True when it has an answer.
     pub answered: bool,
     /// True when we began it and never wrote that it finished.
@@ -117,6 +122,7 @@ impl OnFile {
             way,
             forked: facts.forked_from.is_some(),
             edited: facts.forked_from.is_some_and(|from| from.edited),
+            follow_ups: script.follow_ups(),
             answered: script.has_answer(),
             unfinished: facts.started.is_some() && facts.finished.is_none(),
         }
@@ -182,6 +188,14 @@ impl Decision {
         Self::nothing(Act::Nothing, "It is complete.")
     }
 
+    /// Nothing is to do: another program wrote it, in a layout that is read and never written to.
+    pub fn done_elsewhere(how: &str, path: &str) -> Self {
+        Self::nothing(
+            Act::Nothing,
+            format!("{how}: {path}, which another program wrote and which is never written to."),
+        )
+    }
+
     /// It cannot be made.
     pub fn refused(why: impl Into<String>) -> Self {
         Self::nothing(Act::Refused, why)
@@ -240,6 +254,9 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
             return Decision::nothing(Act::Refused, NO_MESSAGE);
         }
         End::Assistant if on_file.unfinished => (Step::Close, "It was cut off before it was closed.".to_owned()),
+        End::Assistant if on_file.answered && on_file.follow_ups > 0 && !on_file.forked => {
+            return Decision::nothing(Act::Nothing, CONTINUED);
+        }
         End::Assistant if on_file.answered => return Decision::nothing(Act::Nothing, "It is complete."),
         End::Assistant => return Decision::nothing(Act::Nothing, "It is complete, without an answer of its own."),
         End::AbsentFirstMessage if on_file.answered => {

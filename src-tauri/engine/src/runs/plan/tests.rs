@@ -1,6 +1,7 @@
 //! What is owed, held against a table that was written down by itself, for everything that can be on disk.
 use super::*;
 use proptest::prelude::*;
+use std::collections::HashSet;
 use std::sync::Arc;
 use touchstone_formats::names::{Coordinates, SYSTEMS};
 use touchstone_formats::suite::{Prompts, Task, Variation};
@@ -21,7 +22,7 @@ fn task(id: &str, variations: usize, repeat: u32) -> Arc<Task> {
 
 fn slot(system: &str) -> Slot {
     let (task, system, model) = (task("t", 1, 1), system.to_owned(), "o1".to_owned());
-    Slot::new(task, Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1 })
+    Slot::new(task, Coordinates { task: "t".into(), system, model, variation: 0, repeat: 1, fork: 0 })
 }
 
 /// Every way a conversation can end, as a person or a crash may leave it, with what the table of the design says about it.
@@ -173,7 +174,8 @@ fn what_differs_is_shown_line_by_line() {
 #[test]
 fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
     let reasons = |system: &str, model: &str, variation: u32| {
-        let at = Coordinates { task: "t".into(), system: system.into(), model: model.into(), variation, repeat: 1 };
+        let at =
+            Coordinates { task: "t".into(), system: system.into(), model: model.into(), variation, repeat: 1, fork: 0 };
         let decision = decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default());
         (decision.act, decision.why)
     };
@@ -188,6 +190,7 @@ fn a_run_that_cannot_be_made_is_refused_with_the_reason() {
             model: model.into(),
             variation: 0,
             repeat: 12,
+            fork: 0,
         };
         decide(&Slot::new(task("t", 1, 1), at), &OnDisk::default(), Rules::default())
     };
@@ -239,22 +242,32 @@ fn everybody_has_a_turn_before_anybody_has_a_second_one() {
     b-tool_calling-o1-variation0-run2.yaml
     b-tool_calling-claude-variation0-run2.yaml
     ");
-    let narrow = Wish { tasks: names(&["?", "c*"]), variations: vec![1], repeats: Some(2), ..wish };
+    let narrow = Wish { variations: vec![1], repeats: Some(2), ..wish };
     let found = matrix(&tasks, &narrow);
-    assert_eq!((found.slots.len(), found.skipped.len(), found.unmatched), (4, 4, names(&["c*"])));
-    let twice = matrix(
-        &[task("a", 1, 1), task("a", 1, 1)],
-        &Wish { repeats: None, variations: vec![], tasks: vec![], ..narrow },
-    );
+    assert_eq!((found.slots.len(), found.skipped.len()), (4, 4));
+    let twice = matrix(&[task("a", 1, 1), task("a", 1, 1)], &Wish { repeats: None, variations: vec![], ..narrow });
     assert_eq!((twice.slots.len(), twice.skipped.len()), (2, 2));
 }
 
 #[test]
-fn a_copy_takes_a_repeat_that_nobody_uses() {
+fn a_fork_has_a_number_of_its_own_and_is_never_a_repeat() {
     let at = slot("tool_calling").at;
-    assert_eq!(next_repeat(&at, 1, |_| false).repeat, 2);
-    assert_eq!(next_repeat(&at, 3, |at| at.repeat == 4).repeat, 5);
-    assert_eq!(next_repeat(&Coordinates { repeat: 7, ..at }, 1, |_| false).repeat, 8);
+    let numbers = |at: &Coordinates| (at.repeat, at.fork);
+    assert_eq!(numbers(&next_fork(&at, |_| false)), (1, 1));
+    assert_eq!(numbers(&next_fork(&at, |at| at.fork < 3)), (1, 3));
+    assert_eq!(numbers(&next_fork(&Coordinates { repeat: 7, fork: 4, ..at }, |_| false)), (7, 1));
+}
+
+#[test]
+fn repeats_are_counted_past_files_that_are_forks() {
+    let tasks = [task("a", 1, 3)];
+    let wish = Wish { systems: names(&["tool_calling"]), models: names(&["o1"]), ..Wish::default() };
+    let path = |rest: &str| format!("a-tool_calling-o1-variation0{rest}.yaml");
+    let forks = HashSet::from([path("-run2"), path("-run4")]);
+    let mut found = matrix(&tasks, &wish);
+    found.find(|at| if at.repeat <= 4 { vec![touchstone_formats::names::write(at)] } else { Vec::new() }, &forks);
+    let paths: Vec<String> = found.slots.into_iter().map(|slot| slot.path).collect();
+    assert_eq!(paths, [path(""), path("-run3"), path("-run5")]);
 }
 
 proptest! {

@@ -6,14 +6,16 @@ use super::wire::{self, count, map, put, words};
 use super::{Auth, Fault, FaultKind, HttpReply, HttpRequest};
 use crate::runs::spec::{Model, Provider};
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::schema::PROMPTQL;
 
 /// Where PromptQL is when the settings do not say.
 pub const BASE_URL: &str = "https://api.promptql.pro.hasura.io";
 /// Where its key is when the settings do not say.
 pub const KEY: &str = "PROMPTQL_API_KEY";
 /// Keys of the settings, for advice.
-const KEYS: &str = "base_url, version, build_id, build_version, ddn, llm, ai_primitives_llm, timezone, system_instructions, key, \
-                    confirm_plans";
+fn keys() -> String {
+    PROMPTQL.names().collect::<Vec<_>>().join(", ")
+}
 
 /// Settings of the system `promptql`.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,12 +48,21 @@ pub enum Version {
         /// Further instructions.
         system_instructions: Option<String>,
     },
-    /// The build says which models.
-    V2(Build),
+    /// The build says which models; requests carry none.
+    V2(Builds),
 }
 
-/// Which build of a project.
+/// Which build is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Builds {
+    /// The same for runs of all models.
+    One(Build),
+    /// One for the runs of each model, by its name.
+    ByModel(Vec<(String, Build)>),
+}
+
+/// A build of a project.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Build {
     /// By its id.
     Id(String),
@@ -88,14 +99,14 @@ pub fn read(settings: &Value) -> Result<PromptQl, String> {
     let settings = match settings {
         Value::Map(_) => settings,
         Value::Null => &Value::Map(Vec::new()),
-        _ => return Err(format!("`systems.promptql` has to be a map of these keys: {KEYS}.")),
+        _ => return Err(format!("`systems.promptql` has to be a map of these keys: {}.", keys())),
     };
     let strange = settings.entries().iter().find_map(|(key, _)| match key.text() {
-        Some(key) if KEYS.split(", ").any(|known| known == key) => None,
+        Some(key) if PROMPTQL.has(key) => None,
         other => Some(other.unwrap_or("a key that is no text").to_owned()),
     });
     if let Some(key) = strange {
-        return Err(format!("`systems.promptql` has no key `{key}`; it has {KEYS}."));
+        return Err(format!("`systems.promptql` has no key `{key}`; it has {}.", keys()));
     }
     let ddn = settings.get("ddn").unwrap_or(&Value::Null);
     Ok(PromptQl {
@@ -114,8 +125,8 @@ pub fn read(settings: &Value) -> Result<PromptQl, String> {
 }
 
 fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
-    let id = word(settings, "build_id")?.map(Build::Id);
-    let build = id.or(word(settings, "build_version")?.map(Build::Version));
+    let id = builds(settings, "build_id", Build::Id)?;
+    let build = id.or(builds(settings, "build_version", Build::Version)?);
     let named = word(settings, "version")?;
     match (named.as_deref(), build) {
         (Some("v2") | None, Some(build)) => Ok(Version::V2(build)),
@@ -136,6 +147,20 @@ fn version(settings: &Value, ddn: &Value) -> Result<Version, String> {
         }
         (Some(other), _) => Err(format!("`systems.promptql.version` is `{other}`, and can be v1 or v2.")),
     }
+}
+
+/// One build, or a map of names of models to builds.
+fn builds(settings: &Value, key: &str, build: fn(String) -> Build) -> Result<Option<Builds>, String> {
+    let Some(Value::Map(entries)) = settings.get(key) else {
+        return Ok(word(settings, key)?.map(build).map(Builds::One));
+    };
+    let each = entries.iter().map(|(model, given)| match (model.text(), given) {
+        (Some(model), Value::Text(text) | Value::Number(text)) if !text.trim().is_empty() => {
+            Ok((model.to_owned(), build(text.clone())))
+        }
+        _ => Err(format!("`systems.promptql.{key}` has to be a build, or a map of names of models to builds.")),
+    });
+    Ok(Some(Builds::ByModel(each.collect::<Result<_, _>>()?)))
 }
 
 fn word(map: &Value, key: &str) -> Result<Option<String>, String> {
@@ -177,6 +202,24 @@ fn env(value: &Value) -> Option<&str> {
 }
 
 impl PromptQl {
+    /// The build that runs of a model ask; none for version 1, and where the settings name none for this model.
+    pub fn build(&self, model: &Model) -> Option<&Build> {
+        match &self.version {
+            Version::V1 { .. } => None,
+            Version::V2(Builds::One(build)) => Some(build),
+            Version::V2(Builds::ByModel(all)) => {
+                all.iter().find(|(name, _)| *name == model.name).map(|(_, build)| build)
+            }
+        }
+    }
+
+    /// Why runs of a model cannot be asked for, when the settings name builds for other models only.
+    pub fn no_build(&self, model: &Model) -> Option<String> {
+        let name = &model.name;
+        let lacks = matches!(self.version, Version::V2(_)) && self.build(model).is_none();
+        lacks.then(|| format!("`systems.promptql` in touchstone.yaml names no build for the model `{name}`"))
+    }
+
     /// Names of the environment variables that a request for this model needs, beside the key.
     pub fn names(&self, model: &Model) -> Vec<String> {
         let mut names = Vec::new();
@@ -222,13 +265,14 @@ pub fn encode(question: &Question, look: &dyn Fn(&str) -> Option<String>) -> Htt
             }
             put(&mut body, "timezone", timezone);
         }
-        Version::V2(build) => {
-            let (key, build) = match build {
-                Build::Id(id) => ("build_id", id),
-                Build::Version(version) => ("build_version", version),
+        Version::V2(_) => {
+            let (key, build) = match spec.build(question.model) {
+                Some(Build::Id(id)) => ("build_id", Value::from(id.as_str())),
+                Some(Build::Version(version)) => ("build_version", Value::from(version.as_str())),
+                None => ("build_version", Value::Null),
             };
             put(&mut body, "version", Value::from("v2"));
-            put(&mut body, "ddn", map([(key, Value::from(build.as_str())), ("headers", headers)]));
+            put(&mut body, "ddn", map([(key, build), ("headers", headers)]));
             put(&mut body, "artifacts", artifacts);
             put(&mut body, "timezone", timezone);
         }

@@ -92,11 +92,14 @@ pub fn recording_path(coordinates: &Coordinates, recorded_model: &str) -> String
     names::write(&Coordinates { model: recorded_model.to_owned(), ..coordinates.clone() })
 }
 
-/// Where to look for the recording of a run, best first: the same repeat, else the first.
+/// Where to look for the recording of a run, best first: the same fork, the same repeat, else the first.
 pub fn recording_paths(coordinates: &Coordinates, recorded_model: &str) -> Vec<String> {
     let mut paths = vec![recording_path(coordinates, recorded_model)];
+    if coordinates.fork > 0 {
+        paths.push(recording_path(&Coordinates { fork: 0, ..coordinates.clone() }, recorded_model));
+    }
     if coordinates.repeat > 1 {
-        paths.push(recording_path(&Coordinates { repeat: 1, ..coordinates.clone() }, recorded_model));
+        paths.push(recording_path(&Coordinates { repeat: 1, fork: 0, ..coordinates.clone() }, recorded_model));
     }
     paths
 }

@@ -10,10 +10,10 @@ pub use facts::{Facts, ForkedFrom};
 use super::provider::{Reply, Usage};
 use super::talk::{Call, Outcome, Said, Turn};
 use std::collections::HashSet;
-use touchstone_formats::transcript::Document;
+use touchstone_formats::transcript::{Document, is_automatic};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
-use walk::{Group, KINDS, Kind, Spoken, whole, word};
+use walk::{Group, KINDS, Kind, Piece, Spoken, whole, word};
 
 pub(super) use facts::{get as facts_of, set as set_facts};
 pub(super) use fit::{parts as fit_parts, value as fit};
@@ -230,6 +230,21 @@ impl Script {
     pub fn first_message(&self) -> Option<String> {
         let pieces = walk::pieces(self.document.items());
         pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
+    }
+
+    /// How many messages a person sent after the first one. Those that were added automatically are told by their words, or by
+    /// their number in the file.
+    pub fn follow_ups(&self) -> usize {
+        let pieces = walk::pieces(self.document.items());
+        let later: Vec<&Piece<'_>> = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1).collect();
+        let automatic = later.iter().filter(|piece| is_automatic(&shown(piece.value))).count();
+        let told = self.facts().nudges.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        later.len().saturating_sub(automatic.max(told))
+    }
+
+    /// How many steps it has, as they are numbered where they are shown.
+    pub fn steps(&self) -> usize {
+        walk::pieces(self.document.items()).len()
     }
 
     /// Names of all tools that were called, in order. A call that failed did happen.

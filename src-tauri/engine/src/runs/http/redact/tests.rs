@@ -235,3 +235,118 @@ proptest! {
         prop_assert!(secret.len() < SHORTEST || !text.contains(secret) || clean != text);
     }
 }
+
+/// A secret with each letter written as itself or by one of the escapes of JSON, YAML, JavaScript and Python.
+fn escaped(secret: &str, ways: &[u8]) -> String {
+    let mut text = String::new();
+    for (letter, way) in secret.chars().zip(ways.iter().cycle()) {
+        let code = u32::from(letter);
+        let units: Vec<u16> = letter.encode_utf16(&mut [0; 2]).to_vec();
+        let _ = match way % 7 {
+            0 => write!(text, "{}", units.iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()),
+            1 => write!(text, "{}", units.iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>()),
+            2 if code < 0x100 => write!(text, "\\x{code:02x}"),
+            3 => write!(text, "\\U{code:08X}"),
+            4 => write!(text, "\\u{{{code:x}}}"),
+            5 if code < 0x80 => write!(text, "\\{code:03o}"),
+            6 if b"/\"'\\".contains(&u8::try_from(code).unwrap_or(0)) => write!(text, "\\{letter}"),
+            _ if letter == '\\' || letter == '"' => write!(text, "\\{letter}"),
+            _ => write!(text, "{letter}"),
+        };
+    }
+    text
+}
+
+proptest! {
+    #[test]
+    fn a_secret_goes_by_whatever_escapes_it_is_written_and_however_deep_in_texts_of_json(
+        secret in "[A-Za-z0-9/+_=-]{8,24}",
+        ways in prop::collection::vec(any::<u8>(), 1..12),
+        before in "[a-z \n\"\\\\é]{0,8}",
+        after in "[a-z \n\"é]{0,8}",
+        depth in 0usize..4,
+    ) {
+        let redactor = Redactor::new([secret.as_str()]);
+        let before = before.trim_end_matches('\\');
+        prop_assume!(!MARK.contains(&secret));
+        let mut text = escaped(&secret, &ways);
+        let sides = [before.to_owned(), after.clone()];
+        let [mut before, mut after] = sides.map(|side| json_escaped(&side));
+        for _ in 0..depth {
+            [before, text, after] = [before, text, after].map(|text| json_escaped(&text));
+        }
+        let clean = redactor.known(&format!("{before}{text}{after}")).into_owned();
+        prop_assert_eq!(clean, format!("{before}{MARK}{after}"));
+    }
+
+    #[test]
+    fn an_answer_that_is_decoded_after_cleaning_holds_no_secret(
+        secret in "[A-Za-z0-9/+_=-]{8,24}",
+        upper in any::<bool>(),
+        depth in 0usize..3,
+    ) {
+        let codes = |letter: char| if upper { format!("\\u{:04X}", u32::from(letter)) } else { format!("\\u{:04x}", u32::from(letter)) };
+        let mut answer = format!("[\"{}\"]", secret.chars().map(codes).collect::<String>());
+        for _ in 0..depth {
+            answer = serde_json::json!([answer]).to_string();
+        }
+        let body = serde_json::json!({ "content": format!("```json\n{answer}\n```") }).to_string();
+        let clean = Redactor::new([secret.as_str()]).clean_body(body.as_bytes(), false).into_owned();
+        let mut read: serde_json::Value = serde_json::from_slice(&clean).unwrap();
+        let said = read["content"].as_str().unwrap();
+        let mut inner = said.trim_start_matches("```json\n").trim_end_matches("\n```").to_owned();
+        for _ in 0..=depth {
+            read = serde_json::from_str(&inner).unwrap();
+            inner = read[0].as_str().unwrap().to_owned();
+        }
+        prop_assert_eq!(inner, MARK);
+    }
+}
+
+#[test]
+fn percent_signs_within_escapes_and_escapes_within_percent_signs_hide_nothing() {
+    let redactor = Redactor::new(["canary-key-12345"]);
+    for text in [
+        "%63anary-%6bey-12345",
+        "\\u002563anary-key-12345",
+        "\\\\u0063\\\\u0061nary-key-12345",
+        "canary-\\\n   key-12345",
+    ] {
+        assert_eq!(redactor.known(text), MARK, "{text}");
+    }
+}
+
+#[test]
+fn a_secret_that_is_spread_over_events_of_a_stream_goes_from_all_of_them() {
+    let redactor = Redactor::new(["canary-key-12345"]);
+    for cuts in [vec![4], vec![1, 2, 9], (1..16).collect::<Vec<_>>()] {
+        let secret = "canary-key-12345";
+        let mut pieces = vec!["a ".to_owned()];
+        let mut from = 0;
+        for cut in cuts.into_iter().chain([secret.len()]) {
+            pieces.push(secret[from..cut].to_owned());
+            from = cut;
+        }
+        pieces.push(" z".to_owned());
+        let event = |piece: &String| {
+            let delta = serde_json::json!({ "choices": [{ "index": 0, "delta": { "content": piece } }] });
+            // What another call says in between joins nothing.
+            let other = serde_json::json!({ "choices": [{ "index": 1, "delta": { "content": "-" } }] });
+            format!("data: {delta}\n\ndata: {other}\n\n")
+        };
+        let body = pieces.iter().map(event).collect::<String>() + "data: [DONE]\n\n";
+        let clean = String::from_utf8(redactor.clean_body(body.as_bytes(), false).into_owned()).unwrap();
+        let said = |body: &str| -> String {
+            let events = body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok());
+            let choices = events.map(|event: serde_json::Value| event["choices"][0].clone());
+            choices
+                .filter(|choice| choice["index"] == 0)
+                .filter_map(|choice| Some(choice["delta"]["content"].as_str()?.to_owned()))
+                .collect()
+        };
+        assert_eq!((said(&body), said(&clean)), (format!("a {secret} z"), format!("a {MARK} z")));
+        assert!(clean.ends_with("data: [DONE]\n\n"));
+    }
+    let body = "data: {\"a\": \"canary-\"}\n\ndata: {\"a\": \"key\"}\n\n";
+    assert!(matches!(redactor.clean_body(body.as_bytes(), false), Cow::Borrowed(_)), "nothing else is touched");
+}

@@ -61,7 +61,7 @@ fn version_2_names_the_build_and_what_was_said_before() {
     insta::assert_snapshot!(String::from_utf8(request.body).unwrap(), @r#"{"version":"v2","ddn":{"build_version":"f0e1d2","headers":{}},"artifacts":[{"identifier":"a","title":"A","artifact_type":"table","data":[{"n":1.0}]}],"timezone":"UTC","interactions":[{"user_message":{"text":"Q"},"assistant_actions":[{"message":"I will.","plan":"1. Look.","code":null}]},{"user_message":{"text":"How many?"}}],"stream":false}"#);
     assert_eq!(request.url, "https://api.promptql.pro.hasura.io/query");
     let by_id = read(&value(r#"{"version":"v2","build_id":"b-1"}"#)).unwrap();
-    assert_eq!(by_id.version, Version::V2(Build::Id("b-1".to_owned())));
+    assert_eq!(by_id.version, Version::V2(Builds::One(Build::Id("b-1".to_owned()))));
 }
 
 #[test]

@@ -138,6 +138,7 @@ fn a_repeat_without_a_recording_of_its_own_plays_the_first() {
         model: "replay".to_owned(),
         variation: 2,
         repeat,
+        fork: 0,
     };
     assert_eq!(recording_paths(&coordinates(1), "claude"), ["a/b-tool_calling-claude-variation2.yaml"]);
     assert_eq!(

@@ -3,9 +3,12 @@
 use super::argv;
 use super::sandbox::Sandbox;
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::io;
+use std::fs::DirBuilder;
+use std::io::{self, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
@@ -57,9 +60,21 @@ pub(super) fn is_known(cache: &Path, key: u128) -> bool {
 pub(super) fn remember(cache: &Path, key: u128, verified: &Verified) {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(key);
     let kept = Kept { key: hex(key), verified: verified.clone() };
-    let written = fs::create_dir_all(cache)
+    let write = |text: String| {
+        fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(file(cache))?
+            .write_all(text.as_bytes())
+    };
+    let written = DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(cache)
         .and_then(|()| Ok(serde_json::to_string(&kept)?))
-        .and_then(|text| fs::write(file(cache), text));
+        .and_then(write);
     if let Err(error) = written {
         tracing::debug!(%error, "the sandbox is verified again at the next start");
     }

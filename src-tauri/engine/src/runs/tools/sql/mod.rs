@@ -2,6 +2,7 @@
 mod address;
 mod idle;
 pub mod postgres;
+pub mod process;
 mod role;
 mod schema;
 mod shape;
@@ -41,7 +42,7 @@ enum Database {
 }
 
 impl SqlTool {
-    /// Reads the settings of a tool: `{kind: sql, database, description, accept_writer, rows, bytes, seconds}`. Nothing is
+    /// Reads the settings of a tool: `{kind: sql, database, description, accept_writer, accept_functions, rows, bytes, seconds}`. Nothing is
     /// connected yet. `base` is the folder of the workspace file; `secret` gives the value of `${NAME}` in the address.
     pub fn open(
         name: &str,
@@ -68,6 +69,15 @@ impl SqlTool {
             Some(Value::Bool(true)) => true,
             Some(_) => return Err(wrong("`accept_writer` has to be true or false.".to_owned(), "Mend it.")),
         };
+        let accepted = match settings.get("accept_functions") {
+            None | Some(Value::Null) => Some(Vec::new()),
+            Some(Value::List(names)) => names.iter().map(|name| name.text().map(str::to_owned)).collect(),
+            Some(_) => None,
+        };
+        let Some(accepted) = accepted else {
+            let fix = "Write `accept_functions: [pg_cancel_backend]`, with the names that `touchstone doctor` shows.";
+            return Err(wrong("`accept_functions` has to be a list of names.".to_owned(), fix));
+        };
         let usual = Caps::default();
         let caps = Caps {
             rows: whole("rows")?.unwrap_or(usual.rows),
@@ -81,7 +91,7 @@ impl SqlTool {
                 if let Tls::Verified(Some(roots)) = &mut server.tls {
                     *roots = base.join(&*roots);
                 }
-                Database::Postgres(Box::new(Postgres::new(*server, accept_writer)))
+                Database::Postgres(Box::new(Postgres::new(*server, accept_writer, accepted)))
             }
         };
         let description = settings.get("description").and_then(Value::text).map(str::to_owned);

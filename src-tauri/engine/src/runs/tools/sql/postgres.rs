@@ -22,6 +22,8 @@ use touchstone_formats::value::Value;
 pub struct Postgres {
     server: Server,
     accept_writer: bool,
+    /// Names of functions that the role may run all the same.
+    accepted: Vec<String>,
     /// Whether the role was judged; a refusal is judged again, for somebody may have mended it.
     judged: OnceCell<String>,
 }
@@ -40,8 +42,8 @@ pub fn opening(time: Duration) -> String {
 }
 
 impl Postgres {
-    pub(super) fn new(server: Server, accept_writer: bool) -> Self {
-        Postgres { server, accept_writer, judged: OnceCell::new() }
+    pub(super) fn new(server: Server, accept_writer: bool, accepted: Vec<String>) -> Self {
+        Postgres { server, accept_writer, accepted, judged: OnceCell::new() }
     }
 
     pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
@@ -108,28 +110,35 @@ impl Postgres {
             let session = self.session().await?;
             let failed = |error: tokio_postgres::Error| ToolFailure::new(words(&error));
             session.client.batch_execute(&opening(caps.time)).await.map_err(failed)?;
-            let who = "SELECT current_user::text, pg_catalog.current_setting('server_version')";
+            let who =
+                "SELECT current_user::text, pg_catalog.current_setting('server_version'), pg_catalog.current_database()::text";
             let who = session.client.query_one(who, &[]).await.map_err(failed)?;
             let found = session.client.query(role::QUESTION, &[]).await.map_err(failed)?;
             let reasons: Result<Vec<String>, _> = found.iter().map(|row| row.try_get(0)).collect();
+            let found = session.client.query(role::FUNCTIONS, &[]).await.map_err(failed)?;
+            let functions: Result<Vec<(String, String)>, tokio_postgres::Error> =
+                found.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect();
+            let powers =
+                role::Powers { reasons: reasons.map_err(failed)?, functions: functions.map_err(failed)? };
             let role: String = who.try_get(0).map_err(failed)?;
             let version: String = who.try_get(1).map_err(failed)?;
-            Ok((role, version, reasons.map_err(failed)?))
+            let database: String = who.try_get(2).map_err(failed)?;
+            Ok((role, version, database, powers.without(&self.accepted)))
         });
-        let (role, version, reasons) = looked.await.map_err(|failure| Unusable {
+        let (role, version, database, powers) = looked.await.map_err(|failure| Unusable {
             message: failure.message,
             fix: Some(
                 "Check the address in touchstone.yaml, and that the server runs and lets this role in.".to_owned(),
             ),
         })?;
         let version = version.split_whitespace().next().unwrap_or_default();
-        match (reasons.is_empty(), self.accept_writer) {
+        match (powers.is_empty(), self.accept_writer) {
             (true, _) => Ok(format!("PostgreSQL {version} as {role}, which may only read.")),
             (false, true) => Ok(format!(
                 "PostgreSQL {version} as {role}, which may do more than read ({}); `accept_writer` is set.",
-                role::told(&reasons)
+                powers.clause()
             )),
-            (false, false) => Err(role::refused(&role, &reasons)),
+            (false, false) => Err(role::refused(&role, &database, &powers)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Questions to an SQLite file that nobody can change by asking. Owns its guards: the file is opened for reading, an allow-list
 //! judges everything a statement would do, sizes are limited, and a clock stops what takes too long.
 use super::idle::{Idle, Opened};
+use super::process::{self, Question};
 use super::schema::{self, Column, Table, quoted};
 use super::shape::{self, Caps, Rows};
 use super::{placed, stopped, too_long};
@@ -12,8 +13,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use touchstone_formats::json;
 use touchstone_formats::value::Value;
 
 /// Steps of SQLite's machine between two looks at the clock.
@@ -24,6 +27,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// Largest value that a statement may make or read. Some functions take the square of it in time, without a look at the clock.
 const LARGEST: i32 = 1_000_000;
+
+/// Most steps of SQLite's machine for one question: work is bounded on a fast machine, too.
+const MOST_STEPS: u64 = 2_000_000_000;
 
 /// Most of a file that is kept in memory, as SQLite has it: in KiB below 0.
 const CACHE: i64 = -2000;
@@ -41,42 +47,24 @@ impl Sqlite {
     }
 
     pub(super) async fn call(&self, sql: &str, caps: &Caps, stop: &CancellationToken) -> Called {
-        let (sql, caps_there, idle) = (sql.to_owned(), *caps, Arc::clone(&self.idle));
-        self.apart(caps, stop, move |path, watch| {
-            let asked = match idle.take(path) {
-                Some(mut waiting) => watch.over(&mut waiting.connection).map(|()| waiting),
-                None => open(path, watch),
-            };
-            let asked = asked?;
-            let rows = ask(&asked.connection, &sql, &caps_there)?;
-            // Only one that did what it should is asked again.
-            idle.give(asked);
-            Ok(rows)
-        })
-        .await
+        self.answer(Question::Rows(sql.to_owned()), caps, stop).await
     }
 
     pub(super) async fn schema(&self, caps: &Caps) -> Result<String, ToolFailure> {
-        self.apart(caps, &CancellationToken::new(), |path, watch| {
-            let mut guarded = open(path, watch)?.connection;
-            // Our own questions are about the schema, which the allow-list hides from a model's.
-            lift(&mut guarded)?;
-            Ok(schema::write("SQLite", &tables(&guarded).map_err(|error| failure(&error, ""))?))
-        })
-        .await
+        match self.answer(Question::Schema, caps, &CancellationToken::new()).await? {
+            Value::Text(schema) => Ok(schema),
+            _ => Err(ToolFailure::new("The tables of the database could not be read.")),
+        }
     }
 
     pub(super) async fn check(&self, caps: &Caps) -> Result<String, Unusable> {
-        let found = self
-            .apart(caps, &CancellationToken::new(), |path, watch| {
-                let guarded = open(path, watch)?.connection;
-                let count = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')";
-                guarded.query_row(count, [], |row| row.get::<_, i64>(0)).map_err(|error| failure(&error, ""))
-            })
-            .await;
+        let found = self.answer(Question::Count, caps, &CancellationToken::new()).await;
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match found {
-            Ok(count) => Ok(format!("SQLite file {name} with {count} tables and views, opened for reading only.")),
+            Ok(count) => Ok(format!(
+                "SQLite file {name} with {} tables and views, opened for reading only.",
+                json::write(&count, false)
+            )),
             Err(failure) => Err(Unusable {
                 message: format!("{name}: {failure}"),
                 fix: Some("Check `database` in touchstone.yaml: a path is relative to that file.".to_owned()),
@@ -84,49 +72,106 @@ impl Sqlite {
         }
     }
 
-    /// Does something with the file, on a thread that may block. Whoever waits is free again at the deadline, whatever the thread is
-    /// at; dropping the future stops the thread too.
-    async fn apart<T: Send + 'static>(
-        &self,
-        caps: &Caps,
-        stop: &CancellationToken,
-        act: impl FnOnce(&Path, Watch) -> Result<T, ToolFailure> + Send + 'static,
-    ) -> Result<T, ToolFailure> {
-        let path = self.path.clone();
+    /// Answers a question, in a process with bounded memory where this program can start one. Whoever waits is free again at the
+    /// deadline, whatever the process or thread is at; dropping the future ends it.
+    async fn answer(&self, question: Question, caps: &Caps, stop: &CancellationToken) -> Called {
+        let permit = tokio::select! {
+            biased;
+            () = stop.cancelled() => return Err(stopped()),
+            permit = process::turn() => permit,
+        };
+        let (path, caps_there) = (self.path.clone(), *caps);
+        let idle = Arc::clone(&self.idle);
         let here = stop.child_token();
         let _ends_with_us = here.clone().drop_guard();
-        let (caps, deadline) = (*caps, Instant::now() + caps.time);
-        let watch = Watch { deadline, stop: here.clone() };
-        let work = tokio::task::spawn_blocking(move || act(&path, watch));
+        let deadline = Instant::now() + caps.time;
+        let work = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let watch = Watch::until(deadline, here.clone());
+            if process::is_set_up() {
+                process::ask(&path, &question, &caps_there, deadline + GRACE, &here)
+            } else {
+                answer(&path, &question, &caps_there, watch, &idle)
+            }
+        });
         tokio::select! {
             biased;
             () = stop.cancelled() => Err(stopped()),
             done = work => match done {
-                Ok(Err(_)) if Instant::now() >= deadline => Err(too_long(&caps)),
+                Ok(Err(_)) if Instant::now() >= deadline => Err(too_long(caps)),
                 Ok(done) => done,
                 Err(_) => Err(ToolFailure::new("The database could not be read: the reader broke off.")),
             },
-            () = tokio::time::sleep(caps.time + GRACE) => Err(too_long(&caps)),
+            () = tokio::time::sleep(caps.time + GRACE) => Err(too_long(caps)),
         }
     }
 }
 
+/// Answers a question about a file, on this thread.
+pub(super) fn answer(path: &Path, question: &Question, caps: &Caps, watch: Watch, idle: &Idle) -> Called {
+    match question {
+        Question::Rows(sql) => {
+            let steps = Arc::clone(&watch.steps);
+            let asked = match idle.take(path) {
+                Some(mut waiting) => watch.over(&mut waiting.connection).map(|()| waiting),
+                None => open(path, watch),
+            };
+            let asked = asked?;
+            let rows = ask(&asked.connection, sql, caps).map_err(|failure| too_much_work(&steps).unwrap_or(failure))?;
+            // Only one that did what it should is asked again.
+            idle.give(asked);
+            Ok(rows)
+        }
+        Question::Schema => {
+            let mut guarded = open(path, watch)?.connection;
+            // Our own questions are about the schema, which the allow-list hides from a model's.
+            lift(&mut guarded)?;
+            let tables = tables(&guarded).map_err(|error| failure(&error, ""))?;
+            Ok(Value::Text(schema::write("SQLite", &tables)))
+        }
+        Question::Count => {
+            let guarded = open(path, watch)?.connection;
+            let count = "SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view')";
+            let count = guarded.query_row(count, [], |row| row.get::<_, i64>(0));
+            Ok(Value::Number(count.map_err(|error| failure(&error, ""))?.to_string()))
+        }
+    }
+}
+
+fn too_much_work(steps: &AtomicU64) -> Option<ToolFailure> {
+    (steps.load(Ordering::Relaxed) > MOST_STEPS).then(|| {
+        ToolFailure::new(
+            "The query took more than 2,000,000,000 steps and was stopped. Ask for less: a condition, or fewer rows.",
+        )
+    })
+}
+
 /// What ends a question before it has its answer.
-struct Watch {
+pub(super) struct Watch {
     deadline: Instant,
     stop: CancellationToken,
+    steps: Arc<AtomicU64>,
 }
 
 impl Watch {
+    pub(super) fn until(deadline: Instant, stop: CancellationToken) -> Self {
+        Self { deadline, stop, steps: Arc::default() }
+    }
+
     /// Looks after a connection until its next question.
     fn over(self, connection: &mut Connection) -> Result<(), ToolFailure> {
         self.begin(connection).map_err(|error| failure(&error, ""))
     }
 
     fn begin(self, connection: &mut Connection) -> rusqlite::Result<()> {
-        let Watch { deadline, stop } = self;
+        let Watch { deadline, stop, steps } = self;
         connection.busy_timeout(deadline.saturating_duration_since(Instant::now()).min(Duration::from_secs(5)))?;
-        connection.progress_handler(STEPS, Some(move || stop.is_cancelled() || Instant::now() >= deadline))
+        let each = u64::try_from(STEPS).unwrap_or_default();
+        let is_over = move || {
+            let taken = steps.fetch_add(each, Ordering::Relaxed) + each;
+            taken > MOST_STEPS || stop.is_cancelled() || Instant::now() >= deadline
+        };
+        connection.progress_handler(STEPS, Some(is_over))
     }
 }
 
@@ -176,6 +221,8 @@ fn guard(connection: &mut Connection, watch: Watch) -> rusqlite::Result<()> {
     watch.begin(connection)?;
     // Else the file says how much of it is kept in memory.
     connection.pragma_update(None, "cache_size", CACHE)?;
+    // What a question needs on the way is never written to a disk. How much memory that may take is bounded by `process`.
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.authorizer(Some(judge))
 }
 
@@ -270,6 +317,7 @@ fn failure(error: &rusqlite::Error, sql: &str) -> ToolFailure {
     ToolFailure::new(match code {
         Some(ErrorCode::AuthorizationForStatementDenied) => format!("{words}. {ONLY_READS}"),
         Some(ErrorCode::TooBig) => format!("{words}: a value may have at most {LARGEST} bytes."),
+        Some(ErrorCode::OutOfMemory) => process::too_much_memory(),
         _ => words,
     })
 }
@@ -281,7 +329,29 @@ fn tables(connection: &Connection) -> rusqlite::Result<Vec<Table>> {
          AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name COLLATE BINARY LIMIT 5000",
     )?;
     let named = list.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
-    named.map(|named| table(connection, &named?)).collect()
+    named
+        .map(|named| {
+            let named = named?;
+            // A view that may not be asked here, or whose tables are gone, hides no other.
+            table(connection, &named).or_else(|error| left_out(&named, &error).ok_or(error))
+        })
+        .collect()
+}
+
+/// A view without its columns, and why it cannot be asked.
+fn left_out((name, kind): &(String, String), error: &rusqlite::Error) -> Option<Table> {
+    let note = format!("Cannot be asked here: {}", failure(error, "").message);
+    let of_whole_file = matches!(
+        error.sqlite_error_code(),
+        Some(
+            ErrorCode::OperationInterrupted
+                | ErrorCode::OutOfMemory
+                | ErrorCode::DatabaseCorrupt
+                | ErrorCode::NotADatabase
+        )
+    );
+    let is_left_out = kind == "view" && !of_whole_file;
+    is_left_out.then(|| Table { name: quoted(name), kind: "VIEW", note: Some(note), ..Table::default() })
 }
 
 fn table(connection: &Connection, (name, kind): &(String, String)) -> rusqlite::Result<Table> {
@@ -342,7 +412,7 @@ mod tests {
             connection.query_row("PRAGMA cache_size", [], |row| row.get(0)).unwrap()
         };
         assert_eq!(kept(&Connection::open(&path).unwrap()), 1_000_000, "without guards it does");
-        let watch = Watch { deadline: Instant::now() + Duration::from_mins(1), stop: CancellationToken::new() };
+        let watch = Watch::until(Instant::now() + Duration::from_mins(1), CancellationToken::new());
         let mut guarded = open(&path, watch).unwrap().connection;
         assert_eq!(
             ask(&guarded, "SELECT count(*) AS n FROM t", &Caps::default()).map(|rows| rows.items().len()),

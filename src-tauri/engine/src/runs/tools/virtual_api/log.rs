@@ -4,6 +4,7 @@ use crate::clock;
 use crate::runs::http::redact::Redactor;
 use crate::runs::tools::Unusable;
 use fs_err as fs;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -38,7 +39,7 @@ impl Line {
 
 impl Log {
     pub(super) fn open(path: &Path) -> Result<Self, Unusable> {
-        let file = fs::OpenOptions::new().create(true).append(true).open(path);
+        let file = fs::OpenOptions::new().create(true).append(true).mode(0o600).open(path);
         let file = file.map_err(|why| Unusable {
             message: format!("The log cannot be written: {why}."),
             fix: Some("Name another file.".to_owned()),

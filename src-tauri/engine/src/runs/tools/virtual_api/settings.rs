@@ -5,6 +5,7 @@ use touchstone_formats::nearest::nearest;
 use touchstone_formats::stabletoolbench::check::Rules;
 use touchstone_formats::stabletoolbench::strip::Strip;
 use touchstone_formats::value::Value;
+use touchstone_formats::workspace::schema;
 
 /// Where replies are kept when nothing is said.
 const USUAL_CACHE: &str = "tool_response_cache";
@@ -139,24 +140,6 @@ impl Default for VirtualSettings {
     }
 }
 
-const KNOWN: [&str; 15] = [
-    "kind",
-    "description",
-    "tools_folder",
-    "cache",
-    "simulator",
-    "style",
-    "url",
-    "toolbench_key_env",
-    "mirrorapi_cache",
-    "order",
-    "save",
-    "strip",
-    "check",
-    "seconds",
-    "log",
-];
-
 impl VirtualSettings {
     /// Reads the settings of a tool. `base` is the folder of the workspace file. Keys that others own (how tools are offered) are theirs
     /// to read: pass their names as `others`.
@@ -238,8 +221,10 @@ impl Reader<'_> {
     fn refuse_unknown(&self, others: &[&str]) -> Result<(), Unusable> {
         for (key, _) in self.settings.entries() {
             let key = key.text().unwrap_or_default();
-            if !KNOWN.contains(&key) && !others.contains(&key) {
-                let near = nearest(key, KNOWN).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
+            if !schema::VIRTUAL.has(key) && !others.contains(&key) {
+                let near = nearest(key, schema::VIRTUAL.names())
+                    .map(|near| format!(" Did you mean `{near}`?"))
+                    .unwrap_or_default();
                 return Err(self.wrong(&format!("there is no setting `{key}`.{near}")));
             }
         }

@@ -1,0 +1,427 @@
+//! **Pure.** The keys that `touchstone.yaml` may hold, declared once, and what is wrong with a file that holds others. Readers of
+//! settings take their lists of keys from here.
+use crate::error::{ReadError, ReadErrorKind};
+use crate::nearest::nearest;
+use crate::node::{Node, Shape};
+use crate::yaml::scalars::Scalar;
+use crate::yaml::tree::Item;
+
+/// More faults of one file are not listed: finding the line of each takes time.
+const MOST: usize = 100;
+
+/// A map of the file: which keys it may hold, and what their values are.
+#[derive(Debug)]
+pub struct Section {
+    /// The keys with the kinds of their values.
+    pub keys: &'static [(&'static str, Kind)],
+    /// Keys of another section that this one holds as well.
+    pub also: Option<&'static Section>,
+    /// Keys that have to be there.
+    pub needs: &'static [&'static str],
+}
+
+/// What the value of a key has to be. A key without a value counts as left out.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// A text; a number or a date is taken as it is written.
+    Text,
+    /// A whole number, and the least one that makes sense.
+    Whole(u32),
+    /// A number that is not negative: dollars, temperatures.
+    Number,
+    /// `true` or `false`.
+    Switch,
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A list.
+    List,
+    /// A list of texts.
+    Texts,
+    /// A map with the keys of a section.
+    Map(&'static Section),
+    /// Such a map, or `true` or `false`.
+    SwitchOrMap(&'static Section),
+    /// A map of names that the person chooses; each value is a map with the keys of a section.
+    Named(&'static Section),
+    /// A map of names that the person chooses; the keys of each value depend on its `kind`.
+    Tools,
+    /// Anything: headers, variables of the environment, what is passed on to an API.
+    Free,
+}
+
+/// The whole file.
+pub static WORKSPACE: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("input_dir", Kind::Text),
+        ("output_dir", Kind::Text),
+        ("models", Kind::Named(&MODEL)),
+        ("systems", Kind::Map(&SYSTEMS)),
+        ("tools", Kind::Tools),
+        ("run", Kind::Map(&RUN)),
+        ("queries", Kind::Map(&QUERIES)),
+    ],
+};
+
+/// `run`.
+pub static RUN: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("concurrency", Kind::Whole(1)),
+        ("max_turns", Kind::Whole(1)),
+        ("max_cost", Kind::Number),
+        ("nudge", Kind::SwitchOrMap(&NUDGE)),
+    ],
+};
+
+/// `run.nudge`.
+pub static NUDGE: Section =
+    Section { also: None, needs: &[], keys: &[("auto", Kind::Switch), ("max", Kind::Whole(0))] };
+
+/// `queries`.
+pub static QUERIES: Section = Section { also: None, needs: &[], keys: &[("scorers", Kind::List)] };
+
+/// An entry of `models`.
+pub static MODEL: Section = Section {
+    keys: &[
+        ("provider", Kind::OneOf(&["anthropic", "openai", "replay"])),
+        ("model", Kind::Text),
+        ("base_url", Kind::Text),
+        ("max_tokens", Kind::Whole(1)),
+        ("price", Kind::Map(&PRICE)),
+        ("api_key_env", Kind::Text),
+        ("reasoning", Kind::Switch),
+        ("reasoning_effort", Kind::Text),
+        ("thinking", Kind::Free),
+        ("temperature", Kind::Number),
+        ("stream", Kind::Switch),
+        ("embeddings", Kind::Switch),
+        ("max_tools", Kind::Whole(1)),
+        ("recordings", Kind::Text),
+    ],
+    also: Some(&SEARCH),
+    needs: &[],
+};
+
+/// How runs look for an answer: of all models in `systems.tool_calling`, of one in its entry.
+pub static SEARCH: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("method", Kind::Text),
+        ("steps", Kind::Whole(1)),
+        ("queries", Kind::Whole(1)),
+        ("offer", Kind::Text),
+        ("observation", Kind::Whole(1)),
+        ("compat", Kind::Switch),
+    ],
+};
+
+/// `price` of a model.
+pub static PRICE: Section = Section {
+    keys: &[
+        ("input", Kind::Number),
+        ("output", Kind::Number),
+        ("cache_read", Kind::Number),
+        ("cache_write", Kind::Number),
+    ],
+    also: None,
+    needs: &["input", "output"],
+};
+
+/// `systems`.
+pub static SYSTEMS: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[("promptql", Kind::Map(&PROMPTQL)), ("tool_calling", Kind::Map(&TOOL_CALLING))],
+};
+
+/// `systems.tool_calling`.
+pub static TOOL_CALLING: Section = Section { keys: &[("system_prompt", Kind::Text)], also: Some(&SEARCH), needs: &[] };
+
+/// `systems.promptql`.
+pub static PROMPTQL: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("base_url", Kind::Text),
+        ("version", Kind::OneOf(&["v1", "v2"])),
+        ("build_id", Kind::Free),
+        ("build_version", Kind::Free),
+        ("ddn", Kind::Map(&DDN)),
+        ("llm", Kind::Free),
+        ("ai_primitives_llm", Kind::Free),
+        ("timezone", Kind::Text),
+        ("system_instructions", Kind::Text),
+        ("key", Kind::Text),
+        ("confirm_plans", Kind::Whole(0)),
+    ],
+};
+
+/// `systems.promptql.ddn`.
+pub static DDN: Section = Section { also: None, needs: &[], keys: &[("url", Kind::Text), ("headers", Kind::Free)] };
+
+/// Kinds of tools with the keys of their entries.
+pub static TOOLS: [(&str, &Section); 3] = [("sql", &SQL), ("mcp", &MCP), ("virtual", &VIRTUAL)];
+
+/// An entry of `tools` of the kind `sql`.
+pub static SQL: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("kind", Kind::Text),
+        ("database", Kind::Text),
+        ("description", Kind::Text),
+        ("accept_writer", Kind::Switch),
+        ("accept_functions", Kind::Texts),
+        ("rows", Kind::Whole(1)),
+        ("bytes", Kind::Whole(1)),
+        ("seconds", Kind::Whole(1)),
+    ],
+};
+
+/// An entry of `tools` of the kind `mcp`.
+pub static MCP: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("kind", Kind::Text),
+        ("command", Kind::Texts),
+        ("url", Kind::Text),
+        ("env", Kind::Free),
+        ("headers", Kind::Free),
+        ("tools", Kind::Texts),
+        ("prefix", Kind::Text),
+        ("seconds", Kind::Whole(1)),
+    ],
+};
+
+/// An entry of `tools` of the kind `virtual`.
+pub static VIRTUAL: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[
+        ("kind", Kind::Text),
+        ("description", Kind::Text),
+        ("tools_folder", Kind::Text),
+        ("cache", Kind::Free),
+        ("simulator", Kind::Text),
+        ("style", Kind::Text),
+        ("url", Kind::Text),
+        ("toolbench_key_env", Kind::Text),
+        ("mirrorapi_cache", Kind::Switch),
+        ("order", Kind::Text),
+        ("save", Kind::Free),
+        ("strip", Kind::Free),
+        ("check", Kind::Text),
+        ("seconds", Kind::Whole(1)),
+        ("log", Kind::Text),
+    ],
+};
+
+impl Section {
+    /// The keys with the kinds of their values, in the order in which they are documented.
+    pub fn entries(&self) -> impl Iterator<Item = &'static (&'static str, Kind)> {
+        self.keys.iter().chain(self.also.map_or(&[][..], |also| also.keys))
+    }
+
+    /// The names of the keys.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries().map(|(name, _)| *name)
+    }
+
+    /// True for a key that may stand here.
+    pub fn has(&self, key: &str) -> bool {
+        self.names().any(|name| name == key)
+    }
+
+    fn kind_of(&self, key: &str) -> Option<Kind> {
+        self.entries().find(|(name, _)| *name == key).map(|(_, kind)| *kind)
+    }
+}
+
+/// Sections with fixed places, and how those places are called.
+static PLACES: [(&str, &Section); 8] = [
+    ("run", &RUN),
+    ("run.nudge", &NUDGE),
+    ("models: { NAME: … }", &MODEL),
+    ("price of a model", &PRICE),
+    ("systems.promptql", &PROMPTQL),
+    ("systems.promptql.ddn", &DDN),
+    ("systems.tool_calling", &TOOL_CALLING),
+    ("queries", &QUERIES),
+];
+
+/// Returns what is wrong with the keys and the values of a workspace file, in the order of the file; at most a hundred things.
+pub(super) fn faults(text: &str, root: Item<'_>) -> Vec<ReadError> {
+    let mut checker = Checker { text, faults: Vec::new() };
+    checker.map(root, &WORKSPACE, "touchstone.yaml");
+    checker.faults
+}
+
+struct Checker<'a> {
+    text: &'a str,
+    faults: Vec<ReadError>,
+}
+
+impl Checker<'_> {
+    /// Checks a map. `place` is how a sentence calls it.
+    fn map(&mut self, map: Item<'_>, section: &'static Section, place: &str) {
+        if map.shape() != Shape::Map {
+            let names = listed(section.names());
+            return self.fault(map, format!("`{place}` has to be a map of keys"), format!("Its keys are {names}."));
+        }
+        for (key, value) in map.entries() {
+            let name = key.word().unwrap_or_default();
+            match section.kind_of(name) {
+                Some(kind) => self.value(name, value, kind, &below(place, name)),
+                None => self.fault(key, format!("`{name}` is not a key of {}", called(place)), advice(name, section)),
+            }
+        }
+        for name in section.needs.iter().filter(|name| map.given(name).is_none()) {
+            self.fault(map, format!("{} has no `{name}`", called(place)), "Add it.".to_owned());
+        }
+    }
+
+    fn value(&mut self, key: &str, value: Item<'_>, kind: Kind, place: &str) {
+        if value.is_null() {
+            return;
+        }
+        let wrong = match kind {
+            Kind::Free => None,
+            Kind::Map(section) => return self.map(value, section, place),
+            Kind::SwitchOrMap(section) => match value.shape() {
+                Shape::Map => return self.map(value, section, place),
+                Shape::Scalar(Scalar::Bool(_)) => None,
+                _ => Some(format!("true, false or a map of {}", listed(section.names()))),
+            },
+            Kind::Named(section) => return self.named(value, place, |_, _| Some(section)),
+            Kind::Tools => return self.named(value, place, Self::kind_of_tool),
+            Kind::Text => value.word().is_none().then(|| "a text".to_owned()),
+            Kind::Switch => {
+                let is_switch = matches!(value.shape(), Shape::Scalar(Scalar::Bool(_)));
+                (!is_switch).then(|| "true or false".to_owned())
+            }
+            Kind::Number => {
+                value.number().filter(|number| *number >= 0.0).is_none().then(|| "a number from 0 on".into())
+            }
+            Kind::Whole(least) => {
+                let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if whole(text, least));
+                (!is_whole).then(|| format!("a whole number from {least} to {}", u32::MAX))
+            }
+            Kind::OneOf(words) => {
+                let word = value.word().unwrap_or_default();
+                if words.contains(&word) {
+                    return;
+                }
+                let near = nearest(word, words.iter().copied());
+                let advice = near.map_or_else(|| "Correct it.".to_owned(), |near| format!("Did you mean `{near}`?"));
+                return self.fault(
+                    value,
+                    format!("`{key}` has to be one of {}", listed(words.iter().copied())),
+                    advice,
+                );
+            }
+            Kind::List => (value.shape() != Shape::List).then(|| "a list".to_owned()),
+            Kind::Texts => {
+                let fits = value.shape() == Shape::List && value.items().all(|item| item.word().is_some());
+                (!fits).then(|| "a list of texts".to_owned())
+            }
+        };
+        if let Some(wrong) = wrong {
+            self.fault(value, format!("`{key}` has to be {wrong}"), "Correct it, or leave it out.".to_owned());
+        }
+    }
+
+    fn named<'t>(
+        &mut self,
+        map: Item<'t>,
+        place: &str,
+        section: impl Fn(&mut Self, Named<'t, '_>) -> Option<&'static Section>,
+    ) {
+        if map.shape() != Shape::Map {
+            let message = format!("`{place}` has to be a map of names with their settings");
+            return self.fault(map, message, format!("Write it as `{place}: {{ a_name: {{ … }} }}`."));
+        }
+        for (key, value) in map.entries() {
+            let name = key.word().unwrap_or_default();
+            let place = below(place, name);
+            if let Some(section) = section(self, Named { key, value, place: &place }) {
+                self.map(value, section, &place);
+            }
+        }
+    }
+
+    /// The section for an entry of `tools`, by its `kind`.
+    fn kind_of_tool(&mut self, Named { key, value, place }: Named<'_, '_>) -> Option<&'static Section> {
+        let kinds = || TOOLS.iter().map(|(kind, _)| *kind);
+        let Some(kind) = value.given("kind") else {
+            let message = format!("`{place}` has no `kind`");
+            self.fault(key, message, format!("Kinds of tools are {}.", listed(kinds())));
+            return None;
+        };
+        let word = kind.word().unwrap_or_default();
+        let found = TOOLS.iter().find(|(known, _)| *known == word).map(|(_, section)| *section);
+        if found.is_none() {
+            let near = nearest(word, kinds());
+            let advice = near.map_or_else(
+                || format!("Kinds of tools are {}.", listed(kinds())),
+                |near| format!("Did you mean `{near}`?"),
+            );
+            self.fault(kind, format!("`{word}` is not a kind of tool"), advice);
+        }
+        found
+    }
+
+    fn fault(&mut self, node: Item<'_>, message: String, advice: String) {
+        if self.faults.len() < MOST {
+            let offset = node.span().map_or(0, |(from, _)| from);
+            let fault = ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));
+            self.faults.push(fault.advise(advice));
+        }
+    }
+}
+
+/// An entry of a map whose names the person chooses.
+struct Named<'t, 'p> {
+    key: Item<'t>,
+    value: Item<'t>,
+    place: &'p str,
+}
+
+/// What to do about a key that is not there: the nearest key, else the place where a key of this name belongs, else all keys.
+fn advice(name: &str, section: &Section) -> String {
+    if let Some(near) = nearest(name, section.names()) {
+        return format!("Did you mean `{near}`?");
+    }
+    if let Some((place, _)) = PLACES.iter().find(|(_, other)| other.has(name)) {
+        return format!("It belongs under `{place}`.");
+    }
+    if WORKSPACE.has(name) {
+        return "It belongs at the left margin of touchstone.yaml.".to_owned();
+    }
+    format!("Keys that may stand here are {}.", listed(section.names()))
+}
+
+fn below(place: &str, name: &str) -> String {
+    if place == "touchstone.yaml" { name.to_owned() } else { format!("{place}.{name}") }
+}
+
+fn called(place: &str) -> String {
+    if place == "touchstone.yaml" { place.to_owned() } else { format!("`{place}`") }
+}
+
+fn whole(text: &str, least: u32) -> bool {
+    text.parse::<u32>().is_ok_and(|number| number >= least)
+}
+
+/// `a`, `b` and `c`, as code.
+fn listed<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}

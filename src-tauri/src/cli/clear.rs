@@ -1,0 +1,64 @@
+//! `clear`: deletes what is left of old indexes and of results that were replaced.
+use super::{Ended, Outcome, Where, folder};
+use crate::Surroundings;
+use clap::Args;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use touchstone_engine::app::leftovers::{Leftovers, in_words};
+use touchstone_engine::error::{AppError, Code};
+
+/// What `clear` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Results that were run again, and reviews and judgements that were replaced, lie in .touchstone/replaced of the folder of results.
+Nothing deletes them but this command, and it asks first: replies that were paid for are among them.
+Of indexes in the cache one copy is kept that was damaged or of another version, for 14 days and up to 256 MiB.")]
+pub(super) struct Clear {
+    #[command(flatten)]
+    place: Where,
+    /// Delete without a question
+    #[arg(short, long)]
+    yes: bool,
+}
+
+pub(super) fn run(asked: &Clear, here: &Surroundings) -> Outcome {
+    let app = folder::ready(asked.place.clone(), here)?;
+    let mut out = io::stdout().lock();
+    let indexes = app.clear_old_indexes()?;
+    writeln!(out, "Old indexes: {} deleted.", told(&indexes))?;
+    let replaced = app.replaced()?;
+    if replaced.files == 0 {
+        writeln!(out, "Replaced results: none.")?;
+        return Ok(Ended::Well);
+    }
+    let place = replaced.dir.display();
+    writeln!(out, "Replaced results: {} in {place}.", told(&replaced))?;
+    if !asked.yes {
+        if !io::stdin().is_terminal() {
+            return Err(AppError::new(
+                Code::BadRequest,
+                "Replaced results are deleted only after a question, and nobody can answer it here.",
+            )
+            .hint("They hold replies that were paid for. Add --yes to delete them all the same.")
+            .into());
+        }
+        write!(out, "They hold replies that were paid for, and cannot be brought back. Delete them? [y/N] ")?;
+        out.flush()?;
+        let mut answer = String::new();
+        io::stdin().lock().read_line(&mut answer)?;
+        if !matches!(answer.trim(), "y" | "Y" | "yes") {
+            writeln!(out, "Nothing was deleted.")?;
+            return Ok(Ended::Well);
+        }
+    }
+    let gone = app.clear_replaced()?;
+    writeln!(out, "{} deleted.", told(&gone))?;
+    Ok(Ended::Well)
+}
+
+fn told(leftovers: &Leftovers) -> String {
+    match leftovers.files {
+        0 => "nothing".to_owned(),
+        1 => format!("1 file ({})", in_words(leftovers.bytes)),
+        files => format!("{files} files ({})", in_words(leftovers.bytes)),
+    }
+}

@@ -1,0 +1,83 @@
+// A person works through the runs that nobody has reviewed, by keyboard alone: each verdict goes to the run that was on screen.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { onPage, openBrowser } from "./stage.mjs";
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser.close());
+
+const RUNS = 20;
+const file = (n) => `task${String(n).padStart(2, "0")}-tool_calling-o1-variation0.yaml`;
+const files = {
+  "tasks/other.yaml": "tool_calling_prompt: something else\n",
+  ...Object.fromEntries(Array.from({ length: RUNS }, (_, n) => [`results/${file(n)}`, `conversation:\n  - user_message: question ${n}\n  - assistant_message: answer ${n}\n`])),
+};
+const WORDS = { 1: ["right", "right"], 2: ["partly right", "partly"], 3: ["wrong", "wrong"] };
+/** What is pressed on the runs one after the other. */
+const PRESSED = ["1", "2", "3", "10", "23", "310", "", "1020", "2"];
+
+test("verdicts by keyboard along a list of runs that are not reviewed are those of the runs on screen", () =>
+  onPage(browser, { files }, async (page, { folder }) => {
+    const said = page.locator("footer [role=status]");
+    const task = async () => (await page.locator(".who h1").textContent()).trim();
+    const at = (n) => page.getByTestId("run-position").getByText(`${n + 1} of ${RUNS}`, { exact: true }).waitFor();
+    const opened = async (n) => {
+      await at(n);
+      await page.getByTestId("review").waitFor();
+    };
+    await page.getByTestId("run-row").nth(RUNS - 1).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("review:no");
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => location.hash.includes("review"));
+    await page.getByTestId("total").getByText(`${RUNS} runs pass`).waitFor();
+    const order = (await page.getByTestId("run-row").evaluateAll((rows) => rows.map((row) => row.textContent))).map((text) => /task\d\d/.exec(text)[0]);
+    await page.keyboard.press("Enter");
+    const wanted = new Map();
+    for (let n = 0; n < RUNS; n++) {
+      await opened(n);
+      const name = await task();
+      assert.equal(name, order[n], "the list stays as it was");
+      const stood = [];
+      for (const key of PRESSED[n % PRESSED.length]) {
+        await page.keyboard.press(key);
+        if (key === "0") {
+          await said.getByText("Undone.", { exact: true }).waitFor();
+          stood.pop();
+        } else {
+          await said.getByText(`Marked ${WORDS[key][0]}. Undo (0)`, { exact: true }).waitFor();
+          stood.push(WORDS[key][1]);
+        }
+      }
+      wanted.set(name, stood.at(-1) ?? null);
+      if (n % 4 === 3) {
+        // Back to a run that was marked before: what is undone is what was just done, and that was elsewhere.
+        await page.keyboard.press("K");
+        await opened(n - 1);
+        await page.waitForFunction(() => !document.querySelector("footer [role=status]").textContent.includes("Undo (0)"));
+        await page.keyboard.press("0");
+        await said.getByText("Nothing to undo").waitFor();
+        await page.keyboard.press("J");
+        await opened(n);
+      }
+      await page.keyboard.press("J");
+    }
+    await said.getByText("This is the last run of the list.").waitFor();
+    await at(RUNS - 1);
+    assert.equal(wanted.size, RUNS);
+    for (const [name, verdict] of wanted) {
+      const path = join(folder, `results/.touchstone/reviews/${name}-tool_calling-o1-variation0.yaml`);
+      const kept = existsSync(path) ? (/^verdict: (\w+)$/m.exec(readFileSync(path, "utf8"))?.[1] ?? null) : null;
+      assert.equal(kept, verdict, name);
+    }
+    // Back at the list it is as it is now.
+    await page.keyboard.press("Escape");
+    const left = [...wanted.values()].filter((verdict) => verdict === null).length;
+    await page.getByTestId("total").getByText(`${left} runs pass`).waitFor();
+    // The cursor is on a run that is there, so Enter opens one.
+    await page.keyboard.press("Enter");
+    await page.getByTestId("review").waitFor();
+  }));

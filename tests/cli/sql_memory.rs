@@ -1,0 +1,180 @@
+//! SQL that needs more than a machine has: it ends with an error that the model sees, in a process whose memory is bounded, and
+//! nothing of it is written to a disk. The process is the one that the program itself asks.
+use crate::sandbox::Sandbox;
+use crate::scripted::{Reply, Scripted};
+use serde_json::{Value, json};
+use std::{
+    fs,
+    io::{BufRead as _, BufReader, Write as _},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
+
+/// Most memory of a process that answers, in KiB: what SQLite may take (128 MiB), rows on their way, and the program.
+const MOST_MEMORY: u64 = 320 << 10;
+/// Most bytes that it may write: its answer.
+const MOST_WRITTEN: u64 = 4 << 20;
+
+/// The process that answers questions, as the program starts it.
+struct Answering {
+    child: Child,
+    questions: ChildStdin,
+    answers: BufReader<ChildStdout>,
+}
+
+impl Answering {
+    fn start() -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_touchstone"));
+        command.arg("answer-sqlite-questions").env_clear().stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let questions = child.stdin.take().unwrap();
+        let answers = BufReader::new(child.stdout.take().unwrap());
+        Self { child, questions, answers }
+    }
+
+    fn ask(&mut self, database: &std::path::Path, sql: &str) -> Value {
+        let path: String = database.to_str().unwrap().bytes().map(|byte| format!("{byte:02x}")).collect();
+        let question = json!({ "path": path, "question": "rows", "sql": sql, "rows": 100, "bytes": 1 << 20, "cell": 1 << 16,
+            "columns": 200, "ms": 20_000 });
+        writeln!(self.questions, "{question}").unwrap();
+        let mut line = String::new();
+        self.answers.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|why| panic!("{sql}: {why}: {line:?}"))
+    }
+
+    /// A number of the process that the system keeps.
+    fn number(&self, file: &str, name: &str) -> u64 {
+        let text = fs::read_to_string(format!("/proc/{}/{file}", self.child.id())).unwrap();
+        let value = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        value.split_whitespace().next().unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn database(sandbox: &Sandbox) -> std::path::PathBuf {
+    let path = sandbox.folder.join("sales.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection
+        .execute_batch("CREATE TABLE sales (id INTEGER PRIMARY KEY, amount REAL); INSERT INTO sales VALUES (1, 0.5)")
+        .unwrap();
+    path
+}
+
+/// The two that were found, and others of their kind.
+const GREEDY: [(&str, &str); 16] = [
+    (
+        "a recursion that is materialised",
+        "WITH RECURSIVE c(a, n) AS (SELECT zeroblob(900000), 1 UNION ALL SELECT zeroblob(900000), n + 1 FROM c WHERE n < 40000), m AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM m x, m y",
+    ),
+    (
+        "a list of JSON",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000), l AS (SELECT json_group_array(hex(randomblob(4000))) OVER (PARTITION BY n % 10000) AS j FROM c) SELECT count(*), sum(length(j)) FROM (SELECT j FROM l ORDER BY j)",
+    ),
+    (
+        "an object of JSON",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(json_group_object(n, hex(zeroblob(1000)))) FROM c",
+    ),
+    (
+        "texts that are joined",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT length(group_concat(n, hex(zeroblob(1000)))) FROM (SELECT n FROM c LIMIT 100000)",
+    ),
+    (
+        "groups of texts that are joined",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT count(*) FROM (SELECT group_concat(n) FROM c GROUP BY hex(randomblob(1000)))",
+    ),
+    (
+        "a sort",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT x FROM (SELECT hex(randomblob(5000)) AS x FROM c) ORDER BY x",
+    ),
+    (
+        "what is distinct",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT count(DISTINCT randomblob(20000)) FROM c",
+    ),
+    (
+        "a union",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT count(*) FROM (SELECT randomblob(20000) FROM c UNION SELECT randomblob(20000) FROM c)",
+    ),
+    (
+        "a recursion that keeps what it saw",
+        "WITH RECURSIVE c(a) AS (SELECT randomblob(50000) UNION SELECT randomblob(50000) FROM c LIMIT 1000000) SELECT count(*) FROM c",
+    ),
+    (
+        "a queue that grows",
+        "WITH RECURSIVE c(a) AS (SELECT zeroblob(100000) UNION ALL SELECT a FROM c UNION ALL SELECT a FROM c) SELECT count(*) FROM c",
+    ),
+    (
+        "a window",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT sum(length(x)) FROM (SELECT last_value(hex(zeroblob(20000)) || n) OVER (ORDER BY n ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS x FROM c)",
+    ),
+    ("one blob", "SELECT length(randomblob(1000000000))"),
+    ("one text", "SELECT length(printf('%1000000000d', 1))"),
+    (
+        "a text that grows",
+        "SELECT length(replace(replace(hex(zeroblob(100000)), '0', hex(zeroblob(1000))), '0', hex(zeroblob(1000))))",
+    ),
+    (
+        "a text that doubles, kept",
+        "WITH RECURSIVE c(a, n) AS (SELECT 'x', 1 UNION ALL SELECT CASE WHEN length(a) < 400000 THEN a || a ELSE a END, n + 1 FROM c WHERE n < 100000), m AS MATERIALIZED (SELECT * FROM c) SELECT count(*) FROM m x, m y",
+    ),
+    (
+        "numbered rows",
+        "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 1000000) SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY x ORDER BY n) AS r FROM (SELECT n, hex(randomblob(2000)) AS x FROM c))",
+    ),
+];
+
+#[test]
+fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writes_nothing() {
+    let sandbox = Sandbox::with("sql-memory", &[]);
+    let database = database(&sandbox);
+    for (name, sql) in GREEDY {
+        let mut answering = Answering::start();
+        let answer = answering.ask(&database, sql);
+        // A text that is too long for `printf` is no value at all.
+        let error = answer["error"].as_str().unwrap_or_default().to_owned();
+        let is_nothing =
+            name == "one text" && answer["value"][0].as_object().is_some_and(|row| row.values().all(Value::is_null));
+        let is_said = is_nothing || ["of memory", "too big"].iter().any(|word| error.contains(word));
+        let (peak, written) = (answering.number("status", "VmHWM:"), answering.number("io", "wchar:"));
+        println!("{name}: {error}; peak {} MiB", peak >> 10);
+        assert!(is_said, "{name}: {answer}");
+        assert!(peak < MOST_MEMORY, "{name}: {peak} KiB");
+        assert!(written < MOST_WRITTEN, "{name}: {written} bytes written");
+        let next = answering.ask(&database, "SELECT id, amount FROM sales");
+        assert_eq!(next, json!({ "value": [{ "id": 1, "amount": 0.5 }] }), "{name}: the next question is answered");
+    }
+}
+
+#[test]
+fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
+    let server = Scripted::start(|seen| {
+        let request = seen.json();
+        let messages = request["messages"].as_array().unwrap();
+        let message = match messages.last().unwrap()["role"].as_str().unwrap() {
+            "tool" => json!({ "role": "assistant", "content": "<answer>done</answer>" }),
+            _ => {
+                json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": {
+                "name": request["tools"][0]["function"]["name"], "arguments": json!({ "sql": GREEDY[0].1 }).to_string() } }] })
+            }
+        };
+        let finish = if message["tool_calls"].is_null() { "stop" } else { "tool_calls" };
+        Reply::json(&json!({ "model": "m", "choices": [{ "index": 0, "finish_reason": finish, "message": message }],
+            "usage": { "prompt_tokens": 1, "completion_tokens": 1 } }))
+    });
+    let url = server.url("/v1");
+    let workspace = format!(
+        "input_dir: tasks\noutput_dir: results\nmodels:\n  local: {{ provider: openai, base_url: '{url}', model: any }}\n\
+         tools:\n  sales: {{ kind: sql, database: 'sqlite:sales.db' }}\n"
+    );
+    let task = "tool_calling_prompt: Count.\n";
+    let sandbox = Sandbox::with("sql-memory-run", &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)]);
+    database(&sandbox);
+    let ran = sandbox.run(&["run", ".", "--system", "tool_calling", "--model", "local", "--json"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let told = server.seen().last().unwrap().json()["messages"].to_string();
+    assert!(told.contains("needs more than 128 MiB of memory"), "{told}");
+}

@@ -1,0 +1,142 @@
+//! Plans without anybody to ask: what would run is a matter of files, and what keeps it from running is told beside it.
+use super::stage::PLAIN;
+use super::{folder_of, request};
+use crate::bench::{Bench, beside_the_project};
+use fs_err as fs;
+use touchstone_engine::error::Code;
+use touchstone_engine::rows::{Act, LaunchPlan, LaunchRequest};
+
+const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
+
+fn both() -> LaunchRequest {
+    LaunchRequest { models: vec!["first".into(), "second".into()], ..request() }
+}
+
+#[test]
+fn a_plan_needs_no_key_and_only_a_launch_is_refused_with_one_line_a_cause() {
+    let bench = folder_of(TWO_MODELS, PLAIN).key("ANOTHER_KEY", "0123456789").open();
+    let plan = bench.app().plan_launch(&LaunchRequest { repeats: Some(2), ..both() }).unwrap();
+    let causes: Vec<_> = plan.blocked.iter().map(|cause| (cause.why.as_str(), cause.runs)).collect();
+    let each = plan.owed_total / 2;
+    assert_eq!(causes, [("KEY_OF_FIRST is not set", each), ("KEY_OF_SECOND is not set", each)]);
+    assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (2 * each, 0, 2 * each));
+    assert!(plan.owed.iter().all(|run| run.act == Act::Start));
+    let refused = bench.app().start_launch(&both()).unwrap_err();
+    assert_eq!(refused.code, Code::BadRequest);
+    let lines: Vec<&str> = refused.message.lines().collect();
+    assert_eq!(lines.len(), 2, "{refused:?}");
+    assert!(lines[0].starts_with("Cannot start here: KEY_OF_FIRST is not set ("), "{refused:?}");
+    assert!(!bench.path("results").exists(), "nothing is written");
+}
+
+#[test]
+fn runs_that_can_start_are_not_counted_as_blocked() {
+    let bench = folder_of(TWO_MODELS, PLAIN).key("KEY_OF_FIRST", "0123456789").open();
+    let plan = bench.app().plan_launch(&both()).unwrap();
+    assert_eq!((plan.blocked.len(), plan.blocked_total * 2), (1, plan.owed_total));
+    assert_eq!(plan.blocked[0].why, "KEY_OF_SECOND is not set");
+}
+
+fn promptql(build: &str) -> LaunchPlan {
+    let workspace = format!("{TWO_MODELS}systems:\n  promptql: {{ {build} }}\n");
+    let task = "promptql_prompt: How many?\nvariations:\n  - {}\n";
+    let bench = folder_of(&workspace, task).key("PROMPTQL_API_KEY", "0123456789").open();
+    bench.app().plan_launch(&LaunchRequest { systems: vec!["promptql".into()], ..both() }).unwrap()
+}
+
+#[test]
+fn a_plan_says_where_runs_of_several_models_would_send_the_same_requests() {
+    let one = promptql("version: v2, build_version: b1");
+    assert_eq!((one.owed_total, one.blocked_total), (2, 0));
+    let [note] = one.notes.as_slice() else { panic!("{:?}", one.notes) };
+    assert!(note.starts_with("PromptQL v2 requests carry no model") && note.contains("first, second"), "{note}");
+    assert_eq!(promptql("version: v2, build_version: { first: b1, second: b1 }").notes.len(), 1);
+    let each = promptql("version: v2, build_version: { first: b1, second: b2 }");
+    assert_eq!((each.notes.len(), each.blocked_total), (0, 0), "each has a build of its own");
+    assert_eq!(promptql("version: v1, ddn: { url: 'https://sql.example' }").notes, [""; 0]);
+    let lacks = promptql("build_id: { first: b1 }");
+    assert_eq!(lacks.blocked_total, 1);
+    assert_eq!(lacks.blocked[0].why, "`systems.promptql` in touchstone.yaml names no build for the model `second`");
+}
+
+/// A folder with all files of another one.
+fn copied(from: &str) -> Bench {
+    fn each(dir: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() { each(&path, found) } else { found.push(path) }
+        }
+    }
+    let (root, mut files) = (beside_the_project(from), Vec::new());
+    each(&root, &mut files);
+    files.iter().fold(Bench::new(), |bench, path| {
+        bench.file(path.strip_prefix(&root).unwrap().to_str().unwrap(), fs::read(path).unwrap())
+    })
+}
+
+#[test]
+fn runs_in_the_layout_of_the_benchmark_are_complete_runs_of_their_tasks_and_never_written_to() {
+    let bench = copied("tests/fixtures/benchmark").open();
+    let request = LaunchRequest {
+        tasks: vec!["late_crossings".into()],
+        systems: vec!["promptql".into(), "tool_calling".into()],
+        models: vec!["o1".into(), "claude".into(), "o3-mini".into()],
+        repeats: Some(3),
+        ..LaunchRequest::default()
+    };
+    let rows = bench.rows();
+    let plan = bench.app().plan_launch(&request).unwrap();
+    let there = |path: &str| rows.iter().find(|row| row.path == path);
+    let others: Vec<_> = plan.skipped.iter().filter(|run| there(&run.path).is_some()).collect();
+    let complete: Vec<_> = others.iter().filter(|run| run.act == Act::Nothing).collect();
+    assert!(complete.len() >= 3, "{:?}", plan.skipped);
+    for run in &complete {
+        let row = there(&run.path).unwrap();
+        assert_eq!((&run.run, run.repeat), (&row.id, row.repeat));
+        assert!(run.why.contains(&run.path) && run.why.contains("never written to"), "{}", run.why);
+    }
+    // What was given its data is another run, and so is a repeat that is not there.
+    assert!(others.iter().all(|run| !run.path.contains("/oracle/")), "{others:?}");
+    assert!(plan.owed.iter().all(|run| run.act == Act::Start && run.path.ends_with(".yaml")));
+    assert!(plan.owed.iter().any(|run| run.system == "promptql" && run.model == "o1" && run.repeat == 3));
+    assert!(!plan.owed.iter().any(|run| complete.iter().any(|done| {
+        (&done.task, &done.system, &done.model, done.variation, done.repeat)
+            == (&run.task, &run.system, &run.model, run.variation, run.repeat)
+    })));
+    let anew = bench.app().plan_launch(&LaunchRequest { start_over: true, ..request }).unwrap();
+    assert!(anew.owed_total >= plan.owed_total + complete.len() as u64);
+    assert!(anew.owed.iter().all(|run| run.act == Act::Start && run.path.ends_with(".yaml")), "a file of its own");
+}
+
+#[test]
+fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model() {
+    let queries = r#"[{"query_id": 101, "query": "Which ship is next?", "api_list": [], "relevant APIs": []}]"#;
+    let raw = fs::read(beside_the_project(
+        "tests/fixtures/stabletoolbench/answers/harbour-model/G1_harbour/101_DFS_woFilter_w2.json",
+    ))
+    .unwrap();
+    let workspace = "input_dir: tasks\noutput_dir: results\nmodels:\n  harbour-model: { provider: openai, model: a }\n";
+    let bench = Bench::new()
+        .file("touchstone.yaml", workspace)
+        .file("tasks/G1_harbour.json", queries)
+        .file("results/harbour-model/G1_harbour/101_DFS_woFilter_w2.json", raw)
+        .open();
+    let plan = |method: Option<&str>, task: &str| {
+        let request = LaunchRequest {
+            tasks: vec![task.to_owned()],
+            models: vec!["harbour-model".into()],
+            method: method.map(str::to_owned),
+            ..request()
+        };
+        let plan = bench.app().plan_launch(&request).unwrap();
+        (plan.owed_total, plan.skipped.first().map(|run| (run.act, run.path.clone())))
+    };
+    let path = "results/harbour-model/G1_harbour/101_DFS_woFilter_w2.json";
+    let listed = bench.row(path).map_or_else(|| path.trim_start_matches("results/").to_owned(), |row| row.path);
+    for task in ["101", "*10*", "G1_harbour/101", "G1_*/101", "G1_harbour/*"] {
+        assert_eq!(plan(Some("DFS_woFilter_w2"), task), (0, Some((Act::Nothing, listed.clone()))), "{task}");
+        assert_eq!(plan(Some("CoT@1"), task), (1, None), "another method is another run: {task}");
+    }
+    let refused = bench.app().plan_launch(&LaunchRequest { tasks: vec!["999".into()], ..both() });
+    assert!(refused.is_err());
+}
