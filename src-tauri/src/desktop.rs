@@ -2,7 +2,10 @@
 mod judging;
 mod reveal;
 
+pub(crate) use reveal::give_no_keys;
+
 use crate::leaving::{Leaving, Wish};
+use crate::signals::EndSignals;
 use crate::surroundings::with_ours;
 use std::path::PathBuf;
 use tauri::{
@@ -319,20 +322,13 @@ fn may_close(handle: &AppHandle) -> bool {
     false
 }
 
-/// Ctrl-C in the terminal that opened it, and the end of the desktop's session, are the wish to close the window.
+/// Ctrl-C in the terminal that opened it, the end of that terminal, and the end of the desktop's
+/// session, are the wish to close the window.
 fn close_on_signals(handle: AppHandle) {
-    use tokio::signal::unix::{SignalKind, signal};
     tauri::async_runtime::spawn(async move {
-        let (Ok(mut interrupted), Ok(mut terminated)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-        else {
-            return;
-        };
+        let Ok(mut signals) = EndSignals::listen() else { return };
         loop {
-            tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
-            }
+            signals.next().await;
             if let Some(window) = handle.get_webview_window("main") {
                 let _ = window.close();
             }

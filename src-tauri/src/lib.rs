@@ -7,6 +7,7 @@ mod commands;
 mod desktop;
 mod leaving;
 mod serve;
+mod signals;
 mod surroundings;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! What the program finds around it: a display, a terminal, its own files. Owns where the sample data and our own directories are.
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
 use touchstone_engine::rows::Check;
@@ -52,13 +52,17 @@ impl Surroundings {
     }
 }
 
-/// What people's transcripts say does not leave the program by accident: no core file, and no panic that prints what it was working on.
+/// What people's transcripts and keys say does not leave the program by accident: no core file, no
+/// panic that prints what it was working on, and no memory or environment that other programs of
+/// the same user could read, those that it starts included.
 pub(crate) fn keep_secrets() {
     // Each run at work holds some files open; the system's first word is often 1024.
     let files = getrlimit(Resource::Nofile);
     let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, maximum: files.maximum });
     // Failing only means that the limit was set before us.
     let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+    // Refused by no kernel that is known; where it were, the environment would be as readable as that of any program.
+    let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         let thread = std::thread::current();

@@ -363,7 +363,7 @@ fn a_program_that_never_comes_to_its_functions_ends_with_the_first_interrupt() {
 }
 
 /// Whether a process does something of its own at a signal.
-fn is_caught(process: &str, signal: u32) -> bool {
+pub(crate) fn is_caught(process: &str, signal: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (signal - 1) & 1 == 1)

@@ -8,6 +8,7 @@ mod comparing;
 #[path = "../engine/conversation.rs"]
 mod conversation;
 mod diff;
+mod ending;
 mod evaluating;
 #[path = "../engine/gzip.rs"]
 mod gzip;

@@ -88,7 +88,12 @@ impl Served {
 
     /// Sends Ctrl-C and waits for the end.
     pub(crate) fn end(&mut self) -> ExitStatus {
-        Command::new("kill").args(["-INT", &self.id().to_string()]).status().unwrap();
+        self.end_by("INT")
+    }
+
+    /// Sends a signal and waits for the end.
+    pub(crate) fn end_by(&mut self, signal: &str) -> ExitStatus {
+        Command::new("kill").args([&format!("-{signal}"), &self.id().to_string()]).status().unwrap();
         let begun = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

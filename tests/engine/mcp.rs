@@ -248,7 +248,7 @@ fn a_long_reply_is_cut_and_one_without_an_end_is_given_up() {
         let long = shown(&call(&tool, "long", "{}").await);
         assert!(long.len() < (1 << 20) + 100 && long.ends_with("bytes]"), "{} bytes", long.len());
         let flood = call(&tool, "flood", "{}").await.unwrap_err();
-        assert_eq!(flood.message, "`notes`: Its reply is longer than 64 MiB, and was not read.");
+        assert_eq!(flood.message, "`notes`: Its reply is longer than 16 MiB, and was not read.");
         assert_eq!(shown(&call(&tool, "echo", "{}").await), r#"{"name":"echo"}"#);
         assert_eq!(scene.starts(), 2);
         tool.close().await;
@@ -334,6 +334,28 @@ fn a_server_that_cannot_be_used_says_why_without_the_secret() {
     });
 }
 
+#[test]
+fn a_list_of_tools_that_is_too_much_is_refused_with_what_to_do() {
+    run(async {
+        for (begin, message) in [
+            ("many", "It has more than 1000 tools."),
+            ("pages", "Its list of tools has more than 100 pages."),
+            ("long", "Its list of tools is longer than 4 MiB."),
+            ("wide", "its tool `echo` describes its parameters in more than 256 KiB."),
+        ] {
+            let scene = Scene::new();
+            let refused = scene.open(begin, "").await.err().unwrap();
+            assert_eq!(refused.message, format!("The server of the tool `notes` cannot be used: {message}"));
+            assert!(refused.fix.is_some_and(|fix| fix.ends_with('.')), "{begin}");
+        }
+        // Who leaves it out can use the others.
+        let scene = Scene::new();
+        let tool = scene.open("wide", r#", "tools": ["fail"]"#).await.unwrap();
+        assert_eq!(names(&tool), ["fail"]);
+        tool.close().await;
+    });
+}
+
 /// True while a process is there and has not ended.
 pub(crate) fn lives(process: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
@@ -348,7 +370,7 @@ fn nothing_of_a_server_survives_it() {
             let tool = scene.open("well", "").await.unwrap();
             let family = call(&tool, "family", "{}").await.unwrap();
             let members: Vec<String> = family.items().iter().map(|item| json::write(item, false)).collect();
-            assert_eq!(members.len(), 2);
+            assert_eq!(members.len(), 4);
             assert!(members.iter().all(|process| lives(process)), "{members:?}");
             if close {
                 tool.close().await;

@@ -1,6 +1,6 @@
 //! Rules of the sandbox of Python programs: what they cannot reach. Each thing is first shown to work without the sandbox, and each
 //! probe to notice a sandbox that lets it through.
-use crate::python::{asked, run, short, tool};
+use crate::python::{SECOND, asked, run, short, tool};
 use fs_err as fs;
 use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
@@ -86,7 +86,8 @@ async fn to_clear_the_environment_within_the_sandbox_would_not_be_enough() {
     ]);
     let said = cleared.env("TOUCHSTONE_CANARY", "canary-in-the-environment").output().unwrap();
     assert!(String::from_utf8_lossy(&said.stdout).contains("canary-in-the-environment"), "{said:?}");
-    assert_eq!(run(&tool, look).await.stdout, "\n");
+    let seen = run(&tool, look).await.stdout;
+    assert!(seen.contains("HOME=/work\n") && !seen.contains("canary"), "{seen}");
 }
 
 #[tokio::test]
@@ -205,6 +206,67 @@ async fn dangerous_system_calls_are_refused() {
     }
 }
 
+/// Prints how often each of these could be done to all processes that are seen, and what the limits of the most favoured one are.
+const STEER: &str = "import os\nfor what in ['mem', 'oom_score_adj']:\n    done = 0\n    \
+    for p in ['1', '2', 'self']:\n        try: os.close(os.open(f'/proc/{p}/{what}', os.O_WRONLY)); done += 1\n        \
+    except OSError: pass\n    print(what, done)\n\
+    rows = [l for p in os.listdir('/proc') if p.isdigit() for l in open(f'/proc/{p}/limits')]\n\
+    print(sum('unlimited' in l for l in rows if l.startswith(('Max address', 'Max cpu', 'Max file size', 'Max processes'))))";
+
+#[tokio::test]
+async fn no_process_can_be_steered_and_none_is_without_limits() {
+    let Some(tool) = tool(short()).await else { return };
+    let free =
+        outside("import os\nos.close(os.open('/proc/self/mem', os.O_WRONLY)); print(open('/proc/self/limits').read())");
+    assert!(free.contains("unlimited"), "without the sandbox: {free}");
+    let within = run(&tool, STEER).await;
+    assert_eq!(within.stdout, "mem 0\noom_score_adj 0\n0\n", "{within:?}");
+    // The counter of a process can be read, which is of no use when its memory cannot be written.
+    let attack = "import os\nat = open('/proc/1/syscall').read().split()\nm = os.open('/proc/1/mem', os.O_RDWR)\n\
+                  os.pwrite(m, b'\\xcc', int(at[-1], 16))\nprint('steered')";
+    let ended = run(&tool, attack).await;
+    assert_eq!((ended.outcome.as_str(), ended.stdout.as_str()), ("exception", ""), "{ended:?}");
+}
+
+#[tokio::test]
+async fn what_all_processes_hold_together_is_bounded() {
+    let holding = |leave: &str| {
+        format!(
+            "import os, time\nr, w = os.pipe()\nfor n in range(5):\n    if os.fork() == 0:\n        {leave}\n        \
+             held = bytearray(b'x') * (60 << 20); os.write(w, b'x'); time.sleep(60)\n\
+             got = 0\nwhile got < 5: got += len(os.read(r, 5))"
+        )
+    };
+    let folders = |most: u32| format!("import os, time\nfor n in range({most}): os.mkdir(f'{{n}}')");
+    let links = "import os, time\nopen('f', 'w').close()\nfor n in range(3000): os.symlink('f', f'l{n}')";
+    let bounded = PythonLimits { wall: SECOND * 20, total: 200 << 20, names: 2000, ..short() };
+    let unbounded = PythonLimits { total: u64::MAX, names: u64::MAX, ..bounded.clone() };
+    let (Some(tool), Some(control)) = (tool(bounded).await, tool(unbounded).await) else { return };
+    let orphans = holding("os.setsid()\n        if os.fork(): os._exit(0)");
+    for (what, program, outcome, harmless) in [
+        ("processes", holding("pass"), "memory", holding("pass")),
+        ("orphans", orphans.clone(), "memory", orphans),
+        ("folders", folders(1_000_000), "files", folders(5000)),
+        ("links", links.to_owned(), "files", links.to_owned()),
+    ] {
+        let ended = run(&tool, &format!("{program}\ntime.sleep(60)")).await;
+        assert_eq!((ended.outcome.as_str(), &ended.exit_code), (outcome, &None), "{what}: {ended:?}");
+        assert!(ended.stderr.contains("[The program was ended: "), "{what}: {ended:?}");
+        let free = run(&control, &format!("{harmless}\nprint('all of it')")).await;
+        assert_eq!((free.stdout.as_str(), free.outcome.as_str()), ("all of it\n", "ok"), "{what}: without the bound");
+    }
+}
+
+#[tokio::test]
+async fn processes_that_share_their_memory_hold_it_once() {
+    let bounded = PythonLimits { wall: SECOND * 20, total: 200 << 20, ..short() };
+    let Some(tool) = tool(bounded).await else { return };
+    let sharing = "import os, signal\nheld = bytearray(b'x') * (60 << 20)\nchildren = []\nfor n in range(8):\n    \
+                   pid = os.fork()\n    if pid == 0: signal.pause()\n    children.append(pid)\n\
+                   for n in range(40): open('/proc/self/smaps_rollup').read()\nprint('shared')";
+    assert_eq!(run(&tool, sharing).await.stdout, "shared\n");
+}
+
 #[tokio::test]
 async fn as_many_processes_as_are_allowed_and_no_more() {
     let Some(tool) = tool(short()).await else { return };
@@ -307,6 +369,7 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     let opened = vec![
         replace("--unshare-all", "--unshare-pid --unshare-ipc --unshare-uts"),
         insert("--proc", "--ro-bind /home /home"),
+        replace("--clearenv", ""),
         replace("--nproc=64", "--nproc=200"),
         replace("--as=*", "--as=8000000000"),
     ];
@@ -320,25 +383,30 @@ fn holes(hosts: &Path) -> Vec<Holes> {
     let (file, order) = (hosts.join("hosts"), hosts.join("nsswitch.conf"));
     let named = format!("--ro-bind {} /etc/hosts --ro-bind {} /etc/nsswitch.conf", file.display(), order.display());
     let mut seen = vec![
-        replace("--proc", "--bind /proc"),
         insert("--dev", &named),
         // What is open is not shut.
         "*'ready for the program'*) set -- \"$@\" \"$(printf %s \"$a\" | sed 's/os.close(int(name))/pass/')\"; exec 9</dev/null;;".to_owned(),
     ];
     seen.extend(no_filter());
     let writable = "--remount-ro) set -- \"$@\" --dev-bind /dev/null /dev/more; skip=1;;".to_owned();
-    let mut alive = vec![replace("--unshare-all", "--unshare-net --unshare-ipc --unshare-uts")];
+    let mut alive =
+        vec![replace("--unshare-all", "--unshare-net --unshare-ipc --unshare-uts"), replace("--as-pid-1", "")];
     alive.extend(no_filter());
     let guards = vec!["namespaces", "system calls", "size of the work folder", "namespaces within", "privileges"];
     let of = |noticed, cases, environment| Holes { noticed, cases, environment };
     vec![
         of(network, opened, "CANARY=1"),
         of(guards, unguarded, ""),
-        of(vec!["read-only system", "devices"], vec![writable], ""),
-        of(vec!["other processes", "open files", "names of hosts"], seen, ""),
+        of(vec!["read-only system", "devices", "steering processes", "first to end"], vec![writable], ""),
+        // Process 1 is bubblewrap then, and has no limits.
+        of(vec!["limits", "other processes"], vec![replace("--as-pid-1", "")], ""),
+        of(vec!["open files", "names of hosts"], seen, ""),
         of(vec![OUTLIVED], alive, ""),
     ]
 }
+
+/// What is bounded from outside, whatever bubblewrap does. That it would be exceeded without is shown in a test of its own.
+const WATCHED: [&str; 2] = ["memory of all processes", "number of files"];
 
 /// What is said of a process that does not end with the sandbox: it holds the probe up, so nothing else is said.
 const OUTLIVED: &str = "the probe: A process of the program outlived the sandbox";
@@ -382,7 +450,10 @@ async fn a_sandbox_that_lets_something_through_is_noticed() {
     for property in counted.iter().filter_map(|(name, _)| name.strip_prefix("Sandbox: ")) {
         let shown = holes.iter().any(|holes| holes.noticed.contains(&property));
         assert!(
-            shown || property == "nothing lives on" || (property == "ways to elsewhere" && !is_connected()),
+            shown
+                || property == "nothing lives on"
+                || WATCHED.contains(&property)
+                || (property == "ways to elsewhere" && !is_connected()),
             "{property}: no sandbox without it is shown to be noticed"
         );
     }
@@ -416,9 +487,11 @@ async fn the_doctor_names_every_property() {
         assert!(result.is_ok(), "{name}: {result:?}");
     }
     let names: Vec<&str> = checks.iter().map(|(name, _)| name.as_str()).collect();
-    for name in ["Sandbox", "Python in the sandbox", "Sandbox: system calls", "Sandbox: memory"] {
+    for name in
+        ["Sandbox", "Bounds of the sandbox", "Python in the sandbox", "Sandbox: system calls", "Sandbox: memory"]
+    {
         assert!(names.contains(&name), "{name}: {names:?}");
     }
     assert!(cache.path().join("python-sandbox.json").exists());
-    assert_eq!(checks.len(), 23, "{names:?}");
+    assert_eq!(checks.len(), 28, "{names:?}");
 }

@@ -4,6 +4,7 @@ use crate::{
     Surroundings, calls, desktop,
     leaving::{Leaving, Wish},
     serve::{Events, Inside, Invites, Page, Server},
+    signals::EndSignals,
 };
 use clap::Args;
 use std::{
@@ -94,12 +95,11 @@ pub(super) fn serve(asked: Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// Ctrl-C, or the polite signal that scripts send. Listened to from the call on, also before the end is waited for. While runs are in
+/// The signals that ask for an end. Listened to from the call on, also before the end is waited for. While runs are in
 /// progress the page is served on until they have stopped; a second signal gives up what is in flight.
 fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    use tokio::signal::unix::{SignalKind, signal};
     const WHY: &str = "The server was asked to end, and ends when these runs have stopped.";
-    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = EndSignals::listen()?;
     let leaving = Arc::new(Leaving::default());
     Ok(async move {
         let mut wait = None;
@@ -111,21 +111,25 @@ fn interrupted(app: App) -> io::Result<impl Future<Output = ()> + Send + 'static
                 }
             };
             tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
+                () = signals.next() => {}
                 () = over => return,
             }
             match leaving.wish(&app, WHY) {
                 Wish::Granted => return,
-                Wish::Hurries => eprintln!("Stopping now."),
+                Wish::Hurries => say("Stopping now."),
                 Wish::Waits => {
-                    eprintln!("Stopping: calls in flight finish first. Press Ctrl-C again to give them up.");
+                    say("Stopping: calls in flight finish first. Press Ctrl-C again to give them up.");
                     let (app, leaving) = (app.clone(), Arc::clone(&leaving));
                     wait = Some(tokio::task::spawn_blocking(move || leaving.wait(&app, WHY)));
                 }
             }
         }
     })
+}
+
+/// Says something on standard error, if anybody is still there to read it: the terminal may be what has gone.
+pub(super) fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints another address for each signal that asks for one. A key would do on a terminal only, and stop a server in the background.
@@ -151,6 +155,7 @@ fn open_browser(invites: &Invites, here: &Surroundings) -> io::Result<()> {
         return Ok(());
     }
     let mut opener = Command::new("xdg-open");
+    desktop::give_no_keys(&mut opener);
     opener.arg(invites.address_to_hand_over()?).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Some openers end with their browser.
     std::thread::Builder::new().name("browser".to_owned()).spawn(move || match opener.status() {

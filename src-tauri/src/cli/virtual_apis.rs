@@ -1,8 +1,12 @@
 //! `stabletoolbench serve`: the server of virtual APIs, from its arguments to its end.
-use super::{Ended, Outcome, Stop, doors::announce};
+use super::{
+    Ended, Outcome, Stop,
+    doors::{announce, say},
+};
 use crate::{
     Surroundings,
     serve::{Secret, VirtualServer},
+    signals::EndSignals,
 };
 use clap::Args;
 use std::{io, path::PathBuf};
@@ -122,19 +126,15 @@ pub(super) fn serve(asked: &Serve, here: &Surroundings) -> Outcome {
     })
 }
 
-/// How often it was asked to end: by Ctrl-C, or the polite signal that scripts send. Listened to from the call on.
+/// How often it was asked to end by a signal. Listened to from the call on.
 fn interrupted() -> io::Result<watch::Receiver<u8>> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (mut interrupted, mut terminated) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let mut signals = EndSignals::listen()?;
     let (asked, heard) = watch::channel(0);
     tokio::spawn(async move {
         for times in 1..=2 {
-            tokio::select! {
-                _ = interrupted.recv() => {}
-                _ = terminated.recv() => {}
-            }
+            signals.next().await;
             if times == 1 {
-                eprintln!("Stopping: calls under way finish first. Press Ctrl-C again to give them up.");
+                say("Stopping: calls under way finish first. Press Ctrl-C again to give them up.");
             }
             asked.send_replace(times);
         }

@@ -1,6 +1,7 @@
 //! Watching a launch from a terminal: a bar and one line for each run that ended, or one event a line for programs. Ctrl-C lets
 //! what is in flight finish; a second one gives it up.
 use super::{Ended, Outcome, Stop, amounts::counted, run::LeftOut, terminal::one_line};
+use crate::signals::EndSignals;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -141,22 +142,17 @@ pub(super) struct Interrupts(Arc<AtomicU32>);
 
 impl Interrupts {
     pub(super) fn listen() -> Result<Self, AppError> {
-        use tokio::signal::unix::{SignalKind, signal};
         let count = Arc::new(AtomicU32::new(0));
         let counted = Arc::clone(&count);
         let broken = |why: io::Error| AppError::new(Code::Failed, format!("Signals cannot be listened to: {why}."));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(broken)?;
         let entered = runtime.enter();
-        let mut interrupted = signal(SignalKind::interrupt()).map_err(broken)?;
-        let mut terminated = signal(SignalKind::terminate()).map_err(broken)?;
+        let mut signals = EndSignals::listen().map_err(broken)?;
         drop(entered);
         std::thread::spawn(move || {
             runtime.block_on(async {
                 loop {
-                    tokio::select! {
-                        _ = interrupted.recv() => {}
-                        _ = terminated.recv() => {}
-                    }
+                    signals.next().await;
                     counted.fetch_add(1, Ordering::Relaxed);
                 }
             });

@@ -53,10 +53,15 @@ fn address(path: &Path) -> String {
 }
 
 fn answers(mut ask: Command) -> bool {
-    let kept = std::env::vars_os().filter(|(name, _)| concerns_desktops(name));
-    ask.env_clear().envs(kept.collect::<Vec<_>>());
+    give_no_keys(&mut ask);
     ask.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     ask.status().is_ok_and(|status| status.success())
+}
+
+/// Leaves a program of the desktop no more of our environment than concerns desktops.
+pub(crate) fn give_no_keys(program: &mut Command) {
+    let kept = std::env::vars_os().filter(|(name, _)| concerns_desktops(name));
+    program.env_clear().envs(kept.collect::<Vec<_>>());
 }
 
 /// What such a program needs to know. Keys of providers are in the environment too, and are none of its business.

@@ -18,6 +18,8 @@ describe("a call in one line", () => {
     ["a program that ran out of time", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: true })]), /^timed out · \d+ B$/],
     ["a program that was killed", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "killed" })]), /^killed · \d+ B$/],
     ["a program that took too much processor time", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "cpu" })]), /^out of processor time · \d+ B$/],
+    ["a program that made too many files", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "files" })]), /^too many files · \d+ B$/],
+    ["a program whose processes held too much memory together", call([value("b", "result", { stdout: "so far ".repeat(9), stderr: "", exit_code: null, timed_out: false, outcome: "memory" })]), /^out of memory · \d+ B$/],
     ["what another tool says by its size", call([value("b", "result", { text: "so far ".repeat(9), exit_code: "0" })]), /^\d+ B$/],
     ["nothing, in words", call([text("a", "sql", "SELECT 1")], { failed: null }), "nothing came back"],
   ])("says what came back: %s", (_, given, want) => (typeof want === "string" ? expect(outcome(given)).toBe(want) : expect(outcome(given)).toMatch(want)));

@@ -7,7 +7,7 @@ import { visibleLine } from "../parts/visible/visible";
 const OUTCOMES = new Set(["result", "error", "output", "stdout", "stderr"]);
 const LONGEST = 240;
 /** What ended a program that did not end itself. */
-const ENDS: Record<string, string> = { killed: "killed", cpu: "out of processor time" };
+const ENDS: Record<string, string> = { killed: "killed", cpu: "out of processor time", memory: "out of memory", files: "too many files" };
 
 export const isCard = (step: Step): boolean => step.kind === "tool_call" || step.kind === "program" || step.kind === "artifact";
 export const isOutcome = (part: Pick<Part, "label">): boolean => OUTCOMES.has(part.label);

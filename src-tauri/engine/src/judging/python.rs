@@ -103,7 +103,9 @@ fn bounded(name: &str, score: &str) -> Result<f64, String> {
 /// Why a grader cannot be asked, when it was only read. What stands outside of its functions runs then, and may have no end.
 pub(crate) fn read(name: &str, ended: &Value, wall: Duration) -> Result<(), String> {
     let outside = match ended.get("outcome").and_then(Value::text) {
-        Some("timeout" | "cpu" | "memory") => " It was only read: what stands outside of its functions runs then.",
+        Some("timeout" | "cpu" | "memory" | "files") => {
+            " It was only read: what stands outside of its functions runs then."
+        }
         _ => "",
     };
     returned(name, GRADER, ended, wall).map(drop).map_err(|why| format!("{why}{outside}"))
@@ -123,6 +125,7 @@ fn returned(
         "timeout" => return Err(format!("{name} took longer than {} s.", wall.as_secs())),
         "cpu" => return Err(format!("{name} took more computing time than it may.")),
         "memory" => return Err(format!("{name} needs more memory than it may take.")),
+        "files" => return Err(format!("{name} makes more files than it may.")),
         "killed" if !word("signal").is_empty() => return Err(format!("{name} was ended by {}.", word("signal"))),
         "killed" => return Err(format!("{name} was stopped.")),
         _ => {

@@ -1,6 +1,7 @@
 //! Tools of a Model Context Protocol server: which there are, and calling them. Owns one connection and makes it anew when the
 //! server has gone; what a settings entry means, what tools are called and what a reply says is decided in the rooms below.
 mod child;
+mod family;
 mod link;
 mod reply;
 mod settings;
@@ -126,6 +127,21 @@ fn unusable(name: &str, lost: &Lost) -> Unusable {
     }
 }
 
+/// Bytes of what a tool may say of its parameters: all of it is sent to the model with each turn.
+const LARGEST_SCHEMA: usize = 256 << 10;
+
+fn too_large(name: &str, tool: &str) -> Unusable {
+    let most = LARGEST_SCHEMA >> 10;
+    Unusable {
+        message: format!(
+            "The server of the tool `{name}` cannot be used: its tool `{tool}` describes its parameters in more than {most} KiB."
+        ),
+        fix: Some(format!(
+            "Leave `{tool}` out: list the tools you need as `tools: [...]` below `{name}` in touchstone.yaml."
+        )),
+    }
+}
+
 /// The tools that are wanted, under names that every provider takes.
 fn choose(name: &str, settings: &Settings, listed: &[Tool]) -> Result<Vec<(Named, Offer)>, Unusable> {
     let own: Vec<&str> = listed.iter().map(|tool| tool.name.as_ref()).collect();
@@ -142,6 +158,9 @@ fn choose(name: &str, settings: &Settings, listed: &[Tool]) -> Result<Vec<(Named
         if wanted(&named.own) && !twice {
             let description = tool.description.as_deref().or(tool.title.as_deref()).unwrap_or_default();
             let schema = serde_json::Value::Object(tool.input_schema.as_ref().clone());
+            if schema.to_string().len() > LARGEST_SCHEMA {
+                return Err(too_large(name, &named.own));
+            }
             let offer = Offer {
                 name: named.offered.clone(),
                 description: reply::hide(description, &settings.secrets),

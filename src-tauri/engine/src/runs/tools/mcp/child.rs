@@ -1,10 +1,11 @@
 //! A server that was started: its process with everything it starts, and the end of what it said on standard error. Owns its life:
 //! when this is dropped, all of it is killed.
+use super::family;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -27,6 +28,8 @@ pub(super) struct Server {
     child: Child,
     /// Its process group; none once it was killed.
     group: Option<Pid>,
+    /// What its processes are told by.
+    mark: String,
     errors: Arc<Mutex<Vec<u8>>>,
     listening: JoinHandle<()>,
 }
@@ -38,12 +41,14 @@ impl Server {
     /// Starts a program in `base`, in a process group of its own.
     pub(super) fn start(command: &[String], env: &[(String, String)], base: &Path) -> io::Result<(Self, Pipes)> {
         let (program, arguments) = command.split_first().ok_or(io::ErrorKind::InvalidInput)?;
+        let mark = family::mark();
         let mut child = Command::new(whole(program, base))
             .args(arguments)
             .current_dir(base)
             .env_clear()
             .envs(PASSED_ON.iter().filter_map(|name| Some((name, env::var_os(name)?))))
             .envs(env.iter().map(|(name, value)| (name, value)))
+            .env(family::VARIABLE, &mark)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -57,7 +62,7 @@ impl Server {
         let stderr = child.stderr.take().ok_or_else(missing)?;
         let errors = Arc::default();
         let listening = tokio::spawn(remember(stderr, Arc::clone(&errors)));
-        Ok((Self { child, group, errors, listening }, (LineBound::new(stdout), stdin)))
+        Ok((Self { child, group, mark, errors, listening }, (LineBound::new(stdout), stdin)))
     }
 
     /// How it ended and what it said last, after its output has ended: `It ended with exit status 3. It said: …`.
@@ -84,9 +89,11 @@ impl Server {
         let _ = self.child.wait().await;
     }
 
-    /// Kills all processes of the group. One that has left the group has left our reach.
+    /// Kills it and all that came from it, also what has left its process group.
     fn kill(&mut self) {
         if let Some(group) = self.group.take() {
+            // First, because whoever is dead starts nothing more; its first member is kept so that its children are known by it.
+            family::end(&self.mark, self.child.id());
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.start_kill();
@@ -120,17 +127,24 @@ async fn remember(mut stderr: ChildStderr, errors: Arc<Mutex<Vec<u8>>>) {
 pub(super) struct LineBound<R> {
     inner: R,
     line: usize,
-    exceeded: Arc<AtomicBool>,
+    bound: Arc<Bound>,
+}
+
+/// How long a message may be, and whether one was longer.
+pub(super) struct Bound {
+    pub(super) most: AtomicUsize,
+    pub(super) exceeded: AtomicBool,
 }
 
 impl<R> LineBound<R> {
     fn new(inner: R) -> Self {
-        Self { inner, line: 0, exceeded: Arc::default() }
+        let bound = Bound { most: super::link::LARGEST.into(), exceeded: AtomicBool::new(false) };
+        Self { inner, line: 0, bound: Arc::new(bound) }
     }
 
-    /// Becomes true when a line was too long.
-    pub(super) fn exceeded(&self) -> Arc<AtomicBool> {
-        Arc::clone(&self.exceeded)
+    /// Its bound, which may be changed.
+    pub(super) fn bound(&self) -> Arc<Bound> {
+        Arc::clone(&self.bound)
     }
 }
 
@@ -143,8 +157,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineBound<R> {
             Some(at) => new.len() - at - 1,
             None => self.line + new.len(),
         };
-        if self.line > super::link::LARGEST {
-            self.exceeded.store(true, Ordering::Relaxed);
+        if self.line > self.bound.most.load(Ordering::Relaxed) {
+            self.bound.exceeded.store(true, Ordering::Relaxed);
             return Poll::Ready(Err(io::Error::other("a message is too long")));
         }
         polled

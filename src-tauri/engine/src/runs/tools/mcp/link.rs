@@ -1,5 +1,5 @@
 //! One connection to a server: making it, asking over it, ending it. Owns the bounds of what is sent to whom and of what comes back.
-use super::child::Server;
+use super::child::{Bound, Server};
 use super::reply;
 use super::settings::{Reach, Settings};
 use reqwest::Url;
@@ -17,11 +17,13 @@ use rmcp::{RoleClient, ServiceError, ServiceExt as _};
 use std::collections::HashMap;
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-/// Bytes of one message.
-pub(super) const LARGEST: usize = 64 << 20;
+/// Bytes of one message. In memory, what it says takes many times as much.
+pub(super) const LARGEST: usize = 16 << 20;
+/// Bytes of the whole list of tools.
+const LISTED: usize = 4 << 20;
 /// Tools of a server, and pages they come in.
 const TOOLS: usize = 1000;
 const PAGES: usize = 100;
@@ -43,7 +45,8 @@ pub(super) struct Link {
     // First, so that it is told of the end before its server is killed.
     client: RunningService<RoleClient, ClientConfig>,
     server: Option<Server>,
-    exceeded: Arc<AtomicBool>,
+    /// Of messages of a server that was started.
+    bound: Option<Arc<Bound>>,
 }
 
 impl Link {
@@ -57,10 +60,10 @@ impl Link {
                     fix: Some("Install it, or correct `command` in touchstone.yaml.".to_owned()),
                     gone: true,
                 })?;
-                let exceeded = stdout.exceeded();
+                let bound = stdout.bound();
                 let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(LARGEST);
                 match greet(transport, settings.patience).await {
-                    Ok(client) => Ok(Self { client, server: Some(server), exceeded }),
+                    Ok(client) => Ok(Self { client, server: Some(server), bound: Some(bound) }),
                     Err(None) => Err(lost(&late(settings), settings)),
                     Err(Some(why)) => Err(lost(&format!("{why} {}", server.last_words().await), settings)),
                 }
@@ -69,27 +72,55 @@ impl Link {
                 let transport = http(url, headers, *secret).map_err(|why| lost(&why, settings))?;
                 let client = greet(transport, settings.patience).await;
                 let client = client.map_err(|why| lost(&why.unwrap_or_else(|| late(settings)), settings))?;
-                Ok(Self { client, server: None, exceeded: Arc::default() })
+                Ok(Self { client, server: None, bound: None })
             }
         }
     }
 
     /// All tools, from all pages.
     pub(super) async fn list(&self, settings: &Settings) -> Result<Vec<Tool>, Lost> {
+        let refused = |why: String| Lost { fix: Some(FEWER.to_owned()), ..lost(&why, settings) };
+        let too_long = || refused(format!("Its list of tools is longer than {} MiB.", LISTED >> 20));
         let listing = async {
-            let (mut tools, mut cursor) = (Vec::new(), None);
+            let (mut tools, mut cursor, mut bytes) = (Vec::new(), None, 0);
             for _ in 0..PAGES {
                 let page = PaginatedRequestParams::default().with_cursor(cursor);
-                let page = self.client.list_tools(Some(page)).await.map_err(|error| self.lost(&error, settings))?;
+                let page = self
+                    .client
+                    .list_tools(Some(page))
+                    .await
+                    .map_err(|error| if self.is_exceeded() { too_long() } else { self.lost(&error, settings) })?;
+                bytes += page.tools.iter().map(size).sum::<usize>();
                 tools.extend(page.tools);
+                if tools.len() > TOOLS {
+                    return Err(refused(format!("It has more than {TOOLS} tools.")));
+                }
+                if bytes > LISTED {
+                    return Err(too_long());
+                }
                 cursor = page.next_cursor;
-                if cursor.is_none() && tools.len() <= TOOLS {
+                if cursor.is_none() {
                     return Ok(tools);
                 }
             }
-            Err(lost(&format!("It has more than {TOOLS} tools, or no end of them."), settings))
+            Err(refused(format!("Its list of tools has more than {PAGES} pages.")))
         };
-        tokio::time::timeout(settings.patience, listing).await.unwrap_or_else(|_| Err(lost(&late(settings), settings)))
+        self.allow(LISTED);
+        let listed = tokio::time::timeout(settings.patience, listing).await;
+        self.allow(LARGEST);
+        listed.unwrap_or_else(|_| Err(lost(&late(settings), settings)))
+    }
+
+    /// Sets how long a message of a server that was started may be.
+    fn allow(&self, most: usize) {
+        if let Some(bound) = &self.bound {
+            bound.most.store(most, Ordering::Relaxed);
+        }
+    }
+
+    /// True when a message was longer than it may be.
+    fn is_exceeded(&self) -> bool {
+        self.bound.as_ref().is_some_and(|bound| bound.exceeded.load(Ordering::Relaxed))
     }
 
     /// Calls a tool. A server that takes too long is given up: what it is doing cannot be known.
@@ -123,13 +154,22 @@ impl Link {
     fn lost(&self, error: &ServiceError, settings: &Settings) -> Lost {
         match error {
             ServiceError::McpError(error) => Lost { gone: false, ..lost(&format!("{}.", error.message), settings) },
-            _ if self.exceeded.load(Ordering::Relaxed) => {
+            _ if self.is_exceeded() => {
                 lost(&format!("Its reply is longer than {} MiB, and was not read.", LARGEST >> 20), settings)
             }
             ServiceError::TransportClosed => lost("It ended before it answered.", settings),
             other => lost(&sentence(other), settings),
         }
     }
+}
+
+/// What to do about a server that lists too much.
+const FEWER: &str =
+    "Have it offer fewer tools: many servers take a list of those to offer, or of topics, among their arguments.";
+
+/// Bytes of what a server says of a tool.
+fn size(tool: &Tool) -> usize {
+    serde_json::to_vec(tool).map_or(usize::MAX >> 16, |text| text.len())
 }
 
 /// Says who we are; nothing was answered in time when the error says nothing.

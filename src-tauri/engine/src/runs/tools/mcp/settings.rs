@@ -62,7 +62,10 @@ impl Settings {
                 if command.first().is_none_or(String::is_empty) {
                     return Err(reader.wrong("`command` is empty"));
                 }
-                let command = command.iter().map(|text| reader.resolve(text)).collect::<Result<_, _>>()?;
+                // What a program is started with can be read by every other program of this machine.
+                if let Some(word) = command.iter().find(|word| word.contains("${")) {
+                    return Err(in_environment(name, word));
+                }
                 Reach::Command { command, env: reader.pairs("env", entry.get("env"))?, base: base.to_owned() }
             }
             (None, Some(url)) => {
@@ -135,6 +138,21 @@ impl Reader<'_> {
     }
 }
 
+/// Refuses a `${NAME}` where others could read what it stands for.
+fn in_environment(tool: &str, word: &str) -> Unusable {
+    let named = word.split_once("${").and_then(|(_, after)| after.split_once('}')).map(|(named, _)| named);
+    let named = named.filter(|named| is_name(named)).unwrap_or("NAME");
+    Unusable {
+        message: format!(
+            "The settings of the tool `{tool}` are wrong: `command` holds `{word}`, and every program of this machine can read \
+             what a program is started with."
+        ),
+        fix: Some(format!(
+            "Give it to the server in its environment: write `env: {{{named}: \"${{{named}}}\"}}` beside `command` in touchstone.yaml."
+        )),
+    }
+}
+
 fn wrong(name: &str, what: &str) -> Unusable {
     Unusable {
         message: format!("The settings of the tool `{name}` are wrong: {what}."),
@@ -195,12 +213,22 @@ mod tests {
 
     #[test]
     fn a_name_in_braces_is_replaced_and_remembered_as_secret() {
-        let settings = read(r#"{"command": ["a", "--key=${TOKEN}"], "env": {"X": "<${TOKEN}>", "PORT": 80}}"#).unwrap();
+        let settings = read(r#"{"command": ["a", "$HOME"], "env": {"X": "<${TOKEN}>", "PORT": 80}}"#).unwrap();
         let Reach::Command { command, env, .. } = settings.reach else { panic!("it is a command") };
-        assert_eq!(command, ["a", "--key=t0ken-value"]);
+        assert_eq!(command, ["a", "$HOME"]);
         assert_eq!(env, [("X".to_owned(), "<t0ken-value>".to_owned()), ("PORT".to_owned(), "80".to_owned())]);
-        assert_eq!(settings.secrets, ["t0ken-value", "t0ken-value"]);
+        assert_eq!(settings.secrets, ["t0ken-value"]);
         assert_eq!(settings.patience, Duration::from_mins(1));
+    }
+
+    #[test]
+    fn no_secret_is_put_among_the_words_that_a_server_is_started_with() {
+        for command in [r#"["${TOKEN}"]"#, r#"["a", "--key=${TOKEN}"]"#, r#"["a", "${OTHER}"]"#, r#""${TOKEN}""#] {
+            let refused = read(&format!(r#"{{"command": {command}}}"#)).err().unwrap();
+            assert!(refused.message.contains("can read what a program is started with"), "{refused}");
+            assert!(!refused.message.contains("t0ken"), "{refused}");
+            assert!(refused.fix.unwrap().contains(": \"${"), "{command}");
+        }
     }
 
     #[test]

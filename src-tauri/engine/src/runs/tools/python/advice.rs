@@ -34,12 +34,8 @@ pub(super) fn too_old(version: &str) -> Unusable {
     )
 }
 
-pub(super) fn missing(name: &str) -> Unusable {
-    let package = if name == "prlimit" { "util-linux" } else { "coreutils" };
-    unusable(
-        format!("Python programs of models need {name}, which is not in /usr/bin."),
-        format!("Install the package {package}."),
-    )
+pub(super) fn no_prlimit() -> Unusable {
+    unusable("Python programs of models need prlimit, which is not in /usr/bin.", "Install the package util-linux.")
 }
 
 pub(super) fn no_python(path: &Path) -> Unusable {

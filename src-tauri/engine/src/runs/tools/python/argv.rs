@@ -8,8 +8,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct Parts {
     /// `bwrap`.
     pub(super) bwrap: PathBuf,
-    /// `timeout`, below /usr.
-    pub(super) timeout: PathBuf,
     /// `prlimit`, below /usr.
     pub(super) prlimit: PathBuf,
     /// `python3`, below /usr.
@@ -36,7 +34,8 @@ pub(super) const ETC: [&str; 2] = ["/etc/ld.so.cache", "/etc/alternatives"];
 /// The whole environment that is asked for. bubblewrap adds PWD.
 pub(super) const ENVIRONMENT: [(&str, &str); 4] =
     [("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", "/work"), ("TMPDIR", "/work"), ("LANG", "C.UTF-8")];
-/// What stands before the program: it waits until the sandbox stands, and shuts what was left open.
+/// What stands before the program: it waits until the sandbox stands, shuts what was left open, and looks after the program as the
+/// first process of the sandbox.
 pub(super) const PRELUDE: &str = include_str!("prelude.py");
 /// What the prelude says on stderr once the sandbox stands. Then it reads the program: its length, a line end, its bytes.
 pub(super) const READY: &[u8] = b"touchstone: ready for the program\n";
@@ -49,6 +48,8 @@ pub(super) const NOBODY: u32 = 65534;
 pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32>) -> Vec<OsString> {
     let mut line = Line::default();
     line.all(&["--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"]);
+    // So that the first process of the sandbox has the limits, too: one without could be steered by all others.
+    line.all(&["--as-pid-1"]);
     line.all(&["--uid", "1000", "--gid", "1000", "--hostname", "sandbox", "--cap-drop", "ALL", "--clearenv"]);
     for (name, value) in ENVIRONMENT {
         line.all(&["--setenv", name, value]);
@@ -62,15 +63,25 @@ pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32
     }
     let work = limits.files.to_string();
     // bubblewrap makes `/` and `/dev` of memory without a limit; they are shut again once everything is in its place.
-    line.all(&["--proc", "/proc", "--dev", "/dev", "--size", &SHARED_MEMORY.to_string(), "--tmpfs", "/dev/shm"]);
+    // What can be written below /proc is the memory of processes, and who ends first where memory runs out.
+    line.all(&[
+        "--proc",
+        "/proc",
+        "--remount-ro",
+        "/proc",
+        "--dev",
+        "/dev",
+        "--size",
+        &SHARED_MEMORY.to_string(),
+        "--tmpfs",
+        "/dev/shm",
+    ]);
     line.all(&["--remount-ro", "/dev", "--size", &work, "--tmpfs", "/work", "--symlink", "work", "/tmp"]);
     line.all(&["--remount-ro", "/", "--chdir", "/work"]);
     if let Some(descriptor) = filter {
         line.all(&["--seccomp", &descriptor.to_string()]);
     }
     line.all(&["--"]);
-    line.path(&parts.timeout);
-    line.all(&["-k", &seconds(limits.grace), &seconds(limits.wall)]);
     line.path(&parts.prlimit);
     let cpu = limits.cpu.as_secs().max(1);
     // The soft limit ends a program with a signal of its own, so that it can be told from others.
@@ -79,7 +90,7 @@ pub(super) fn arguments(parts: &Parts, limits: &PythonLimits, filter: Option<i32
     line.all(&["--nofile=64", "--core=0"]);
     line.path(&parts.python);
     let armed = if filter.is_some() { "2" } else { "0" };
-    line.all(&["-I", "-B", "-c", PRELUDE, armed]);
+    line.all(&["-I", "-B", "-c", PRELUDE, armed, &seconds(limits.wall), &seconds(limits.grace)]);
     line.0
 }
 
@@ -105,9 +116,8 @@ mod tests {
     use super::*;
 
     fn parts(tops: Vec<(PathBuf, Top)>) -> Parts {
-        let [bwrap, timeout, prlimit, python] =
-            ["bwrap", "timeout", "prlimit", "python3"].map(|name| Path::new("/usr/bin").join(name));
-        Parts { bwrap, timeout, prlimit, python, tops, as_nobody: false }
+        let [bwrap, prlimit, python] = ["bwrap", "prlimit", "python3"].map(|name| Path::new("/usr/bin").join(name));
+        Parts { bwrap, prlimit, python, tops, as_nobody: false }
     }
 
     fn line(tops: Vec<(PathBuf, Top)>, filter: Option<i32>) -> String {
@@ -124,6 +134,7 @@ mod tests {
         --disable-userns
         --die-with-parent
         --new-session
+        --as-pid-1
         --uid 1000
         --gid 1000
         --hostname sandbox
@@ -137,6 +148,7 @@ mod tests {
         --symlink usr/lib /lib
         --symlink usr/sbin /sbin
         --proc /proc
+        --remount-ro /proc
         --dev /dev
         --size 1048576
         --tmpfs /dev/shm
@@ -147,13 +159,13 @@ mod tests {
         --remount-ro /
         --chdir /work
         --seccomp 9
-        -- /usr/bin/timeout -k 2.000 30.000 /usr/bin/prlimit
+        -- /usr/bin/prlimit
         --cpu=20:22
         --as=1073741824
         --nproc=64
         --fsize=67108864
         --nofile=64
-        --core=0 /usr/bin/python3 -I -B -c PRELUDE 2
+        --core=0 /usr/bin/python3 -I -B -c PRELUDE 2 30.000 2.000
         ");
     }
 

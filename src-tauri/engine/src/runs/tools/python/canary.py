@@ -40,16 +40,16 @@ def _():
         return f"os.environ holds {sorted(seen)}"
     if parsed(read("/proc/self/environ")) != asked:
         return "/proc/self/environ holds more"
-    if read("/proc/1/environ"):
-        return "/proc/1/environ is not empty"
+    if parsed(read("/proc/1/environ")) != asked:
+        return "/proc/1/environ holds more"
 
 
 @probe("other processes")
 def _():
-    if not read("/proc/1/cmdline").split(b"\0")[0].endswith(b"bwrap"):
-        return "process 1 is not bubblewrap"
+    if b"ready for the program" not in read("/proc/1/cmdline"):
+        return "process 1 is not what looks after the program"
     processes = [name for name in os.listdir("/proc") if name.isdigit()]
-    if len(processes) > 4:
+    if len(processes) > 2:
         return f"{len(processes)} processes are seen"
 
 
@@ -81,7 +81,7 @@ def _():
         if "nosuid" not in options:
             return f"{at} allows programs that change their user"
         is_device = os.path.exists(at) and not os.path.isdir(at)
-        if "rw" in options and at not in ("/proc", "/dev/pts", "/dev/shm", "/work") and not (is_device and at.startswith("/dev/")):
+        if "rw" in options and at not in ("/dev/pts", "/dev/shm", "/work") and not (is_device and at.startswith("/dev/")):
             return f"{at} can be written"
     for folder in ["/", "/usr", "/usr/bin", "/usr/lib", "/etc", "/dev", "/proc", "/proc/sys/kernel"]:
         try:
@@ -221,6 +221,41 @@ def _():
         soft, hard = resource.getrlimit(getattr(resource, name))
         if not (0 <= soft <= most[0] and 0 <= hard <= most[1]):
             return f"{name} is {soft} and {hard}"
+    # One process without limits is enough: another that steers it has none.
+    names = {"Max cpu time": "RLIMIT_CPU", "Max address space": "RLIMIT_AS", "Max file size": "RLIMIT_FSIZE"}
+    names |= {"Max processes": "RLIMIT_NPROC", "Max open files": "RLIMIT_NOFILE"}
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        lines = read(f"/proc/{process}/limits").decode().splitlines()
+        hard = {line[:26].strip(): line[26:].split()[1] for line in lines[1:]}
+        for shown, name in names.items():
+            if hard[shown] == "unlimited" or int(hard[shown]) > ASKED["limits"][name][1]:
+                return f"process {process} has {hard[shown]} for {name}"
+
+
+@probe("steering processes")
+def _():
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        for name in ["mem", "oom_score_adj", "timerslack_ns", "uid_map"]:
+            try:
+                os.close(os.open(f"/proc/{process}/{name}", os.O_WRONLY))
+            except OSError as error:
+                if error.errno in (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOENT):
+                    continue
+                return f"/proc/{process}/{name}: {error}"
+            return f"/proc/{process}/{name} can be written"
+
+
+@probe("first to end")
+def _():
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        if read(f"/proc/{process}/oom_score_adj").strip() != b"1000":
+            return f"process {process} is not the first to end when memory runs out"
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("0")
+    except OSError:
+        return None
+    return "a process can change that it is the first to end when memory runs out"
 
 
 @probe("memory")

@@ -30,17 +30,15 @@ pub(super) fn parts(places: &Places) -> Result<Parts, Unusable> {
     }
     let mut folders = std::env::split_paths(&places.path).filter(|folder| folder.is_absolute());
     let bwrap = folders.find_map(|folder| program(&folder.join("bwrap"))).ok_or_else(advice::no_bubblewrap)?;
-    let [timeout, prlimit] = ["timeout", "prlimit"].map(|name| {
-        let found = ["/usr/bin", "/usr/local/bin"].iter().find_map(|folder| program(&Path::new(folder).join(name)));
-        found.ok_or_else(|| advice::missing(name))
-    });
-    let (timeout, prlimit) = (timeout?, prlimit?);
+    let mut folders = ["/usr/bin", "/usr/local/bin"].iter();
+    let prlimit = folders.find_map(|folder| program(&Path::new(folder).join("prlimit")));
+    let prlimit = prlimit.ok_or_else(advice::no_prlimit)?;
     let python = program(&places.python).ok_or_else(|| advice::no_python(&places.python))?;
     if !fs::canonicalize(&python).is_ok_and(|real| real.starts_with("/usr")) || !python.starts_with("/usr") {
         return Err(advice::python_elsewhere(&python));
     }
     let as_nobody = rustix::process::geteuid().is_root();
-    Ok(Parts { bwrap, timeout, prlimit, python, tops: tops(), as_nobody })
+    Ok(Parts { bwrap, prlimit, python, tops: tops(), as_nobody })
 }
 
 fn tops() -> Vec<(PathBuf, Top)> {

@@ -2,6 +2,8 @@
 //! what it gets back; how the sandbox is built, started and verified lies in the files beside this one.
 mod advice;
 mod argv;
+mod bounds;
+mod cgroup;
 mod find;
 mod outcome;
 mod probe;
@@ -15,7 +17,8 @@ pub use probe::checks;
 
 use super::{Called, ToolFailure, Unusable};
 use crate::runs::provider::Offer;
-use outcome::Seen;
+use bounds::Excess;
+use outcome::{By, Seen};
 use sandbox::{NotRun, Sandbox};
 use std::path::Path;
 use std::time::Duration;
@@ -34,10 +37,14 @@ pub struct PythonLimits {
     pub cpu: Duration,
     /// Memory of each of its processes, in bytes.
     pub memory: u64,
+    /// Memory of all of its processes together, in bytes.
+    pub total: u64,
     /// Processes and threads at a time.
     pub processes: u64,
     /// Bytes of all files it writes.
     pub files: u64,
+    /// Files and folders that may exist at a time.
+    pub names: u64,
     /// Bytes that are kept of each of its outputs.
     pub output: usize,
 }
@@ -49,9 +56,26 @@ impl Default for PythonLimits {
             grace: Duration::from_secs(2),
             cpu: Duration::from_secs(20),
             memory: USUAL.1 << 20,
+            total: USUAL.1 << 20,
             processes: 64,
             files: 64 << 20,
+            names: 20_000,
             output: 1 << 20,
+        }
+    }
+}
+
+impl PythonLimits {
+    /// Says why a program was ended, as the last line of its standard error.
+    fn explain(&self, excess: Excess) -> String {
+        match excess {
+            Excess::Memory => format!(
+                "\n[The program was ended: its processes held more than {} MiB of memory together.]\n",
+                self.total >> 20
+            ),
+            Excess::Files => {
+                format!("\n[The program was ended: it made more than {} files and folders.]\n", self.names)
+            }
         }
     }
 }
@@ -103,7 +127,10 @@ impl PythonTool {
             NotRun::Refused(said) => ToolFailure::new(advice::refused(&said).message),
             NotRun::Failed(why) => ToolFailure::new(why),
         })?;
-        let stderr = ran.stderr.text();
+        let mut stderr = ran.stderr.text();
+        if let By::Excess(excess) = ran.by {
+            stderr.push_str(&self.sandbox.limits.explain(excess));
+        }
         let cut = ran.stdout.is_cut() || ran.stderr.is_cut();
         let seen = Seen { code: ran.code, by: ran.by, late: ran.late, cut, stderr: &stderr };
         Ok(outcome::result(seen, ran.stdout.text()))

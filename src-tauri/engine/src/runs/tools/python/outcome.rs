@@ -1,4 +1,5 @@
 //! **Pure.** How a program ended, told from what was seen of it, and the result that the model gets.
+use super::bounds::Excess;
 use touchstone_formats::value::Value;
 
 /// What was seen of the end of a program.
@@ -23,6 +24,8 @@ pub(super) enum By {
     Itself,
     /// We, because its time was over and nothing inside had ended it.
     Clock,
+    /// We, because its processes together took more than they may.
+    Excess(Excess),
     /// We, because the run was stopped.
     Stop,
 }
@@ -35,6 +38,7 @@ pub(super) enum Outcome {
     Timeout,
     Cpu,
     Memory,
+    Files,
     Output,
     Killed,
 }
@@ -47,6 +51,7 @@ impl Outcome {
             Self::Timeout => "timeout",
             Self::Cpu => "cpu",
             Self::Memory => "memory",
+            Self::Files => "files",
             Self::Output => "output",
             Self::Killed => "killed",
         }
@@ -69,7 +74,7 @@ const SIGNALS: [(i32, &str); 12] = [
     (SIGXCPU, "SIGXCPU"),
     (31, "SIGSYS"),
 ];
-/// What `timeout` inside the sandbox ends with: after SIGTERM, and after SIGKILL.
+/// What the sandbox ends with when the time of the program is over: after SIGTERM, and without waiting for its end.
 const OUT_OF_TIME: [i32; 2] = [124, 137];
 
 /// The outcome, and the exit status when the program chose one.
@@ -77,6 +82,8 @@ pub(super) fn judge(seen: Seen<'_>) -> (Outcome, Option<i32>) {
     let code = match (seen.by, seen.code) {
         (By::Stop, _) | (By::Itself, None) => return (Outcome::Killed, None),
         (By::Clock, _) => return (Outcome::Timeout, None),
+        (By::Excess(Excess::Memory), _) => return (Outcome::Memory, None),
+        (By::Excess(Excess::Files), _) => return (Outcome::Files, None),
         (By::Itself, Some(code)) => code,
     };
     if seen.late && OUT_OF_TIME.contains(&code) {
@@ -157,6 +164,8 @@ mod tests {
             (seen(137), Outcome::Killed, None),
             (seen(255), Outcome::Exception, Some(255)),
             (Seen { by: By::Clock, code: None, ..seen(0) }, Outcome::Timeout, None),
+            (Seen { by: By::Excess(Excess::Memory), code: None, ..seen(0) }, Outcome::Memory, None),
+            (Seen { by: By::Excess(Excess::Files), code: None, ..seen(0) }, Outcome::Files, None),
             (Seen { by: By::Stop, ..seen(0) }, Outcome::Killed, None),
         ];
         for (seen, outcome, code) in table {

@@ -2,7 +2,9 @@
 //! against the namespaces alone and once against the whole.
 use super::advice;
 use super::argv::{self, Parts};
+use super::bounds::{self, Excess};
 use super::find::{self, Places};
+use super::outcome::By;
 use super::remembered::{self, Verified};
 use super::sandbox::{NotRun, Sandbox};
 use super::{PythonLimits, seccomp};
@@ -78,9 +80,19 @@ async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String,
         remembered::remember(cache, key, &verified);
     }
     let at = sandbox.parts.bwrap.display();
+    let limits = &sandbox.limits;
+    let (total, names) = (limits.total >> 20, limits.names);
+    let kernel = match bounds::control_group(limits) {
+        Some(_) => "The kernel holds them to their memory, too: there is a control group for each program.",
+        None => "This user may make no control groups (version 2), so nothing else holds them to it.",
+    };
+    let together = format!(
+        "The processes of a program are watched and have {total} MiB of memory and {names} files together. {kernel}"
+    );
     let mut checks = vec![
         named("Sandbox", Ok(format!("{} at {at}; it can begin namespaces of its own.", verified.bubblewrap))),
         named("Python in the sandbox", Ok(format!("Python {}.", verified.python))),
+        named("Bounds of the sandbox", Ok(together)),
     ];
     checks.extend(found.into_iter().map(|(name, hole)| match hole {
         None => (format!("Sandbox: {name}"), Ok("holds.".to_owned())),
@@ -106,8 +118,31 @@ async fn look(sandbox: &Sandbox) -> Result<(Verified, Found), Unusable> {
         let known = found.entry(property).or_default();
         *known = known.take().or(hole);
     }
+    found.insert("memory of all processes".to_owned(), ended_for(&whole, Excess::Memory).await?);
+    found.insert("number of files".to_owned(), ended_for(&whole, Excess::Files).await?);
     Ok((Verified { bubblewrap, python: told.python }, found))
 }
+
+/// What of a sandbox is bounded as a whole is watched from outside: whether that ends a program, within bounds that are small
+/// enough to be exceeded here. None when it does.
+async fn ended_for(sandbox: &Sandbox, excess: Excess) -> Result<Option<String>, Unusable> {
+    let limits = PythonLimits { total: 64 << 20, names: 1000, ..sandbox.limits.clone() };
+    let program = match excess {
+        Excess::Memory => HOLDING_MEMORY,
+        Excess::Files => MAKING_FOLDERS,
+    };
+    let sandbox = Sandbox { limits, ..sandbox.clone() };
+    let ran = sandbox.run(program, &CancellationToken::new()).await.map_err(|not_run| match not_run {
+        NotRun::Refused(said) => advice::refused(&said),
+        NotRun::Failed(why) => advice::leaky(&[("the probe".to_owned(), why)]),
+    })?;
+    Ok((ran.by != By::Excess(excess)).then(|| format!("a program that took more was not ended ({:?})", ran.code)))
+}
+
+/// Each process holds less than the bound, all of them more.
+const HOLDING_MEMORY: &str = "import os, time\nfor _ in range(3):\n    if os.fork() == 0: break\n\
+    held = bytearray(b'x') * (32 << 20)\ntime.sleep(20)";
+const MAKING_FOLDERS: &str = "import os, time\nfor number in range(1100): os.mkdir(f'/work/{number}')\ntime.sleep(20)";
 
 async fn version(bwrap: &Path) -> Result<String, Unusable> {
     let asked = tokio::process::Command::new(bwrap).arg("--version").env_clear().kill_on_drop(true).output();
@@ -144,7 +179,7 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
 }
 
 /// What must have been looked at: a probe that is skipped proves nothing. `system calls` only where there is a filter.
-const EXPECTED: [&str; 19] = [
+const EXPECTED: [&str; 21] = [
     "environment",
     "other processes",
     "open files",
@@ -162,6 +197,8 @@ const EXPECTED: [&str; 19] = [
     "privileges",
     "namespaces within",
     "limits",
+    "steering processes",
+    "first to end",
     "memory",
     "processes",
 ];

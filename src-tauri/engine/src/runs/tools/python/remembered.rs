@@ -37,7 +37,7 @@ pub(super) fn key(sandbox: &Sandbox) -> io::Result<u128> {
     let mut hash = Xxh3Default::new();
     let mut part = |bytes: &[u8]| hash.update(&xxh3_128(bytes).to_le_bytes());
     part(&fs::read("/proc/sys/kernel/random/boot_id")?);
-    for binary in [&parts.bwrap, &parts.timeout, &parts.prlimit, &parts.python] {
+    for binary in [&parts.bwrap, &parts.prlimit, &parts.python] {
         part(&fs::read(binary)?);
     }
     part(sandbox.filter.as_deref().unwrap_or_default());

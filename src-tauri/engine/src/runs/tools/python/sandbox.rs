@@ -2,6 +2,8 @@
 //! call returns or is dropped, nothing of the program lives on.
 use super::PythonLimits;
 use super::argv::{self, NOBODY, Parts, READY};
+use super::bounds::{Bounds, Excess, Inside};
+use super::cgroup::ControlGroup;
 use super::outcome::By;
 use super::stream::Kept;
 use rustix::fs::{MemfdFlags, SealFlags};
@@ -58,22 +60,30 @@ impl Sandbox {
         let mut child = start(self.clone()).await?;
         let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
         let (ready, is_ready) = oneshot::channel();
-        let mut feeding = Box::pin(feed(child.stdin.take(), program, is_ready));
-        let mut fed = false;
+        let mut feeding = Box::pin(feed(child.stdin.take(), program, is_ready, (child.id(), &self.limits)));
+        let (mut fed, mut watching, mut in_group) = (false, None, None);
+        let bounds = Bounds { memory: self.limits.total, files: self.limits.names };
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let reading =
             async { tokio::join!(drain(out, self.limits.output, None), drain(err, self.limits.output, Some(ready))) };
         let mut reading = std::pin::pin!(reading);
         let mut read = None;
-        // Inside, `timeout` ends the program; this is for a program that ended `timeout` first.
+        // The first process of the sandbox ends the program; this is for one that does not come to it.
         let mut over = std::pin::pin!(sleep(self.limits.wall + self.limits.grace + Duration::from_secs(1)));
-        let (by, status) = loop {
+        let (mut by, status) = loop {
             tokio::select! {
                 biased;
                 ended = child.wait() => break (By::Itself, Some(ended?)),
                 () = stop.cancelled() => break (By::Stop, None),
                 () = &mut over => break (By::Clock, None),
-                () = &mut feeding, if !fed => fed = true,
+                inside = &mut feeding, if !fed => {
+                    fed = true;
+                    if let Some(Inside { root, group }) = inside {
+                        watching = Some(Box::pin(Inside::exceeds(root, bounds)));
+                        in_group = group;
+                    }
+                }
+                excess = next(&mut watching) => break (By::Excess(excess), None),
                 both = &mut reading, if read.is_none() => read = Some(both),
             }
         };
@@ -95,6 +105,9 @@ impl Sandbox {
         if !stderr.take_off(READY) && by == By::Itself {
             return Err(NotRun::Refused(stderr.text()));
         }
+        if by == By::Itself && in_group.is_some_and(|group: ControlGroup| group.ran_out_of_memory()) {
+            by = By::Excess(Excess::Memory);
+        }
         let code = status.and_then(|status| status.code());
         Ok(Ran { code, by, late, stdout, stderr })
     }
@@ -106,12 +119,27 @@ impl From<io::Error> for NotRun {
     }
 }
 
-/// Hands the program over once the sandbox stands. Dropped before, it hands nothing over, and nothing runs.
-async fn feed(stdin: Option<ChildStdin>, program: &str, is_ready: oneshot::Receiver<()>) {
-    if let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) {
-        let framed = format!("{}\n{program}", program.len());
-        // Broken when the sandbox has ended meanwhile, which is noticed where it is waited for.
-        let _ = stdin.write_all(framed.as_bytes()).await;
+/// Hands the program over once the sandbox stands and is found. Dropped before, it hands nothing over, and nothing runs.
+async fn feed(
+    stdin: Option<ChildStdin>,
+    program: &str,
+    is_ready: oneshot::Receiver<()>,
+    (bubblewrap, limits): (Option<u32>, &PythonLimits),
+) -> Option<Inside> {
+    let (Some(mut stdin), Ok(())) = (stdin, is_ready.await) else { return None };
+    // Not found means that it has ended, which is noticed where it is waited for. What cannot be watched is handed nothing.
+    let inside = Inside::mark(bubblewrap?, limits)?;
+    let framed = format!("{}\n{program}", program.len());
+    // Broken when the sandbox has ended meanwhile.
+    let _ = stdin.write_all(framed.as_bytes()).await;
+    Some(inside)
+}
+
+/// Waits for what there is, or for ever.
+async fn next<F: Future + Unpin>(waiting: &mut Option<F>) -> F::Output {
+    match waiting {
+        Some(waiting) => waiting.await,
+        None => std::future::pending().await,
     }
 }
 

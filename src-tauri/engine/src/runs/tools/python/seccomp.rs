@@ -82,6 +82,8 @@ pub(super) const REFUSED: &[(&str, c_long)] = &[
     ("memfd_create", libc::SYS_memfd_create),
     ("memfd_secret", libc::SYS_memfd_secret),
     ("shmget", libc::SYS_shmget),
+    ("msgget", libc::SYS_msgget),
+    ("semget", libc::SYS_semget),
     #[cfg(target_arch = "x86_64")]
     ("iopl", libc::SYS_iopl),
     #[cfg(target_arch = "x86_64")]

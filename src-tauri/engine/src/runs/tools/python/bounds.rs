@@ -1,0 +1,117 @@
+//! Watches what all processes of a sandbox hold together, because limits of processes count each by itself. Sees the sandbox through
+//! the view that its first process has of it, so no process in it can be missed.
+use super::PythonLimits;
+use super::cgroup::ControlGroup;
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// How long at most passes between two looks.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// What was exceeded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Excess {
+    /// Its processes held more memory together than they may.
+    Memory,
+    /// It made more files and folders than it may.
+    Files,
+}
+
+/// The bounds of a whole sandbox.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bounds {
+    /// Bytes of memory that all processes may hold together.
+    pub(super) memory: u64,
+    /// Files and folders that may exist at a time in its folders.
+    pub(super) files: u64,
+}
+
+/// A sandbox as it is seen from outside.
+pub(super) struct Inside {
+    /// The root folder of its first process.
+    pub(super) root: PathBuf,
+    /// The control group that it is in, where there is one.
+    pub(super) group: Option<ControlGroup>,
+}
+
+/// Memory beyond what programs hold that a control group counts: files, and what the kernel needs for processes.
+const BESIDES: u64 = 64 << 20;
+/// Processes of a sandbox besides those that are limited: bubblewrap outside.
+const OUTSIDE: u64 = 1;
+
+/// The control group of a sandbox with these limits.
+pub(super) fn control_group(limits: &PythonLimits) -> Option<ControlGroup> {
+    let memory = limits.total.saturating_add(limits.files).saturating_add(BESIDES);
+    ControlGroup::make(memory, limits.processes.saturating_add(OUTSIDE))
+}
+
+impl Inside {
+    /// Finds the sandbox of a bubblewrap whose program has not begun, and lets its processes be the first that end when the
+    /// machine runs out of memory, and puts them into a control group where it can; what they start inherits both. None when it
+    /// has ended.
+    pub(super) fn mark(bubblewrap: u32, limits: &PythonLimits) -> Option<Self> {
+        let first = child(bubblewrap)?;
+        let group =
+            control_group(limits).filter(|group| group.take(first).and_then(|()| group.take(bubblewrap)).is_ok());
+        for process in [bubblewrap, first] {
+            // Where this is refused, the probe says so.
+            let _ = fs::write(format!("/proc/{process}/oom_score_adj"), "1000");
+        }
+        Some(Self { root: format!("/proc/{first}/root").into(), group })
+    }
+
+    /// Waits until a bound is exceeded.
+    pub(super) async fn exceeds(root: PathBuf, bounds: Bounds) -> Excess {
+        let root = Arc::new(root);
+        loop {
+            sleep(GLANCE).await;
+            let root = Arc::clone(&root);
+            // Reading may take a while on a busy machine, and others wait on the threads of this one.
+            if let Ok(Some(excess)) = tokio::task::spawn_blocking(move || look(&root, bounds)).await {
+                return excess;
+            }
+        }
+    }
+}
+
+/// The process that another one started, of which there is no more than one.
+fn child(parent: u32) -> Option<u32> {
+    if let Ok(children) = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")) {
+        return children.split_whitespace().next()?.parse().ok();
+    }
+    // Some kernels keep no such list.
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let mut ids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    ids.find(|id| number(&Path::new("/proc").join(id.to_string()).join("status"), "PPid:") == Some(u64::from(parent)))
+}
+
+fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
+    let count = |folder: &str| {
+        let seen = rustix::fs::statvfs(root.join(folder)).ok()?;
+        Some(seen.f_files.saturating_sub(seen.f_ffree))
+    };
+    let files: u64 = ["work", "dev/shm"].into_iter().filter_map(count).sum();
+    if files > bounds.files {
+        return Some(Excess::Files);
+    }
+    let processes = fs::read_dir(root.join("proc")).ok()?.flatten();
+    let is_process = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
+    };
+    let processes: Vec<PathBuf> = processes.map(|entry| entry.path()).filter(is_process).collect();
+    let sum = |file: &str, name: &str| -> u64 {
+        processes.iter().filter_map(|process| number(&process.join(file), name)).sum::<u64>() << 10
+    };
+    // The first counts pages that processes share once for each, and costs little; the second counts them once.
+    let is_more = sum("status", "VmRSS:") > bounds.memory && sum("smaps_rollup", "Pss:") > bounds.memory;
+    is_more.then_some(Excess::Memory)
+}
+
+/// The number behind a name, in a file with a line for each. None once the process has ended.
+fn number(file: &Path, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
+    text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+}

@@ -1,0 +1,146 @@
+//! A control group for a sandbox, where this user may make one: the kernel itself holds all processes in it to their memory then, and
+//! ends them as one. Only version 2 is used, because ordinary users are given no part of version 1.
+use fs_err as fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const NAME: &str = "touchstone";
+
+/// A control group that is removed when this is dropped.
+#[derive(Debug)]
+pub(super) struct ControlGroup {
+    folder: PathBuf,
+}
+
+impl ControlGroup {
+    /// Makes one that holds at most so much memory and so many processes. None where this user may not, or where the kernel does
+    /// not keep count of both.
+    pub(super) fn make(memory: u64, processes: u64) -> Option<Self> {
+        let mounts = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let own = fs::read_to_string("/proc/self/cgroup").ok()?;
+        parents(&mounts, &own).iter().find_map(|parent| Self::make_in(parent, memory, processes).ok())
+    }
+
+    fn make_in(parent: &Path, memory: u64, processes: u64) -> io::Result<Self> {
+        static TURN: AtomicU64 = AtomicU64::new(0);
+        let passed_on = fs::read_to_string(parent.join("cgroup.subtree_control"))?;
+        if !["memory", "pids"].iter().all(|wanted| passed_on.split_whitespace().any(|word| word == *wanted)) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        remove_left_over(parent);
+        let turn = TURN.fetch_add(1, Ordering::Relaxed);
+        let folder = parent.join(format!("{NAME}-{}-{turn}", std::process::id()));
+        fs::create_dir(&folder)?;
+        let group = Self { folder };
+        group.set("memory.max", &memory.to_string())?;
+        group.set("memory.oom.group", "1")?;
+        group.set("pids.max", &processes.to_string())?;
+        // Not there where the kernel does not count what is swapped out.
+        let _ = group.set("memory.swap.max", "0");
+        Ok(group)
+    }
+
+    /// Moves a process into it.
+    pub(super) fn take(&self, process: u32) -> io::Result<()> {
+        self.set("cgroup.procs", &process.to_string())
+    }
+
+    /// True when the kernel ended its processes because they held too much memory.
+    pub(super) fn ran_out_of_memory(&self) -> bool {
+        let events = fs::read_to_string(self.folder.join("memory.events")).unwrap_or_default();
+        let ended = events.lines().find_map(|line| line.strip_prefix("oom_kill "));
+        ended.is_some_and(|count| count.trim() != "0")
+    }
+
+    fn set(&self, file: &str, value: &str) -> io::Result<()> {
+        fs::write(self.folder.join(file), value)
+    }
+}
+
+impl Drop for ControlGroup {
+    fn drop(&mut self) {
+        // Where something in it has not quite ended, the next start of the program removes it.
+        let _ = self.set("cgroup.kill", "1");
+        let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+/// Where a group may be made: below our own group, or beside it, for one that has processes of its own passes nothing on.
+fn parents(mounts: &str, own: &str) -> Vec<PathBuf> {
+    let root = mounts.lines().find_map(|line| {
+        let (place, kind) = line.split_once(" - ")?;
+        // The whole of it, not a part that was put elsewhere.
+        let mut fields = place.split(' ').skip(3);
+        (kind.starts_with("cgroup2 ") && fields.next() == Some("/")).then(|| fields.next()).flatten()
+    });
+    let path = own.lines().find_map(|line| line.strip_prefix("0::/"));
+    let (Some(root), Some(path)) = (root, path) else { return Vec::new() };
+    let own = Path::new(root).join(path.trim_end_matches('/'));
+    let beside = own.parent().filter(|parent| parent.starts_with(root)).map(Path::to_owned);
+    [Some(own), beside].into_iter().flatten().collect()
+}
+
+/// Removes groups of programs that have ended. One with processes in it cannot be removed.
+fn remove_left_over(parent: &Path) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(NAME)?.strip_prefix('-')?.split_once('-'));
+        if process.is_some_and(|(process, _)| !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOUNTS: &str = "24 1 0:22 / /sys rw - sysfs sysfs rw\n\
+                          31 24 0:27 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n";
+
+    #[test]
+    fn a_group_is_made_below_our_own_or_beside_it() {
+        let own = "0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope\n";
+        let at = "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice";
+        assert_eq!(parents(MOUNTS, own), [Path::new(at).join("a.scope"), at.into()]);
+        assert_eq!(parents(MOUNTS, "0::/\n"), [Path::new("/sys/fs/cgroup")]);
+        // Version 1, a part of a tree, none at all.
+        assert_eq!(
+            parents("31 24 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "4:memory:/a\n").len(),
+            0
+        );
+        assert_eq!(parents("31 24 0:27 /part /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", own).len(), 0);
+        assert_eq!(parents("", "").len(), 0);
+    }
+
+    #[test]
+    fn a_group_has_its_bounds_before_anything_is_in_it_and_is_not_made_where_nothing_is_counted() {
+        let parent = tempfile::tempdir().unwrap();
+        let control = parent.path().join("cgroup.subtree_control");
+        let make = || ControlGroup::make_in(parent.path(), 1 << 30, 64);
+        make().unwrap_err();
+        for passed_on in ["", "cpu io\n", "memory\n", "pids cpu\n"] {
+            fs::write(&control, passed_on).unwrap();
+            make().unwrap_err();
+        }
+        fs::write(&control, "cpu memory pids\n").unwrap();
+        let left_over = parent.path().join(format!("{NAME}-4194999-0"));
+        fs::create_dir(&left_over).unwrap();
+        let group = make().unwrap();
+        let read = |file: &str| fs::read_to_string(group.folder.join(file)).unwrap();
+        assert_eq!(
+            (read("memory.max"), read("pids.max"), read("memory.oom.group")),
+            ("1073741824".into(), "64".into(), "1".into())
+        );
+        assert!(!left_over.exists(), "what a program left behind is removed");
+        assert!(make().unwrap().folder != group.folder, "each has one of its own");
+        group.take(77).unwrap();
+        assert_eq!(read("cgroup.procs"), "77");
+        for (events, ended) in [("low 0\noom 1\noom_kill 3\n", true), ("oom 1\noom_kill 0\n", false), ("", false)] {
+            fs::write(group.folder.join("memory.events"), events).unwrap();
+            assert_eq!(group.ran_out_of_memory(), ended, "{events}");
+        }
+    }
+}
