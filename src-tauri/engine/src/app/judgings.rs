@@ -16,6 +16,7 @@ use crate::runs::event::RunEvent;
 use crate::runs::judgements::{Bench, taken};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Said, Turn};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
@@ -277,6 +278,11 @@ impl Lasting for Work {
 
 fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
     !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
+}
+
+/// Returns the model as a question has it asked.
+pub(super) fn asked_model<'m>(model: &'m Model, question: &Question) -> Cow<'m, Model> {
+    if question.reasoning { Cow::Owned(model.as_reasoning()) } else { Cow::Borrowed(model) }
 }
 
 /// A question as a conversation: with the reply to it that could not be read, when there is one.

@@ -162,7 +162,10 @@ impl Judge {
 
     /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
-        self.evaluator().map_or_else(|| subject.canon(), |evaluator| evaluators::canon(evaluator, subject, rules))
+        self.evaluator().map_or_else(
+            || subject.canon(),
+            |evaluator| evaluators::canon(evaluator, subject, rules),
+        )
     }
 
     /// The evaluator that it is; none for judges by words of ours.
@@ -198,6 +201,8 @@ pub struct Question {
     pub text: String,
     /// A reply to it that could not be read, and what is said then.
     pub unread: Option<(String, &'static str)>,
+    /// The model is asked as one that reasons, whatever its own settings say.
+    pub reasoning: bool,
 }
 
 /// What comes next in a round.
@@ -264,6 +269,7 @@ impl<'a> Sitting<'a> {
             instructions: prompt.fill("instructions", &[]),
             text: prompt.fill(section, &copied),
             unread,
+            reasoning: false,
         })
     }
 
