@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use touchstone_formats::json;
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
-use touchstone_formats::stabletoolbench::answers::convert;
+use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultFile, Summary};
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::SETS;
@@ -139,7 +139,7 @@ fn method(scorer: &str) -> &str {
 
 fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
     let tools = query.map(Query::available_tools);
-    let converted = convert::of_run(run, &one.name(), tools.clone()).ok();
+    let converted = convert::of_run(run, &one.name(), tools.clone(), Faults::Mended).ok();
     let details = converted.as_ref().and_then(|entry| entry.get("answer")?.get("answer_details").cloned());
     let is_answered = one.run.state == RunState::Answered;
     let answer = run.answer.as_ref().filter(|_| is_answered).map(|answer| match &answer.value {
