@@ -73,6 +73,8 @@ impl OutlineBuilder {
         {
             self.outline.seconds = Some(finished - started);
         }
+        // A search hands its answer over by `Finish`: what is said last in one is a thought.
+        self.outline.ends_unanswered &= !self.searched;
         let (standing, reason) = self.standing(layout);
         self.outline.standing = standing;
         self.outline.reason = reason;

@@ -25,12 +25,11 @@ use super::roots::FileId;
 use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
-use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, Sort, Span};
+use crate::rows::{Column, Facets, Hit, ListRequest, Misread, Place, RunPage, RunRow, ScoreDetail, Sort, Span};
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A page has at most this many rows.
@@ -110,6 +109,15 @@ impl Lists {
     /// Scorers that occur, those of most runs first.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
         scored::scorers(index)
+    }
+
+    /// Returns what a scorer says besides its scores, by the ids of the runs.
+    pub fn score_details(
+        &self,
+        index: &Reader<'_>,
+        scorer: &str,
+    ) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
+        scored::details(index, scorer)
     }
 
     /// Scorers that occur, each with its versions.
