@@ -172,3 +172,95 @@ fn a_result_file_is_the_one_that_was_named_and_no_other() {
         assert!(both.err.contains(&said), "{}", both.err);
     }
 }
+
+#[test]
+fn score_counts_answers_to_the_queries_that_the_ids_beside_the_sets_name_and_no_others() {
+    let answers = r#"{"588": {"query": "Which?", "answer": {"final_answer": "x", "answer_details": []}},
+        "7": {"query": "x", "answer": {"final_answer": "x", "answer_details": []}}}"#;
+    let mut files = vec![("queries/test_instruction/G1_x.json", SET), ("converted.json", answers)];
+    for (ids, answered, missing, left_out) in [
+        (None, 2, 0, 0),
+        (Some("{}"), 2, 0, 0),
+        (Some(r#"{"588": 0}"#), 1, 0, 1),
+        (Some("[588]"), 1, 0, 1),
+        (Some(r#"["7"]"#), 1, 0, 1),
+        (Some(r#"{"588": 0, "7": 0}"#), 2, 0, 0),
+        (Some("[5]"), 0, 0, 2),
+    ] {
+        files.truncate(2);
+        files.extend(ids.map(|ids| ("queries/test_query_ids/G1_x.json", ids)));
+        let sandbox = Sandbox::with("toolbench-score-ids", &files);
+        for queries in ["queries", "queries/test_instruction"] {
+            let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", queries, "--json"]);
+            assert_eq!(ran.status, 0, "{ids:?} {}", ran.err);
+            let told: Value = serde_json::from_str(&ran.out).unwrap();
+            let numbers = [&told["total_evaluations"], &told["queries_missing"], &told["left_out"]];
+            assert_eq!(numbers, [&json!(answered), &json!(missing), &json!(left_out)], "{ids:?}");
+        }
+    }
+    files.truncate(2);
+    files.push(("queries/test_query_ids/G1_x.json", "[588"));
+    let sandbox = Sandbox::with("toolbench-score-ids", &files);
+    let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "queries"]);
+    assert_eq!(ran.status, 2, "{ran:?}");
+    assert!(ran.err.contains("test_query_ids"), "{}", ran.err);
+}
+
+#[test]
+fn a_mean_of_nothing_but_zeros_has_no_sign() {
+    let answers = r#"{"588": {"query": "Which?", "answer": {"final_answer": "", "answer_details": []}}}"#;
+    let files = [("queries/G1_x.json", SET), ("converted.json", answers)];
+    let sandbox = Sandbox::with("toolbench-score-zero", &files);
+    let ran = sandbox.run(&["stabletoolbench", "score", "converted.json", "--queries", "queries"]);
+    assert!(ran.out.contains("API call score 0.000") && !ran.out.contains("-0"), "{}", ran.out);
+}
+
+#[test]
+fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
+    let ran = "conversation:\n- user_message: Which?\n- assistant_message: Two stars.\n";
+    let made = |files: &[(&str, &str)]| {
+        let sandbox = Sandbox::with("toolbench-imported", files);
+        let ran = sandbox.run(&["report", ".", "--format", "stabletoolbench,csv", "--out", "made"]);
+        let written: Vec<String> = std::fs::read_dir(sandbox.folder.join("made"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name.ends_with(".json"))
+            .collect();
+        let text = written.first().map(|name| std::fs::read_to_string(sandbox.folder.join("made").join(name)).unwrap());
+        (ran.status, ran.err, written.len(), text.unwrap_or_default())
+    };
+    let run = ("results/G1_x/588-tool_calling-a-variation0.yaml", ran);
+    let (status, err, files, text) = made(&[("tasks/G1_x.json", SET), run]);
+    assert_eq!((status, files), (0, 1), "{err}");
+    let name = "results/tool_calling-a_1queries_G1_x.json";
+    let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text)]);
+    assert_eq!((status, files), (1, 0), "{err}");
+    assert!(err.contains("No result file was written"), "{err}");
+    let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text), run]);
+    assert_eq!((status, files), (0, 1), "{err}");
+}
+
+#[test]
+fn convert_as_the_original_drops_texts_beside_calls_and_what_finish_returned() {
+    let ours = "conversation:\n- user_message: How far?\n- assistant_message: I look.\n- tool_call: { name: way, params: {}, result: '5' }\n\
+        - assistant_message: So.\n- tool_call: { name: Finish, params: { return_type: give_answer, final_answer: 5 km }, result: done }\n";
+    let files = [("results/G1/7-tool_calling-o1-variation0.yaml", ours)];
+    let sandbox = Sandbox::with("toolbench-convert-compat", &files);
+    let told = |more: &[&str]| {
+        let ran = sandbox.run(&[&["stabletoolbench", "convert", files[0].0, "--method", "CoT@1"], more].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        let file: Value = serde_json::from_str(&ran.out).unwrap();
+        let (mut node, mut told) = (file["7"]["answer"]["answer_details"][0].clone(), Vec::new());
+        while !node.is_null() {
+            let message = &node["message"];
+            told.push(match node["role"].as_str().unwrap() {
+                "tool" => format!("{}: {}", message["name"].as_str().unwrap(), message["response"].as_str().unwrap()),
+                _ => message.as_str().unwrap().to_owned(),
+            });
+            node = node["next"][0].clone();
+        }
+        told
+    };
+    assert_eq!(told(&[]), ["", "", "I look.", "way: 5", "So.", "Finish: done"]);
+    assert_eq!(told(&["--compat"]), ["", "", "way: 5", "Finish: "]);
+}

@@ -5,7 +5,9 @@ use crate::running::stage::says;
 use crate::scripted::Scripted;
 use fs_err as fs;
 use touchstone_engine::app::answers::score_answers;
-use touchstone_engine::rows::{FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, ScoreStanding};
+use touchstone_engine::rows::{
+    FailureClass, PublishedRequest, Report, ReportFormat, ReportRequest, RunState, ScoreStanding,
+};
 use touchstone_formats::stabletoolbench::ResultFile;
 
 /// A query with two gold APIs.
@@ -62,7 +64,7 @@ fn a_query_is_scored_by_what_was_called_without_an_expected_output_and_without_a
     insta::assert_snapshot!(said, @r"
     api_calls v2 0.50 failed: 1 of 2 gold APIs called, never called: `Moons`, no API of the query: `weather`
     finish v1 0.00 failed: `Finish` was never called
-    seed_heuristic v1 0.00 failed: not a judgement: there is no answer
+    seed_heuristic v1 0.00 failed: not a judgement: “Done.”, not finished, API call score 0.5
     ");
 }
 
@@ -118,7 +120,7 @@ fn what_runs_come_to_stands_beside_what_was_published_and_nothing_stands_in_for_
     let names: Vec<&str> = told.summaries.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["tool_calling/a", "tool_calling/b", "tool_calling/c"]);
     let [a, _, c] = &told.summaries[..] else { panic!("three systems") };
-    assert_eq!((a.total_queries, a.total_evaluations, a.answered), (1, 2, 1));
+    assert_eq!((a.total_queries, a.total_evaluations, a.answered), (1, 2, 2));
     let finished = a.finished.unwrap();
     assert_eq!((finished.count, finished.of, a.solved, a.average_sopr_score), (1, 2, None, None));
     let calls = a.average_api_call_score.unwrap();
@@ -166,7 +168,7 @@ fn a_result_file_has_the_runs_of_one_system_and_leaves_out_what_nobody_said() {
     assert_eq!((one.query_id.as_str(), one.query_text.as_str()), ("588", "Which stars and moons are there?"));
     assert_eq!((one.gold.len(), one.api_call_score, one.has_finish, one.sopr_score), (2, Some(1.0), Some(true), None));
     assert!(one.final_answer.as_ref().unwrap().starts_with("Two stars"));
-    assert_eq!(evaluations[1].final_answer.as_deref(), Some(""));
+    assert_eq!(evaluations[1].final_answer.as_deref(), Some("Done."), "what a run of a query ends with is its answer");
     let scored = {
         fs::create_dir_all(bench.path("queries")).unwrap();
         let set = format!(
@@ -297,6 +299,12 @@ fn what_judges_said_of_a_query_stands_in_the_figures_and_in_the_result_file() {
     let scores: Vec<_> = file.evaluations().map(|one| (one.sopr_score, one.answer_status)).collect();
     assert_eq!(scores[0], (Some(1.0), Some("Solved".to_owned())));
     assert_eq!(scores[1].0, Some(0.0), "a run without an answer was judged, too");
+    let times: Vec<_> = file.evaluations().map(|one| one.evaluation_time).collect();
+    let (total, mean) =
+        (file.summary().total_evaluation_time.unwrap(), file.summary().average_evaluation_time.unwrap());
+    assert!(times.iter().all(|time| time.is_some_and(|time| time >= 0.0)), "{times:?}");
+    assert!((total - times.iter().flatten().sum::<f64>()).abs() < 1e-9 && (mean - total / 2.0).abs() < 1e-9);
+    assert_eq!(file.metadata().setting("evaluator_model"), Some(&"local".into()));
     assert_eq!(file.summary().average_sopr_score, Some(0.5));
     let first = bench.row(run("a").trim_start_matches("results/")).unwrap();
     assert_eq!(first.scorer.as_deref(), Some("api_calls"), "what needs no judge comes first");
@@ -314,4 +322,39 @@ fn a_result_file_beside_the_runs_it_is_of_counts_none_of_them_twice() {
     let told = bench.app().published(&PublishedRequest::default()).unwrap();
     let counted: Vec<_> = told.summaries.iter().map(|one| (one.name.as_str(), one.total_evaluations)).collect();
     assert_eq!(counted, [("tool_calling/a", 1)]);
+}
+
+#[test]
+fn a_run_of_a_query_without_a_method_that_ends_in_words_has_these_for_its_answer_everywhere() {
+    const WORDS: &str = "There are two stars and one moon, and these are all that can be seen tonight.";
+    let ends = |words: &str, run: &str| {
+        format!(
+            "conversation:\n- user_message: Which?\n- tool_call: {{name: stars_for_sky_v2, params: {{}}, result: ok}}\n- assistant_message: {words}\n{run}"
+        )
+    };
+    let server = Scripted::always(says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let bench = Bench::new()
+        .file("touchstone.yaml", judging::workspace(&server, ""))
+        .file(QUERY_FILE, QUERY)
+        .file(&run("a"), ends(WORDS, ""))
+        .file(&run("b"), ends(WORDS, "run: {method: CoT@1, finished: '2025-01-01T00:00:00Z'}\n"))
+        .file(&run("c"), ends("''", ""))
+        .open();
+    let row = |model: &str| bench.row(run(model).trim_start_matches("results/")).unwrap();
+    for (model, answered) in [("a", true), ("b", false), ("c", false)] {
+        assert_eq!(row(model).state == RunState::Answered, answered, "{model}: {:?}", row(model));
+        let said = bench.app().run_scores(&row(model).id).unwrap();
+        let heuristic = said.scores.iter().find(|score| score.scorer == "seed_heuristic").unwrap();
+        assert_eq!(heuristic.reason.contains("there is no answer"), !answered, "{model}: {}", heuristic.reason);
+        let name = format!("tool_calling/{model}/G1_instruction");
+        let file = result_file(&bench, None, Some(&name)).1;
+        let written = file.evaluations().next().unwrap().final_answer;
+        assert_eq!(written.as_deref(), Some(if answered { WORDS } else { "" }), "{model}");
+    }
+    let view = judging::judge(bench.app(), &judging::request(1));
+    assert_eq!((view.done, view.failed), (3, 0), "{view:?}");
+    let asked = server.seen();
+    assert_eq!(asked.len(), 1, "only the run with an answer is put to a model");
+    let shown = asked[0].json().to_string();
+    assert_eq!(shown.matches(WORDS).count(), 1, "the judge is shown the answer once: {shown}");
 }

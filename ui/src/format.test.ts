@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bytes, count, counted, moment, money, seconds, short, when } from "./format";
+import { bytes, count, counted, fixed, moment, money, seconds, short, when } from "./format";
 
 describe("numbers as words", () => {
   it.each([
@@ -43,4 +43,14 @@ describe("a moment", () => {
     [new Date(2025, 4, 11, 8, 0), "11 May 08:00"],
   ])("%s reads %s", (then, wanted) => expect(when(then.getTime(), now)).toBe(wanted));
   it("can be told exactly", () => expect(moment(new Date(2025, 0, 3, 8, 1, 2).getTime())).toBe("2025-01-03 08:01:02"));
+});
+
+describe("a number with so many places", () => {
+  it.each([
+    [-0, "0.00"],
+    [-0.004, "0.00"],
+    [-0.006, "-0.01"],
+    [0.5, "0.50"],
+    [-10, "-10.00"],
+  ])("%s reads %s: what is rounded to nothing has no sign", (value, wanted) => expect(fixed(value, 2)).toBe(wanted));
 });

@@ -4,6 +4,12 @@ import type { Problem } from "./generated/Problem";
 const MISSING = "–";
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
+/** With so many places. What is rounded to nothing has no sign: `0.00`, never `-0.00`. */
+export function fixed(value: number, places: number): string {
+  const text = value.toFixed(places);
+  return /^-0(\.0*)?$/.test(text) ? text.slice(1) : text;
+}
+
 /** Most are small, and tables hold thousands of them. */
 export const count = (value: number | null | undefined): string => (value == null ? MISSING : value >= 0 && value < 1_000 && Number.isInteger(value) ? `${value}` : whole.format(value));
 
@@ -32,14 +38,14 @@ export function money(value: number | null | undefined): string {
   if (value == null) return MISSING;
   const size = Math.abs(value);
   const places = size === 0 || size >= 0.995 ? 2 : size >= 0.0995 ? 3 : 4;
-  return size !== 0 && size < 0.00005 ? "<$0.0001" : `$${value.toFixed(places)}`;
+  return size !== 0 && size < 0.00005 ? "<$0.0001" : `$${fixed(value, places)}`;
 }
 
 /** A duration: `41 ms`, `3.1 s`, `2:05`, `1:02:03`. */
 export function seconds(value: number | null | undefined): string {
   if (value == null) return MISSING;
   if (value < 0.9995) return `${Math.round(value * 1_000)} ms`;
-  if (value < 59.95) return `${value.toFixed(1)} s`;
+  if (value < 59.95) return `${fixed(value, 1)} s`;
   const all = Math.round(value);
   const pad = (part: number) => String(part).padStart(2, "0");
   const [hours, minutes, rest] = [Math.floor(all / 3_600), Math.floor(all / 60) % 60, all % 60];

@@ -1,4 +1,5 @@
 // A score, a verdict and what went wrong, each as a shape, a word and a colour. Pure.
+import { fixed } from "./format";
 import type { FailureClass } from "./generated/FailureClass";
 import type { RunRow } from "./generated/RunRow";
 import type { ScoreStanding } from "./generated/ScoreStanding";
@@ -65,7 +66,7 @@ export const storedText = ({ word, score }: Pick<StoredSaid, "word" | "score">):
 
 /** Always two places, so that scores stand under each other, half up; yet nothing is 1.00 or 0.00 that is not. */
 export function scoreText(score: number): string {
-  const text = score.toFixed(2);
+  const text = fixed(score, 2);
   if (text === "1.00" && score < 1) return ">0.99";
   return text === "0.00" && score > 0 ? "<0.01" : text;
 }

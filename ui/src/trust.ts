@@ -1,5 +1,5 @@
 // Agreement in words and numbers. Pure; the place and the page of a run share it.
-import { count, counted } from "./format";
+import { count, counted, fixed } from "./format";
 import type { Agreement } from "./generated/Agreement";
 import type { Judged } from "./generated/Judged";
 import type { Rater } from "./generated/Rater";
@@ -18,7 +18,7 @@ export const isJudge = (rater: Rater): boolean => rater.id !== PEOPLE && rater.i
 export function kappaText(kappa: number | null): string {
   if (kappa === null) return "–";
   if (kappa < 1 && kappa > 0.995) return ">0.99";
-  return kappa.toFixed(2).replace("-", "−").replace("−0.00", "0.00");
+  return fixed(kappa, 2).replace("-", "−");
 }
 
 export const intervalText = (interval: Agreement["interval"]): string => (interval === null ? "–" : `${kappaText(interval[0])} to ${kappaText(interval[1])}`);

@@ -15,15 +15,20 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
         Some(Answer { value, source: source.to_owned(), lenient })
     });
     fenced.or_else(|| {
-        let tag = result_tag_name?;
+        let tag = result_tag_name.filter(|tag| *tag != WHOLE_MESSAGE)?;
         messages.iter().rev().find_map(|message| in_tag(message, tag))
     })
 }
 
-/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON.
+/// Stands for the tag where all of the last message is the answer: queries of `StableToolBench` are answered in words.
+pub const WHOLE_MESSAGE: &str = "";
+
+/// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON. With [`WHOLE_MESSAGE`], its text as it is.
 pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
-    if tag.is_empty() {
-        return None;
+    if tag == WHOLE_MESSAGE {
+        let text = message.trim();
+        let answer = || Answer { value: Value::from(text), source: "last message".to_owned(), lenient: false };
+        return (!text.is_empty()).then(answer);
     }
     let inside = last_tag(message, tag)?.trim();
     let (value, lenient) = parse(inside).unwrap_or_else(|| (Value::from(inside), false));

@@ -25,6 +25,8 @@ pub struct Round {
     pub at: Option<String>,
     /// Which of two was shown first, where chance decided.
     pub order: Option<String>,
+    /// How long judging took; none of a round of which nobody says, or whose replies were there from before.
+    pub seconds: Option<f64>,
 }
 
 /// What one judge, asked through one model, said of a run as it was then.
@@ -163,6 +165,7 @@ fn round(value: &Value) -> Round {
         cost: number("cost"),
         at: word("at"),
         order: word("order"),
+        seconds: number("seconds").filter(|seconds| *seconds >= 0.0),
     }
 }
 
@@ -194,7 +197,7 @@ fn written(judgement: &Judgement) -> Vec<(Value, Value)> {
 }
 
 fn written_round(round: &Round) -> Value {
-    let Round { verdict, score, reason, replies, model_id, tokens, cost, at, order } = round;
+    let Round { verdict, score, reason, replies, model_id, tokens, cost, at, order, seconds } = round;
     let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
     let number = |number: Option<String>| number.map_or(Value::Null, Value::Number);
     let mut entries = vec![
@@ -208,6 +211,7 @@ fn written_round(round: &Round) -> Value {
         ("cost", number(cost.map(|cost| cost.to_string()))),
         ("at", text(at)),
         ("order", text(order)),
+        ("seconds", number(seconds.map(|seconds| (1e3 * seconds).round() / 1e3).map(|seconds| seconds.to_string()))),
     ];
     entries
         .extend(further.into_iter().filter(|(_, value)| *value != Value::Null).map(|(key, value)| (key.into(), value)));
@@ -233,6 +237,7 @@ mod tests {
             cost: Some(0.25),
             at: Some("2025-02-21T00:12:07.000Z".to_owned()),
             order: None,
+            seconds: Some(2.5),
         };
         let unread = Round {
             reason: "The reply could not be read.".to_owned(),
@@ -268,6 +273,7 @@ mod tests {
         tokens: 12
         cost: 0.25
         at: '2025-02-21T00:12:07.000Z'
+        seconds: 2.5
         replies:
           - |-
             {\"verdict\": \"solved\"}

@@ -32,13 +32,26 @@ pub struct Run {
     pub verdicts: Vec<Verdict>,
     /// The row of an evaluation as it stands in its file, so that it can be written again; `null` of anything else.
     pub row: Value,
+    /// What the published scripts of `StableToolBench` look at, in answers of that benchmark.
+    pub scripted: Option<ScriptedEnd>,
+}
+
+/// The end of an answer of `StableToolBench` as the published scripts see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptedEnd {
+    /// Their mark of a call of `Finish` stands in the last tool node on the way of first children, as Python prints that node.
+    pub finishes: bool,
+    /// `final_answer`, to the letter.
+    pub answer: Value,
 }
 
 impl Run {
     /// Takes what stands in the last message in a tag for the answer, where none was found otherwise: programs other than ours do
     /// not always copy it out, and only the suite knows the tag.
     pub fn take_tagged(&mut self, tag: &str) {
-        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant).filter(|_| self.ends_unanswered);
+        // A search hands its answer over by `Finish`: what is said last in one is a thought.
+        let is_sought = self.ends_unanswered && self.facts.iter().all(|(key, _)| key != "run.method");
+        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant).filter(|_| is_sought);
         let texts = last.into_iter().flat_map(|step| &step.parts).filter_map(|part| part.value.text());
         if let Some(found) = answer::in_tag(&texts.collect::<Vec<_>>().join("\n"), tag) {
             let unread = self.unread.take();

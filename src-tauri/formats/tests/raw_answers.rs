@@ -203,7 +203,7 @@ fn a_raw_answer_and_what_it_is_converted_to_are_the_same_run() {
     for name in ALL {
         let run = read(name);
         let entry = convert::raw(&bytes(name), "M", Faults::Mended).unwrap().entry;
-        for entry in [entry, convert::of_run(&run, "M", None).unwrap()] {
+        for entry in [entry, convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap()] {
             let again = converted::run(convert::id(name), &entry);
             let (a, b) = (run.outline(), again.outline());
             assert_eq!((a.standing, a.reason, a.answer, a.tools), (b.standing, b.reason, b.answer, b.tools), "{name}");
@@ -228,7 +228,7 @@ answer: { km: 5 }
 "#,
     )
     .unwrap();
-    let entry = convert::of_run(&run, "CoT@1", None).unwrap();
+    let entry = convert::of_run(&run, "CoT@1", None, convert::Faults::Mended).unwrap();
     assert_eq!(entry.get("query").and_then(Value::text), Some("How far is B?"));
     let answer = entry.get("answer").unwrap();
     assert_eq!(
@@ -256,7 +256,7 @@ fn a_call_through_the_tool_that_calls_others_is_converted_as_one_of_the_function
 "#,
     )
     .unwrap();
-    let entry = convert::of_run(&run, "M", None).unwrap();
+    let entry = convert::of_run(&run, "M", None, convert::Faults::Mended).unwrap();
     let calls = details::calls(entry.get("answer").unwrap().get("answer_details").unwrap());
     let told: Vec<(&str, &str)> = calls.iter().map(|(call, _)| (&*call.name, &*call.arguments)).collect();
     assert_eq!(
@@ -291,7 +291,8 @@ fn outlines_say_what_finish_handed_over_which_apis_are_named_and_that_nothing_is
 fn what_was_done_in_a_hundred_steps_is_read_back_from_the_result_file_that_was_written() {
     let step = "- tool_call: { id: c, name: way_for_map, params: { to: B }, result: 5 km }\n";
     let text = format!("conversation:\n- user_message: How far is B?\n{}", step.repeat(100));
-    let entry = convert::of_run(&transcript::read(text.as_bytes()).unwrap(), "M", None).unwrap();
+    let entry =
+        convert::of_run(&transcript::read(text.as_bytes()).unwrap(), "M", None, convert::Faults::Mended).unwrap();
     let details = entry.get("answer").unwrap().get("answer_details").unwrap().clone();
     let one = Evaluation { query_id: "1".to_owned(), answer_details: details, ..Evaluation::default() };
     let file = ResultFile::new(&Metadata::default(), &Summary::default(), std::slice::from_ref(&one));

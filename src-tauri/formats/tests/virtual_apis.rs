@@ -52,22 +52,6 @@ fn replies_are_kept_and_rejected_as_the_original_does() {
 }
 
 #[test]
-fn answers_are_labelled_as_the_original_does_but_for_its_mistake() {
-    let cases = lines("process_error.jsonl");
-    for case in &cases {
-        let response = case.get("raw_response").unwrap();
-        let (compat, right) = (check::label(response, true), check::label(response, false));
-        let result = case.get("result").unwrap();
-        let shown = response.str();
-        assert_eq!(Some(compat.error.to_owned()), text(result, "error"), "{shown}");
-        assert_eq!(Some(&Py::Bool(compat.save)), case.get("save_cache"), "{shown}");
-        assert_eq!(Some(&Py::Bool(compat.switch)), case.get("switch"), "{shown}");
-        assert_eq!(compat == right, !shown.contains("timed out"), "{shown}");
-    }
-    println!("cases: {}", cases.len());
-}
-
-#[test]
 fn what_simulators_write_is_read_as_the_original_reads_it() {
     let cases = lines("mirror_extract.jsonl");
     for case in &cases {

@@ -9,11 +9,20 @@ pub fn score(value: f64) -> String {
     }
 }
 
+/// Returns a number with so many places. What is rounded to nothing has no sign: `0.000`, never `-0.000`.
+pub fn fixed(value: f64, places: usize) -> String {
+    let text = format!("{value:.places$}");
+    match text.strip_prefix('-') {
+        Some(digits) if digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) => digits.to_owned(),
+        _ => text,
+    }
+}
+
 /// Two places, with halves rounded up: the end of an interval.
 pub fn places(value: f64) -> String {
     // Halves of a hundredth that a number can hold are eighths.
     let half = if (value * 8.0).fract() == 0.0 { 1e-9 } else { 0.0 };
-    format!("{:.2}", value + half)
+    fixed(value + half, 2)
 }
 
 #[cfg(test)]
@@ -25,5 +34,22 @@ mod tests {
         let scores = [0.625, 0.125, 0.615, 0.5, 1.0, 0.0, 0.9951, 0.0049, 0.999_999_9].map(score);
         assert_eq!(scores, ["0.63", "0.13", "0.61", "0.50", "1.00", "0.00", ">0.99", "<0.01", ">0.99"]);
         assert_eq!([0.9951, 0.375, 0.0].map(places), ["1.00", "0.38", "0.00"]);
+    }
+
+    #[test]
+    fn what_is_rounded_to_nothing_has_no_sign_and_everything_else_keeps_its_own() {
+        for (value, wanted) in [
+            (-0.0, "0.000"),
+            (0.0, "0.000"),
+            (-0.0004, "0.000"),
+            (-0.0006, "-0.001"),
+            (-1.0, "-1.000"),
+            (-10.0, "-10.000"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(fixed(value, 3), wanted);
+        }
+        assert_eq!((fixed(-0.4, 0), fixed(-0.6, 0)), ("0".to_owned(), "-1".to_owned()));
+        assert_eq!((places(-0.001), places(-0.5)), ("0.00".to_owned(), "-0.50".to_owned()));
     }
 }

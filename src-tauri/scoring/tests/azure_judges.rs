@@ -250,6 +250,7 @@ fn replies_become_the_results_of_the_package() {
         let mut add = |seen| *count.entry((of.to_owned(), seen)).or_insert(0) += 1;
         let evaluator = match Evaluator::read(&kind, case.get("init").unwrap()) {
             Ok(evaluator) => evaluator,
+            // The package refuses it of this one, too.
             Err(_) if case.get("init").unwrap().get("is_reasoning_model").is_some() => {
                 add(Seen::ModelOption);
                 continue;
@@ -291,6 +292,134 @@ fn replies_become_the_results_of_the_package() {
         println!("{kind:24} {seen:?}: {count}");
     }
     println!("cases: {}", count.values().sum::<usize>());
+}
+
+fn read(text: &str) -> Value {
+    json::read(text).unwrap()
+}
+
+#[test]
+fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
+    let result = |id: &str, text: &str| {
+        format!(
+            r#"{{"role": "tool", "tool_call_id": "{id}", "content": [{{"type": "tool_result", "tool_result": "{text}"}}]}}"#
+        )
+    };
+    let call = |id: &str| {
+        format!(
+            r#"{{"role": "assistant", "content": [{{"type": "tool_call", "tool_call_id": "{id}", "name": "f", "arguments": {{}}}}]}}"#
+        )
+    };
+    const CALL: &str = "[TOOL_CALL] f()";
+    for (messages, shown) in [
+        (vec![result("c1", "20"), call("c1")], vec![CALL, "[TOOL_RESULT] 20"]),
+        (vec![result("c2", "20"), call("c1")], vec![CALL]),
+        (vec![call("c1"), result("c1", "20")], vec![CALL, "[TOOL_RESULT] 20"]),
+        (
+            vec![result("c2", "2"), result("c1", "1"), call("c1"), call("c2")],
+            vec![CALL, "[TOOL_RESULT] 1", CALL, "[TOOL_RESULT] 2"],
+        ),
+        // A later result answers the call that stands before it; the early one goes to the call that has none.
+        (
+            vec![result("c1", "early"), call("c1"), result("c1", "late"), call("c1")],
+            vec![CALL, "[TOOL_RESULT] late", CALL, "[TOOL_RESULT] early"],
+        ),
+    ] {
+        let response = read(&format!("[{}]", messages.join(", ")));
+        let ours = Quirks::default();
+        assert_eq!(reformat::agent_response(&response, true, &ours), Some(shown.join("\n")), "{response:?}");
+        let calls = calls_of(&response, &ours).unwrap();
+        let returned = calls.iter().filter(|call| call.get("tool_result").is_some()).count();
+        assert_eq!(returned, shown.iter().filter(|line| line.starts_with("[TOOL_RESULT]")).count(), "{response:?}");
+    }
+}
+
+/// What a judge's reply comes to where the package is not followed: the score, or why there is none.
+fn came(kind: &str, replies: &[&str], quirks: &Quirks) -> Result<String, String> {
+    let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+    let row = read(r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#);
+    let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
+    let went = went(&evaluator, &row, &replies, quirks);
+    let score = |outcome: Outcome| outcome.into_iter().find(|(key, _)| key == kind).unwrap().1;
+    went.came.map(|outcome| python::text(&score(outcome))).map_err(|failure| failure.message)
+}
+
+#[test]
+fn of_a_key_that_stands_twice_in_a_reply_the_last_value_counts_as_everywhere_in_json() {
+    for quirks in [Quirks::default(), Quirks::all()] {
+        for (reply, score) in [
+            (r#"{"explanation":"dup","score":1,"score":5}"#, "5.0"),
+            (r#"{"explanation":"dup","score":5,"score":1}"#, "1.0"),
+            (r#"{"score":3,"explanation":"a","explanation":"b"}"#, "3.0"),
+        ] {
+            for kind in ["relevance", "intent_resolution", "task_adherence"] {
+                assert_eq!(came(kind, &[reply], &quirks), Ok(score.to_owned()), "{kind} {reply}");
+            }
+        }
+    }
+    let ours = Quirks::default();
+    for (reply, score) in [
+        ("```json\n{\"explanation\":\"dup\",\"score\":1,\"score\":5}\n```", "5.0"),
+        ("{'explanation': 'dup', 'score': 1, 'score': 5}", "5.0"),
+        (r#"{"EXPLANATION": "x", "Score": 4}"#, "4.0"),
+        // The key as it was asked for comes before others that differ in case alone; of those, the last counts.
+        (r#"{"explanation": "x", "score": 2, "Score": 4}"#, "2.0"),
+        (r#"{"explanation": "x", "SCORE": 2, "Score": 4}"#, "4.0"),
+    ] {
+        assert_eq!(came("relevance", &[reply], &ours), Ok(score.to_owned()), "{reply}");
+    }
+    for two in [r#"{"explanation":"a","score":1} {"explanation":"a","score":5}"#, r#"[{"score":1,"score":5}]"#] {
+        assert!(came("relevance", &[two], &ours).is_err(), "{two}");
+    }
+}
+
+#[test]
+fn what_stands_for_a_score_is_named_as_it_was_written() {
+    for written in ["Infinity", "-Infinity", "NaN", "9.50", "1e400", "\"four\"", "null", "[1]"] {
+        let reply = format!(r#"{{"explanation": "x", "score": {written}}}"#);
+        let why = came("relevance", &[&reply], &Quirks::default()).unwrap_err();
+        assert!(why.contains(&format!("its `score` is {written}, and not a number from 1 to 5")), "{written}: {why}");
+    }
+}
+
+#[test]
+fn with_asked_once_nothing_is_said_of_asking_again() {
+    let once = Quirks::of(["asked_once"]).unwrap();
+    for kind in ["relevance", "coherence", "similarity", "violence", "protected_material"] {
+        let (again, alone) = (came(kind, &["{}"], &Quirks::default()), came(kind, &["{}"], &once));
+        assert!(again.unwrap_err().contains("and neither could the first"), "{kind}");
+        let alone = alone.unwrap_err();
+        assert!(!alone.contains("first") && !alone.contains("again") && !alone.contains("second"), "{alone}");
+    }
+}
+
+#[test]
+fn five_judges_accept_that_their_model_reasons_and_four_have_it_asked_so() {
+    let row = r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g",
+        "tool_calls": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {}}],
+        "tool_definitions": [{"name": "f", "parameters": {}}]}"#;
+    let named = |(name, value): &(Value, Value)| (name.text().unwrap().to_owned(), value.clone());
+    let inputs = Inputs(read(row).entries().iter().map(named).collect());
+    let quirks = Quirks::default();
+    for kind in ["intent_resolution", "task_adherence", "tool_call_accuracy", "response_completeness", "groundedness"] {
+        for reasons in [true, false] {
+            let options = read(&format!(r#"{{"is_reasoning_model": {reasons}}}"#));
+            let evaluator = Evaluator::read(kind, &options).unwrap();
+            let inputs = evaluator.filtered(&inputs);
+            let mut evaluation = Evaluation::new(&evaluator, &inputs, &quirks);
+            for _ in 0..2 {
+                let Next::Ask(question) = evaluation.next() else { panic!("{kind} asks twice") };
+                assert_eq!(question.reasoning, reasons && kind != "groundedness", "{kind}");
+                evaluation.take("unreadable");
+            }
+        }
+        let wrong = Evaluator::read(kind, &read(r#"{"is_reasoning_model": "yes"}"#));
+        assert_eq!(wrong, Err(format!("`is_reasoning_model` of `{kind}` has to be true or false.")));
+    }
+    for kind in ["relevance", "coherence", "fluency", "retrieval", "similarity", "qa", "violence"] {
+        let refused = Evaluator::read(kind, &read(r#"{"is_reasoning_model": true}"#));
+        assert!(refused.unwrap_err().contains("no option named `is_reasoning_model`"), "{kind}");
+    }
 }
 
 /// What the judge of tool calls is shown, before the mistake that hides the definitions.

@@ -3,11 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "a file that cannot be read fails the test")]
 use std::path::Path;
 use touchstone_formats::json;
+use touchstone_formats::run::ScriptedEnd;
+use touchstone_formats::stabletoolbench::answers::converted;
 use touchstone_formats::value::Value;
 use touchstone_scoring::judges::sowr::shares;
-use touchstone_scoring::judges::{
-    Finish, Next, Rules, Sitting, Status, Subject, named, official_finish, official_score, solve_rate,
-};
+use touchstone_scoring::judges::{Next, Rules, Sitting, Status, Subject, named, official_score, solve_rate};
 
 fn lines(name: &str) -> Vec<Value> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/golden/stabletoolbench").join(name);
@@ -31,9 +31,7 @@ fn of(case: &Value, key: &str) -> Value {
 fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often() {
     let mut cases = 0;
     for case in lines("sopr_decisions.jsonl") {
-        let finish = official_finish(&of(&case, "answer_details"));
-        let answer = of(&case, "final_answer").text().unwrap().to_owned();
-        let subject = Subject { query: "q".to_owned(), answer, finish, ..Subject::default() };
+        let subject = subject(of(&case, "answer_details"), of(&case, "final_answer"));
         let mut sitting = Sitting::new(named("sopr").unwrap(), &subject, Rules::Official);
         let mut asked = 0;
         let replies = of(&case, "judge_replies");
@@ -56,13 +54,150 @@ fn sopr_decides_by_the_official_rule_what_the_script_decides_and_asks_as_often()
     println!("cases: {cases}");
 }
 
+/// A file of converted answers with one entry, as the judge comes to see it.
+fn subject(details: Value, final_answer: Value) -> Subject {
+    let map =
+        |entries: Vec<(&str, Value)>| Value::Map(entries.into_iter().map(|(key, value)| (key.into(), value)).collect());
+    let answer = map(vec![("final_answer", final_answer), ("answer_details", details)]);
+    let entry = map(vec![("query", "q".into()), ("available_tools", Value::List(Vec::new())), ("answer", answer)]);
+    Subject::of(&converted::run("1", &entry), None)
+}
+
+/// What comes of a converted answer before any reply: `asks`, or the word of the ruling.
+fn ruled(details: &str, final_answer: &str, rules: Rules) -> String {
+    let subject = subject(json::read(details).unwrap(), json::read(final_answer).unwrap());
+    match Sitting::new(named("sopr").unwrap(), &subject, rules).next() {
+        Next::Ask(question) => {
+            // What the script would show is shown.
+            let shown = subject.scripted.as_ref().and_then(|end: &ScriptedEnd| end.answer.text()).unwrap_or_default();
+            assert!(shown.contains("return_type") || question.text.contains(shown), "{shown}: {}", question.text);
+            "asks".to_owned()
+        }
+        Next::Ruled(ruling) => ruling.word,
+        Next::Unread => "unread".to_owned(),
+    }
+}
+
 #[test]
-fn finish_is_right_where_the_official_rule_overlooks_it() {
-    // A message as JSON text, which the script never recognises.
-    let details = json::read(r#"[{"role": "tool", "message": "{\"name\": \"Finish\"}", "next": []}]"#).unwrap();
-    assert_eq!(official_finish(&details), Finish::Missing);
-    let details = json::read(r#"[{"role": "tool", "message": {"name": "Finish"}, "next": []}]"#).unwrap();
-    assert_eq!(official_finish(&details), Finish::Last);
+fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
+    const ANSWER: &str = r#""{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}""#;
+    let chain = |last: &str| {
+        format!(
+            r#"[{{"role": "system", "message": "", "next": [{{"role": "user", "message": "", "next": [
+                {{"role": "tool", "message": {{"name": "a", "arguments": "{{}}", "response": "r"}}, "next": [{last}]}}]}}]}}]"#
+        )
+    };
+    let node = |role: &str, message: &str, next: &str| {
+        format!(r#"{{"role": "{role}", "message": {message}, "next": [{next}]}}"#)
+    };
+    let finish = |name: &str| format!(r#"{{"name": "{name}", "arguments": "{{}}", "response": ""}}"#);
+    let tool = |message: &str| chain(&node("tool", message, ""));
+    let whole = tool(&finish("Finish"));
+    for (what, solvable, unsolved) in [
+        ("the name", tool(&finish("Finish")), tool(&finish("finish"))),
+        ("the key of the name", tool(r#"{"name": "Finish"}"#), tool(r#"{"Name": "Finish"}"#)),
+        (
+            "the role of the node",
+            chain(&node("tool", &finish("Finish"), "")),
+            chain(&node("Tool", &finish("Finish"), "")),
+        ),
+        (
+            "which node is last",
+            chain(&node("tool", &finish("Finish"), &node("tool", r#""""#, ""))),
+            chain(&node("tool", &finish("Finish"), &node("tool", r#"" ""#, ""))),
+        ),
+        (
+            "who follows first",
+            chain(&format!("{},{}", node("tool", &finish("Finish"), ""), node("tool", &finish("b"), ""))),
+            chain(&format!("{},{}", node("tool", &finish("b"), ""), node("tool", &finish("Finish"), ""))),
+        ),
+        (
+            "a message that Python printed, and one that is JSON",
+            tool(r#""{'name': 'Finish', 'arguments': '{\"return_ty""#),
+            tool(r#""{\"name\": \"Finish\", \"arguments\": \"{}\"}""#),
+        ),
+        (
+            "the mark in a nested literal, and one with another letter",
+            tool(r#"{"name": "q", "arguments": "{}", "response": {"name": "Finish"}}"#),
+            tool(r#"{"name": "q", "arguments": "{}", "response": {"name": "Finish!"}}"#),
+        ),
+        (
+            "the mark in a text, and with quotes that Python escapes",
+            tool(r#"{"name": "q", "arguments": "{}", "response": "'name': 'Finish'"}"#),
+            tool(r#"{"name": "q", "arguments": "{}", "response": "'name': 'Finish'\""}"#),
+        ),
+        (
+            "a chain, and the same nodes as a flat list",
+            format!("[{}]", node("tool", &finish("Finish"), "")),
+            format!("[{},{}]", node("user", r#""""#, ""), node("tool", &finish("Finish"), "")),
+        ),
+    ] {
+        assert_eq!(ruled(&solvable, ANSWER, Rules::Official), "asks", "{what}: {solvable}");
+        assert_eq!(ruled(&unsolved, ANSWER, Rules::Official), "unsolved", "{what}: {unsolved}");
+    }
+    for (what, asks, unsolved) in [
+        ("an answer, and none", r#"" ""#, r#""""#),
+        ("giving up by the letter", r#""give_up_and_restar""#, r#""give_up_and_restart""#),
+        (
+            "giving up in the arguments",
+            r#""{\"return_type\": \"give_up_and_Restart\"}""#,
+            r#""{\"return_type\": \"give_up_and_restart\"}""#,
+        ),
+        (
+            "speaking of giving up",
+            r#""{\"return_type\": \"give_answer\", \"final_answer\": \"No give-up_and_restart.\"}""#,
+            r#""{\"return_type\": \"give_answer\", \"final_answer\": \"No give_up_and_restart.\"}""#,
+        ),
+        (
+            "an object is looked through by its keys",
+            r#"{"kind": "give_up_and_restart"}"#,
+            r#"{"give_up_and_restart": 1}"#,
+        ),
+        ("a list by its items", r#"["give_up_and_restart."]"#, r#"["give_up_and_restart"]"#),
+        ("a number is no text", r#""1""#, "1"),
+    ] {
+        assert_eq!(ruled(&whole, asks, Rules::Official), "asks", "{what}: {asks}");
+        assert_eq!(ruled(&whole, unsolved, Rules::Official), "unsolved", "{what}: {unsolved}");
+    }
+    // What the script overlooks is seen by our own rule.
+    for seen in [
+        tool(r#""{\"name\": \"Finish\", \"arguments\": {\"return_type\": \"give_answer\", \"final_answer\": \"x\"}}""#),
+        format!("[{},{}]", node("user", r#""""#, ""), node("tool", &finish("Finish"), "")),
+    ] {
+        assert_eq!(ruled(&seen, ANSWER, Rules::Ours), "asks", "{seen}");
+        assert_eq!(ruled(&seen, ANSWER, Rules::Official), "unsolved", "{seen}");
+    }
+}
+
+#[test]
+fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_says_so() {
+    let run = |arguments: &str| {
+        format!(
+            r#"[{{"role": "tool", "message": {{"name": "Finish", "arguments": {arguments}, "response": ""}}, "next": []}}]"#
+        )
+    };
+    let gave = r#""{\"return_type\": \"give_answer\", \"final_answer\": \"x\"}""#;
+    assert_eq!(ruled(&run(gave), gave, Rules::Ours), "asks");
+    for arguments in [
+        r#""{\"return_type\": \"give_up_and_restart\"}""#,
+        r#""{\"return_type\": \"give_up_and_restart\", \"final_ans""#,
+        r#""{'return_type': 'give_up_and_restart'}""#,
+        r#"{"return_type": "give_up_and_restart"}"#,
+        r#""{\"return_type\": \"give_up\"}""#,
+    ] {
+        for answer in [r#""x""#, r#""""#, gave] {
+            assert_eq!(ruled(&run(arguments), answer, Rules::Ours), "unsolved", "{arguments} {answer}");
+        }
+    }
+    for answer in [
+        r#""{\"return_type\": \"give_up_and_restart\"}""#,
+        r#""{\"return_type\": \"give_up_and_restart\", \"final_ans""#,
+        r#"{"return_type": "give_up_and_restart"}"#,
+    ] {
+        for arguments in [gave, r#""{}""#] {
+            assert_eq!(ruled(&run(arguments), answer, Rules::Ours), "unsolved", "{arguments} {answer}");
+        }
+    }
 }
 
 #[test]

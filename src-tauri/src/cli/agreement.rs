@@ -7,6 +7,7 @@ use crate::Surroundings;
 use clap::Args;
 use serde_json::json;
 use std::io::{self, BufWriter, Write};
+use touchstone_engine::written::fixed;
 use touchstone_engine::{
     error::{AppError, Code},
     rows::{Agreement, Rater, Trust},
@@ -143,14 +144,14 @@ fn not_counted(rater: &Rater) -> Option<String> {
 }
 
 fn cells(pair: &Agreement) -> Vec<String> {
-    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| format!("{number:.2}"));
+    let number = |number: Option<f64>| number.map_or_else(|| "–".to_owned(), |number| fixed(number, 2));
     vec![
         one_line(&pair.first.name).into_owned(),
         one_line(&pair.second.name).into_owned(),
         pair.n.to_string(),
         pair.same.to_string(),
         number(pair.kappa),
-        pair.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{low:.2} to {high:.2}")),
+        pair.interval.map_or_else(|| "–".to_owned(), |(low, high)| format!("{} to {}", fixed(low, 2), fixed(high, 2))),
         number(pair.weighted),
         pair.words.clone(),
     ]

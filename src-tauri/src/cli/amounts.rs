@@ -1,4 +1,5 @@
 //! **Pure.** Numbers of things and of money, as sentences have them.
+use touchstone_engine::written::fixed;
 
 /// A word for so many.
 pub(super) fn of(many: u64, word: &str) -> String {
@@ -20,5 +21,5 @@ pub(super) const LEAST: f64 = 0.000_1;
 
 /// An amount that is nearly nothing is not none.
 pub(super) fn dollars(amount: f64) -> String {
-    if amount > 0.0 && amount < LEAST { format!("less than ${LEAST}") } else { format!("${amount:.4}") }
+    if amount > 0.0 && amount < LEAST { format!("less than ${LEAST}") } else { format!("${}", fixed(amount, 4)) }
 }

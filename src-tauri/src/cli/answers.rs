@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use touchstone_engine::app::answers::{AnswerScore, AnswerScores, score_answers};
 use touchstone_engine::error::{AppError, Code};
+use touchstone_engine::written::fixed;
 
 /// What `stabletoolbench score` takes.
 #[derive(Debug, Args)]
@@ -49,7 +50,7 @@ pub(super) fn run(asked: &Answers) -> Outcome {
 
 /// `588  0.50  1 of 2 gold APIs called, never called: Moons; finished`
 fn line(one: &AnswerScore) -> String {
-    let score = one.api_call_score.map_or_else(|| "–".to_owned(), |score| format!("{score:.2}"));
+    let score = one.api_call_score.map_or_else(|| "–".to_owned(), |score| fixed(score, 2));
     let mut words = vec![format!("{} of {} gold APIs called", one.hits.len(), one.hits.len() + one.missing.len())];
     let names = |pairs: &[[String; 2]]| pairs.iter().map(|[_, api]| api.as_str()).collect::<Vec<_>>().join(", ");
     if !one.missing.is_empty() {
@@ -62,7 +63,7 @@ fn line(one: &AnswerScore) -> String {
         words.push(format!("no API of the query: {}", one.unknown.join(", ")));
     }
     if let (true, Some(any)) = (one.ambiguous, one.api_call_score_any) {
-        words.push(format!("ambiguous, {any:.2} at most"));
+        words.push(format!("ambiguous, {} at most", fixed(any, 2)));
     }
     words.push(match (one.finish.ours, one.finish.document, one.finish.official) {
         (true, _, true) => "finished".to_owned(),
@@ -74,14 +75,19 @@ fn line(one: &AnswerScore) -> String {
 }
 
 fn total(scores: &AnswerScores) -> String {
-    let mean = scores.average_api_call_score.map_or_else(|| "–".to_owned(), |mean| format!("{mean:.3}"));
+    let mean = scores.average_api_call_score.map_or_else(|| "–".to_owned(), |mean| fixed(mean, 3));
     let ends = match (scores.low, scores.high) {
-        (Some(low), Some(high)) => format!(" ({low:.3}–{high:.3})"),
+        (Some(low), Some(high)) => format!(" ({}–{})", fixed(low, 3), fixed(high, 3)),
         _ => String::new(),
+    };
+    let left_out = match scores.left_out {
+        0 => String::new(),
+        1 => "; 1 answer is to a query that test_query_ids leaves out".to_owned(),
+        many => format!("; {many} answers are to queries that test_query_ids leaves out"),
     };
     let how = if scores.compat.is_some() { " as the original counts, with its faults" } else { "" };
     format!(
-        "API call score {mean}{ends}{how}: {} answers to {} queries, {} finished, {} without an answer; {} queries of the sets have none here",
+        "API call score {mean}{ends}{how}: {} answers to {} queries, {} finished, {} without an answer; {} queries of the sets have none here{left_out}",
         scores.total_evaluations,
         scores.total_queries,
         scores.finish_count,

@@ -11,6 +11,7 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
+use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
@@ -200,8 +201,8 @@ impl Page<'_> {
                 list::score(row.score),
                 row.turns.to_string(),
                 row.tokens.map(|tokens| tokens.to_string()).unwrap_or_default(),
-                row.cost.map(|dollars| format!("${dollars:.3}")).unwrap_or_default(),
-                row.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
+                row.cost.map(|dollars| format!("${}", fixed(dollars, 3))).unwrap_or_default(),
+                row.seconds.map(|seconds| fixed(seconds, 1)).unwrap_or_default(),
                 one_line(name).into_owned(),
             ]);
         }

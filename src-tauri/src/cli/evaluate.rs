@@ -16,6 +16,7 @@ use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{
     EvaluateAgain, EvaluateMetric, EvaluateRequest, EvaluationView, EvaluatorRequest, LaunchState,
 };
+use touchstone_engine::written::fixed;
 
 /// How often signals and the progress are looked at.
 const GLANCE: Duration = Duration::from_millis(100);
@@ -80,6 +81,13 @@ pub(super) struct Evaluate {
     json: bool,
 }
 
+impl Evaluate {
+    /// Returns whether a judge whose reply cannot be read is asked a second time, which the package never does.
+    fn asks_again(&self) -> bool {
+        !self.like_package.iter().any(|switch| matches!(switch.trim(), "all" | "asked_once"))
+    }
+}
+
 /// What is asked once more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Again {
@@ -129,7 +137,7 @@ pub(super) fn run(asked: &Evaluate, here: &Surroundings) -> Outcome {
     watch(&app, &id, &interrupts)?;
     let view = app.evaluation(&id)?;
     let results = app.evaluation_results(&id)?;
-    let lines = summary(&view, app.evaluation_asked(&id)?, asked.again);
+    let lines = summary(&view, app.evaluation_asked(&id)?, asked.asks_again(), asked.again);
     tell(asked, &view, (results.as_deref(), &lines), here)?;
     let below = below(&asked.fail_under, &names, &view.metrics);
     for line in &below {
@@ -325,7 +333,7 @@ fn not_passed(evaluator: &str, metrics: &[EvaluateMetric], least: f64) -> Vec<St
 
 fn missed(metric: &EvaluateMetric, least: f64) -> Option<String> {
     let reached = metric.value.is_some_and(|value| value >= least);
-    let value = metric.value.map_or_else(|| "nothing".to_owned(), |value| format!("{value:.4}"));
+    let value = metric.value.map_or_else(|| "nothing".to_owned(), |value| fixed(value, 4));
     (!reached).then(|| format!("{} is {value}, below {least}.", metric.name))
 }
 

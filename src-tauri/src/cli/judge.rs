@@ -13,6 +13,7 @@ use touchstone_engine::rows::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow,
     Sort, Span,
 };
+use touchstone_engine::written::fixed;
 
 /// How often signals and the progress are looked at.
 const GLANCE: Duration = Duration::from_millis(200);
@@ -168,7 +169,7 @@ fn verdict(out: &mut impl Write, row: &RunRow, judged: &Judged, json: bool) -> i
         });
         return writeln!(out, "{line}");
     }
-    let score = judged.told.clone().or_else(|| judged.score.map(|score| format!("{score:.3}")));
+    let score = judged.told.clone().or_else(|| judged.score.map(|score| fixed(score, 3)));
     let score = score.unwrap_or_else(|| "  –  ".to_owned());
     let words: Vec<&str> = judged.rounds.iter().map(|round| round.told.as_str()).collect();
     writeln!(out, "{score}  {}  {}  ({})", words.join(", "), one_line(&row.path), one_line(reason))
@@ -196,21 +197,27 @@ fn summary(view: &JudgingView) -> Vec<String> {
     )];
     if let Some(rates) = &view.rates {
         if let Some(pairs) = &rates.pairs {
-            let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+            let percent = |share: f64| format!("{} %", fixed(100.0 * share, 1));
             let (win, lose, tie) = (percent(pairs.win), percent(pairs.lose), percent(pairs.tie));
             lines.push(format!("{judge}: {win} won, {lose} lost, {tie} neither"));
         }
         lines.extend(own(judge, rates));
         let answered = rates.runs - rates.without_answer;
-        let of_answered = rates.mean_of_answered.map(|mean| format!("; {mean:.3} of the {answered} with an answer"));
+        let of_answered =
+            rates.mean_of_answered.map(|mean| format!("; {} of the {answered} with an answer", fixed(mean, 3)));
         let (mean, spread, runs) = (rates.mean, rates.spread, rates.runs);
-        lines.push(format!("{judge}: mean {mean:.3} ± {spread:.3} of {runs} runs{}", of_answered.unwrap_or_default()));
+        lines.push(format!(
+            "{judge}: mean {} ± {} of {runs} runs{}",
+            fixed(mean, 3),
+            fixed(spread, 3),
+            of_answered.unwrap_or_default()
+        ));
     }
     if *done == 0 && *total > 0 {
         lines.push("No run was judged.".to_owned());
     }
     let more = if view.unpriced { " and what has no known cost" } else { "" };
-    lines.push(format!("{calls} replies bought, {tokens} tokens, ${cost:.4}{more}"));
+    lines.push(format!("{calls} replies bought, {tokens} tokens, ${}{more}", fixed(*cost, 4)));
     lines.extend(view.max_cost.filter(|_| view.unpriced).map(unbound));
     for trouble in &view.troubles {
         lines.push(format!("{}: {}", one_line(&trouble.path), one_line(&trouble.why)));

@@ -8,6 +8,7 @@ use std::{
     io::{self, Write},
     path::Path,
 };
+use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::AppError,
@@ -64,9 +65,9 @@ pub(super) fn print(out: &mut dyn Write, said: &[Judged], replies: bool, paint: 
 /// The mean with its spread, and whether that is good enough.
 fn verdict(one: &Judged, paint: Paint) -> String {
     let Some(score) = one.score else { return paint.yellow("no verdict") };
-    let mean = one.told.clone().unwrap_or_else(|| format!("{score:.2}"));
+    let mean = one.told.clone().unwrap_or_else(|| fixed(score, 2));
     let spread = one.own_spread.or(one.spread).filter(|_| one.rounds.len() > 1);
-    let spread = spread.map(|spread| format!(" ± {spread:.2}")).unwrap_or_default();
+    let spread = spread.map(|spread| format!(" ± {}", fixed(spread, 2))).unwrap_or_default();
     let suite = if one.of_suite { ", as the suite says" } else { "" };
     let from = one.threshold.as_ref().map(|from| format!(" ({from}{suite})")).unwrap_or_default();
     let passes = match one.passed {

@@ -11,6 +11,7 @@ use std::io::{self, BufWriter, Write as _};
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{Column, RunRow, RunState, Sort};
 use touchstone_engine::written;
+use touchstone_engine::written::fixed;
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 80;
@@ -106,8 +107,8 @@ fn cells(row: &RunRow) -> Vec<String> {
         row.turns.to_string(),
         row.tool_calls.to_string(),
         row.tokens.map(|n| n.to_string()).unwrap_or_default(),
-        row.cost.map(|dollars| format!("${dollars:.3}")).unwrap_or_default(),
-        row.seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
+        row.cost.map(|dollars| format!("${}", fixed(dollars, 3))).unwrap_or_default(),
+        row.seconds.map(|seconds| fixed(seconds, 1)).unwrap_or_default(),
         if reason.is_empty() { file.into_owned() } else { format!("{file}  ({reason})") },
     ]
 }

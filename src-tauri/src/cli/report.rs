@@ -1,5 +1,8 @@
 //! `report`: what a folder holds, written as reports.
-use super::{Ended, Outcome, Where, folder, terminal::one_line};
+use super::{
+    Ended, Outcome, Where, folder,
+    terminal::{complain, one_line},
+};
 use crate::Surroundings;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -102,7 +105,15 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             published: asked.published,
             theme: None,
         };
-        let reports = made(&app, &request, printed)?;
+        let reports = match made(&app, &request, printed) {
+            // Other formats are written all the same.
+            Err(error) if *format == Format::Stabletoolbench && error.code == Code::Failed => {
+                complain(&error);
+                whole = false;
+                continue;
+            }
+            made => made?,
+        };
         for report in &reports {
             whole &= report.unreadable == 0;
             say(report, reports.len() > 1, &mut told);

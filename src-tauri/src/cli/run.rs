@@ -11,6 +11,7 @@ use clap::Args;
 use serde_json::json;
 use std::io::{self, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
+use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
@@ -309,7 +310,7 @@ fn estimate(estimate: &Estimate, owed: u64) -> String {
     let parts = [
         calls.map(|calls| format!("{calls} requests")),
         tokens.map(|tokens| format!("{tokens} tokens")),
-        cost.map(|cost| format!("${cost:.2}")).or_else(|| Some("cost unknown".to_owned())),
+        cost.map(|cost| format!("${}", fixed(cost, 2))).or_else(|| Some("cost unknown".to_owned())),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     format!("About {} for {known} of {owed} runs, going by past runs of the same tasks.", parts.join(", "))

@@ -13,6 +13,7 @@ use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::{App, FileScores, SuiteTrouble};
 use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
+use touchstone_engine::written::fixed;
 
 /// A reason is one sentence; longer ones are for `show`.
 const LONGEST_REASON: usize = 100;
@@ -203,7 +204,11 @@ impl Counts {
             if let (Some(mean), Some(percent)) = (tally.mean(), tally.percent()) {
                 let Tally { scored, passed, .. } = tally;
                 let scorer = one_line(scorer);
-                lines.push(format!("{scorer}: mean {mean:.3} of {scored} runs, {passed} passed ({percent:.0} %)"));
+                lines.push(format!(
+                    "{scorer}: mean {} of {scored} runs, {passed} passed ({} %)",
+                    fixed(mean, 3),
+                    fixed(percent, 0)
+                ));
             }
         }
         let Tally { error, not_ended, no_expected, waiting, failed, .. } = self.first;
@@ -267,8 +272,12 @@ impl Counts {
         match (is, least) {
             (None, _) => Some("No run was scored, so there is nothing that could be enough.".to_owned()),
             (Some(is), _) if is >= wanted => None,
-            (Some(is), Least::Mean(_)) => Some(format!("The mean score is {is:.4} ({scored} runs), below {wanted}.")),
-            (Some(is), Least::Passed(_)) => Some(format!("{is:.2} % of {scored} runs passed, below {wanted} %.")),
+            (Some(is), Least::Mean(_)) => {
+                Some(format!("The mean score is {} ({scored} runs), below {wanted}.", fixed(is, 4)))
+            }
+            (Some(is), Least::Passed(_)) => {
+                Some(format!("{} % of {scored} runs passed, below {wanted} %.", fixed(is, 2)))
+            }
         }
     }
 }

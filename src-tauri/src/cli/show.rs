@@ -12,6 +12,7 @@ use std::{
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
+use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
@@ -169,7 +170,7 @@ fn heading(step: &Step, paint: Paint) -> String {
         Some(true) => paint.red("  failed"),
         _ => String::new(),
     };
-    let took = step.seconds.map(|seconds| format!("  {seconds:.1} s")).unwrap_or_default();
+    let took = step.seconds.map(|seconds| format!("  {} s", fixed(seconds, 1))).unwrap_or_default();
     let number = paint.dim(&format!("{:>3}  turn {}", step.index + 1, step.turn));
     format!("{number}  {}{outcome}{}", paint.bold(&format!("{kind}{title}")), paint.dim(&took))
 }

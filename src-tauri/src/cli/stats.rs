@@ -11,6 +11,7 @@ use touchstone_engine::app::App;
 use touchstone_engine::rows::{
     FailureClass, Stats, StatsAmount, StatsEnds, StatsGroup, StatsRequest, StatsTries, forks_left_out,
 };
+use touchstone_engine::written::fixed;
 
 /// What stands where nothing is known.
 const NONE: &str = "–";
@@ -120,17 +121,17 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
     let name = |name: &Option<String>| name.as_deref().map_or(NONE.to_owned(), |name| one_line(name).into_owned());
     let mut cells = vec![name(&group.system), name(&group.model), group.ends.scored.to_string()];
     let score = group.score;
-    cells.push(score.map_or(NONE.to_owned(), |it| format!("{:.3}", it.value)));
+    cells.push(score.map_or(NONE.to_owned(), |it| fixed(it.value, 3)));
     cells.push(match score.and_then(|it| it.low.zip(it.high)) {
-        Some((low, high)) => format!("{low:.3} to {high:.3}"),
+        Some((low, high)) => format!("{} to {}", fixed(low, 3), fixed(high, 3)),
         None => NONE.to_owned(),
     });
-    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    let percent = |share: f64| format!("{} %", fixed(share * 100.0, 0));
     cells.extend(match group.passes {
         Some(it) => [
             format!("{}/{}", it.passed, it.of),
             percent(it.rate),
-            format!("{:.0} to {}", it.low * 100.0, percent(it.high)),
+            format!("{} to {}", fixed(it.low * 100.0, 0), percent(it.high)),
         ],
         None => [NONE; 3].map(str::to_owned),
     });
@@ -142,17 +143,17 @@ fn cells(group: &StatsGroup, tries: Option<u64>) -> Vec<String> {
     }
     cells.push(group.ends.errors.to_string());
     cells.push((group.ends.runs - group.ends.scored - group.ends.errors).to_string());
-    cells.push(mean(&group.tokens, |it| format!("{it:.0}")));
-    cells.push(mean(&group.cost, |it| format!("${it:.4}")));
-    cells.push(mean(&group.seconds, |it| format!("{it:.1}")));
+    cells.push(mean(&group.tokens, |it| fixed(it, 0)));
+    cells.push(mean(&group.cost, |it| format!("${}", fixed(it, 4))));
+    cells.push(mean(&group.seconds, |it| fixed(it, 1)));
     cells
 }
 
 /// A chance, and over which rows when some have fewer tries.
 fn chance(at: &StatsTries, value: f64) -> String {
     match at.left_out {
-        0 => format!("{value:.3}"),
-        left_out => format!("{value:.3} (over {} of {} rows)", at.rows, at.rows + left_out),
+        0 => fixed(value, 3),
+        left_out => format!("{} (over {} of {} rows)", fixed(value, 3), at.rows, at.rows + left_out),
     }
 }
 

@@ -123,7 +123,7 @@ async fn real_apis_are_asked_instead_and_their_successes_are_kept() {
     assert!(!seen.headers.contains_key("authorization"));
     assert_eq!(
         seen.json(),
-        json!({"category": "Weather", "tool_name": "River Gauge", "api_name": "level_of_gauge", "tool_input": {"id": "good"},
+        json!({"category": "Weather", "tool_name": "river_gauge", "api_name": "level_of_gauge", "tool_input": {"id": "good"},
             "strip": "", "toolbench_key": KEY})
     );
 }

@@ -1,5 +1,5 @@
 // Judging in words: what is meant, what it will take, how it stands. Pure.
-import { count, counted, money, short } from "../format";
+import { count, counted, fixed, money, short } from "../format";
 import type { JudgeChoice } from "../generated/JudgeChoice";
 import type { Judged } from "../generated/Judged";
 import type { JudgePlan } from "../generated/JudgePlan";
@@ -49,7 +49,7 @@ export function takes(plan: Pick<JudgePlan, "calls_least" | "calls_most" | "toke
 }
 
 /** An interval of 95 %; empty where there is none. */
-const between95 = (interval: [number, number] | null, times: number, places: number, unit = ""): string => (interval === null ? "" : ` [${(times * interval[0]).toFixed(places)} to ${(times * interval[1]).toFixed(places)}${unit}]`);
+const between95 = (interval: [number, number] | null, times: number, places: number, unit = ""): string => (interval === null ? "" : ` [${fixed(times * interval[0], places)} to ${fixed(times * interval[1], places)}${unit}]`);
 
 /** Which runs that are, in a line. */
 export function meant(plan: JudgePlan): string {
@@ -70,11 +70,11 @@ export function came(view: JudgingView): string {
   if (rates === null) return "";
   const answered = rates.runs - rates.without_answer;
   const both = rates.mean_of_answered === null || rates.without_answer === 0 ? "" : `; ${scoreText(rates.mean_of_answered)} of the ${count(answered)} with an answer`;
-  const share = (part: number) => `${(100 * part).toFixed(1)} %`;
+  const share = (part: number) => `${fixed(100 * part, 1)} %`;
   if (rates.pairs !== null) return `${share(rates.pairs.win)} won, ${share(rates.pairs.lose)} lost, ${share(rates.pairs.tie)} neither of ${counted(rates.runs, "pair")}`;
   const own = rates.own === null ? "" : `mean ${rates.own.told}${between95(rates.own.interval, 1, 1)}; `;
   const passed = rates.passed === null || rates.passed.runs === 0 ? "" : `; ${count(rates.passed.passed)} of ${count(rates.passed.runs)} pass${between95(rates.passed.interval, 100, 0, " %")}`;
-  return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${rates.spread.toFixed(2)} of ${counted(rates.runs, "run")}${both}${passed}`;
+  return `${own}${own === "" ? "mean" : "as a score"} ${scoreText(rates.mean)} ± ${fixed(rates.spread, 2)} of ${counted(rates.runs, "run")}${both}${passed}`;
 }
 
 /** One judgement in a line: what each round came to. */

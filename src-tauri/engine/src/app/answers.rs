@@ -7,6 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use touchstone_formats::json;
 use touchstone_formats::stabletoolbench::answers::{self, convert, details};
+use touchstone_formats::stabletoolbench::filter::{self, Ids};
 use touchstone_formats::stabletoolbench::{Pair, Query, ResultFile};
 use touchstone_formats::suite;
 use touchstone_formats::value::Value;
@@ -30,6 +31,8 @@ pub struct AnswerScores {
     pub without_answer: u64,
     /// Queries of the sets that were given and have no answer here.
     pub queries_missing: u64,
+    /// Answers to queries that `test_query_ids` beside the sets leaves out. They are in no number.
+    pub left_out: u64,
     /// Finished by our rule.
     pub finish_count: u64,
     /// Mean of the API call scores, with its 95 % interval.
@@ -104,12 +107,17 @@ struct Read {
 
 /// Scores the answers of files: raw ones, converted ones, result files. `seed` counts calls as the original does.
 pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<AnswerScores, AppError> {
-    let known = read_queries(queries)?;
+    let (known, others) = read_queries(queries)?;
+    let mut left_out = 0;
     let mut notes = Vec::new();
     let mut scored = Vec::new();
     for file in files {
         let shown = file.display().to_string();
         for one in read_answers(file)? {
+            if others.contains_key(&one.id) {
+                left_out += 1;
+                continue;
+            }
             match score(&one, known.get(&one.id), &shown, seed) {
                 Some(score) => scored.push(score),
                 None => notes.push(format!("{shown}: query {} is in no set of {}.", one.id, queries.display())),
@@ -135,6 +143,7 @@ pub fn score_answers(files: &[PathBuf], queries: &Path, seed: bool) -> Result<An
         total_evaluations: of.evaluations,
         without_answer: of.evaluations - of.answered,
         queries_missing: missing as u64,
+        left_out,
         finish_count: of.finished.map_or(0, |share| share.passed),
         average_api_call_score: mean.map(|mean| mean.value),
         low: ends.map(|ends| ends.low.max(0.0)),
@@ -194,9 +203,13 @@ fn score(one: &Read, query: Option<&Query>, file: &str, seed: bool) -> Option<An
     })
 }
 
-/// All queries of the sets in a folder, or in its `test_instruction`, by id.
-pub(super) fn read_queries(dir: &Path) -> Result<BTreeMap<String, Query>, AppError> {
-    let mut known = BTreeMap::new();
+/// Queries by id: those that are meant, and those that are not.
+pub(super) type Queries = (BTreeMap<String, Query>, BTreeMap<String, Query>);
+
+/// Reads the queries of the sets in a folder, or in its `test_instruction`. Where a file of `test_query_ids` lies beside a set, the
+/// queries that it does not name are not meant.
+pub(super) fn read_queries(dir: &Path) -> Result<Queries, AppError> {
+    let (mut known, mut others) = (BTreeMap::new(), BTreeMap::new());
     let mut files: Vec<PathBuf> = Vec::new();
     for dir in [dir.to_owned(), dir.join("test_instruction")] {
         let Ok(entries) = fs::read_dir(&dir) else { continue };
@@ -211,14 +224,38 @@ pub(super) fn read_queries(dir: &Path) -> Result<BTreeMap<String, Query>, AppErr
         let Some(read) = std::str::from_utf8(&bytes).ok().and_then(|text| suite::read(text, &set).ok()) else {
             continue;
         };
-        known.extend(read.tasks.iter().filter_map(Query::of_task).map(|query| (query.id.clone(), query)));
+        let ids = ids_beside(&file)?;
+        for query in read.tasks.iter().filter_map(Query::of_task) {
+            let queries = if ids.admit(&query.id) { &mut known } else { &mut others };
+            queries.insert(query.id.clone(), query);
+        }
     }
-    if known.is_empty() {
+    // A query of two sets is meant where one of them means it.
+    others.retain(|id, _| !known.contains_key(id));
+    if known.is_empty() && others.is_empty() {
         let message = format!("There is no query set in {}.", dir.display());
         return Err(AppError::new(Code::BadRequest, message)
             .hint("Name the folder that holds `test_instruction`, or that one, with --queries."));
     }
-    Ok(known)
+    Ok((known, others))
+}
+
+/// Returns the ids of a set that are meant; without a file of them, all.
+fn ids_beside(set: &Path) -> Result<Ids, AppError> {
+    let whole = fs::canonicalize(set).unwrap_or_else(|_| set.to_owned());
+    let Some(beside) = whole.to_str().map(|set| set.replace('\\', "/")).and_then(|set| filter::beside(&set)) else {
+        return Ok(Ids::default());
+    };
+    let file = whole.parent().unwrap_or(Path::new("")).join(beside);
+    if !file.is_file() {
+        return Ok(Ids::default());
+    }
+    let bytes = bytes(&file)?;
+    Ids::read(&String::from_utf8_lossy(&bytes)).map_err(|why| {
+        let message = format!("{} could not be read: {why}", file.display());
+        AppError::new(Code::BadRequest, message)
+            .hint("Write ids as `{\"588\": 0}` or as `[588]`, or remove the file: all queries are meant then.")
+    })
 }
 
 fn read_answers(file: &Path) -> Result<Vec<Read>, AppError> {

@@ -31,7 +31,7 @@ impl Conversion {
         let kind = detect(name, &file.bytes[..file.bytes.len().min(HEAD)]);
         let (id, converted) = if kind == FileKind::Transcript {
             let run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
-            let entry = convert::of_run(&run, method, None).map_err(|why| refuse(&why))?;
+            let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
             (task.unwrap_or_else(|| convert::id(name).to_owned()), Converted { entry, chosen_by: None })
         } else {

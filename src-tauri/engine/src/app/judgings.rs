@@ -16,8 +16,9 @@ use crate::runs::event::RunEvent;
 use crate::runs::judgements::{Bench, taken};
 use crate::runs::spec::Model;
 use crate::runs::talk::{Said, Turn};
+use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -201,6 +202,7 @@ impl Work {
         let errand = Errand { crew: &self.crew, path, journal: &taken.bench.journal, model: &self.model, mark: &mark };
         let (mut replies, mut model_id, mut tokens, mut cost) = (Vec::new(), None, None, Some(0.0));
         let mut refused = false;
+        let (begun, mut fresh) = (Instant::now(), true);
         loop {
             // Whatever the words of a refusal look like, they are no verdict, and nobody is asked again.
             let next = if refused { Next::Unread } else { sitting.next() };
@@ -215,12 +217,14 @@ impl Work {
                     model_id,
                     tokens,
                     cost: cost.filter(|_| tokens.is_some()),
+                    seconds: fresh.then(|| begun.elapsed().as_secs_f64()),
                     ..over
                 });
             };
             let Heard { text, refused: would_not, model_id: id, paid } =
                 errand.ask(&question.instructions, &turns(&question)).await?;
             self.course.paid(&paid);
+            fresh &= !paid.journaled;
             model_id = id.or(model_id);
             tokens = paid.tokens.map_or(tokens, |used| Some(tokens.unwrap_or(0) + used));
             cost = cost.zip(paid.cost).map(|(sum, paid)| sum + paid);
@@ -277,6 +281,11 @@ impl Lasting for Work {
 
 fn is_without_answer(wish: &Wish, judge: &Judge, subject: &Subject) -> bool {
     !judge.pairs && owed::is_unasked(judge, subject, wish.rules)
+}
+
+/// Returns the model as a question has it asked.
+pub(super) fn asked_model<'m>(model: &'m Model, question: &Question) -> Cow<'m, Model> {
+    if question.reasoning { Cow::Owned(model.as_reasoning()) } else { Cow::Borrowed(model) }
 }
 
 /// A question as a conversation: with the reply to it that could not be read, when there is one.

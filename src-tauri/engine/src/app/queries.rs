@@ -2,7 +2,7 @@
 use super::App;
 use super::reporting::{cut_for_preview, noted};
 use crate::clock;
-use crate::error::AppError;
+use crate::error::{AppError, Code};
 use crate::reading::Reading;
 use crate::reports::page::Table;
 use crate::reports::queries::{self, Given, QueryRun};
@@ -105,6 +105,12 @@ impl App {
                 Err(why) => unread.push(format!("Left out, because it cannot be read: {}. {why}", one.run.path)),
             }
         }
+        if whole && chosen.is_empty() {
+            let why = about(&runs, &chosen, names.len()).into_iter().chain(some(unread)).collect::<Vec<_>>().join(" ");
+            return Err(AppError::new(Code::Failed, format!("No result file was written. {why}")).hint(
+                "A result file is made of runs of queries. Of result files that others wrote nothing is made: they are one.",
+            ));
+        }
         let file = result_file::write(key, &clock::to_the_second(clock::now_ms()), &chosen, &told);
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
@@ -183,9 +189,14 @@ pub(super) fn runs(
         let chosen = other.filter(|_| scorers.iter().all(|name| name != rule)).map_or(rule, String::as_str);
         lists.scored(index, filter, Some(chosen))
     };
+    let details = lists.score_details(index, sopr)?;
     let (runs, misread) = by("api_calls")?;
     let (finish, sopr, fac) = (by("finish")?.0, by(sopr)?.0, by(FAC)?.0);
     let said = |all: &[ScoredRun], at: usize| -> Option<Given> { queries::given(all.get(at)?) };
+    let judged = |given: Given, run: &str| {
+        let value = |name: &str| details.get(run)?.iter().find(|detail| detail.name == name).map(|it| it.value.clone());
+        Given { model: value("model"), seconds: value("seconds").and_then(|text| text.parse().ok()), ..given }
+    };
     let is_query =
         |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it));
     // What a result file says of a run that is here as well would count twice.
@@ -196,7 +207,7 @@ pub(super) fn runs(
             set: set.to_owned(),
             query: query.to_owned(),
             finished: said(&finish, at).map(|given| given.score > 0.5),
-            sopr: said(&sopr, at),
+            sopr: said(&sopr, at).map(|given| judged(given, &run.id)),
             fac: said(&fac, at),
             run,
         })

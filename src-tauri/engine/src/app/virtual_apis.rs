@@ -197,8 +197,8 @@ fn settings(wish: &VirtualWish, setup: &Setup) -> Result<VirtualSettings, Unusab
 /// The APIs that the queries of a folder offer: what there is to know of them without a folder of tools. None where no queries are.
 fn of_queries(folder: &Path) -> Pool {
     let dir = paths::resolve(folder).ok().map(|resolved| resolved.roots.input_dir.unwrap_or(resolved.roots.folder));
-    let queries = dir.and_then(|dir| read_queries(&dir).ok()).unwrap_or_default();
-    Pool::of_queries(queries.values())
+    let (meant, others) = dir.and_then(|dir| read_queries(&dir).ok()).unwrap_or_default();
+    Pool::of_queries(meant.values().chain(others.values()))
 }
 
 /// What is going to be done, for whoever started it.

@@ -7,6 +7,7 @@ use crate::rows::{RunState, ScoreStanding};
 use crate::visible::lines;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use touchstone_scoring::written::fixed;
 
 enum Verdict<'a> {
     Passed,
@@ -32,7 +33,8 @@ pub(super) fn write(page: &Page) -> String {
         let [tests, failures, errors, skipped] = tally(runs.iter().copied());
         let known: Vec<f64> = runs.iter().filter_map(|run| run.seconds).collect();
         // No time is not no time at all.
-        let time = if known.is_empty() { String::new() } else { format!(" time=\"{:.3}\"", known.iter().sum::<f64>()) };
+        let time =
+            if known.is_empty() { String::new() } else { format!(" time=\"{}\"", fixed(known.iter().sum::<f64>(), 3)) };
         let _ = writeln!(
             out,
             "  <testsuite name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\" skipped=\"{skipped}\"{time}>",
@@ -81,7 +83,7 @@ fn case(out: &mut String, run: &RunLine) {
     if run.repeat > 1 {
         let _ = write!(called, " (repeat {})", run.repeat);
     }
-    let time = run.seconds.map_or_else(String::new, |seconds| format!(" time=\"{seconds:.3}\""));
+    let time = run.seconds.map_or_else(String::new, |seconds| format!(" time=\"{}\"", fixed(seconds, 3)));
     let task = run.task.as_deref().unwrap_or(&run.path);
     let _ = write!(
         out,
@@ -106,7 +108,7 @@ fn outcome(run: &RunLine) -> Option<String> {
         Verdict::Error(why) => ("error", why, run.class.map_or("error", words::class)),
         Verdict::Skipped(why) => ("skipped", why, ""),
     };
-    let score = run.score.map_or_else(String::new, |score| format!("score {score:.4}"));
+    let score = run.score.map_or_else(String::new, |score| format!("score {}", fixed(score, 4)));
     let type_ = if kind == "skipped" { String::new() } else { format!(" type=\"{}\"", escaped(type_)) };
     Some(format!("      <{kind} message=\"{}\"{type_}>{}</{kind}>\n", escaped(message), escaped(&score)))
 }

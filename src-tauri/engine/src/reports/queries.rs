@@ -31,6 +31,10 @@ pub(crate) struct Given {
     pub(crate) scorer: String,
     pub(crate) score: f64,
     pub(crate) reason: String,
+    /// The model that judged; none of scorers that ask nobody.
+    pub(crate) model: Option<String>,
+    /// How long judging took; none where nobody says.
+    pub(crate) seconds: Option<f64>,
 }
 
 impl QueryRun {
@@ -60,7 +64,8 @@ impl QueryRun {
 /// The score of the scorer that was asked for.
 pub(crate) fn given(run: &ScoredRun) -> Option<Given> {
     let score = run.score.filter(|_| run.scoring == Some(ScoreStanding::Scored))?;
-    Some(Given { scorer: run.scorer.clone()?, score, reason: run.score_reason.clone().unwrap_or_default() })
+    let (scorer, reason) = (run.scorer.clone()?, run.score_reason.clone().unwrap_or_default());
+    Some(Given { scorer, score, reason, model: None, seconds: None })
 }
 
 /// The set and the id of the query that a task is.

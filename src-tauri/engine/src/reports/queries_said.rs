@@ -3,6 +3,7 @@ use super::page::Table;
 use super::words::NONE;
 use crate::rows::{OwnFigure, OwnRow, PublishedFigure, PublishedRow, QueryMean, QueryShare, QuerySummary};
 use touchstone_scoring::stabletoolbench::{Metric, SETS};
+use touchstone_scoring::written::fixed;
 
 /// The tables: one of summaries, and one for each measure when there are published rows. None without runs of query sets.
 pub(crate) fn tables(summaries: &[QuerySummary], own: &[OwnRow], published: &[PublishedRow]) -> Vec<Table> {
@@ -75,7 +76,7 @@ fn own_row(row: &OwnRow) -> Vec<String> {
     let mut cells = vec![format!("{} (own)", row.name)];
     cells.extend(row.sets.iter().map(|set| set.map_or_else(|| NONE.to_owned(), figure)));
     cells.push(NONE.to_owned());
-    cells.push(row.mean.map_or_else(|| NONE.to_owned(), |mean| format!("{mean:.2}")));
+    cells.push(row.mean.map_or_else(|| NONE.to_owned(), |mean| fixed(mean, 2)));
     cells.push(figure(row.all));
     cells.push(row.scorer.clone());
     cells
@@ -86,8 +87,8 @@ fn published_row(row: &PublishedRow) -> Vec<String> {
     let mut cells = vec![format!("{}{against}, {}", row.system, row.section)];
     cells.extend(row.sets.iter().map(|set| printed(*set)));
     cells.push(printed(row.average));
-    cells.push(format!("{:.2}", row.mean));
-    cells.push(format!("{:.2}", row.weighted));
+    cells.push(fixed(row.mean, 2));
+    cells.push(fixed(row.weighted, 2));
     cells.push(row.judge.clone().unwrap_or_else(|| NONE.to_owned()));
     cells
 }
@@ -95,28 +96,40 @@ fn published_row(row: &PublishedRow) -> Vec<String> {
 /// `41.2 (33.0–49.9), n 120/163`
 fn figure(of: OwnFigure) -> String {
     let ends = match (of.low, of.high) {
-        (Some(low), Some(high)) => format!(" ({low:.1}–{high:.1})"),
+        (Some(low), Some(high)) => format!(" ({}–{})", fixed(low, 1), fixed(high, 1)),
         _ => String::new(),
     };
-    format!("{:.1}{ends}, n {}/{}", of.value, of.n, of.of)
+    format!("{}{ends}, n {}/{}", fixed(of.value, 1), of.n, of.of)
 }
 
 fn printed(of: PublishedFigure) -> String {
-    of.deviation.map_or_else(|| format!("{:.1}", of.value), |deviation| format!("{:.1} ± {deviation:.1}", of.value))
+    of.deviation
+        .map_or_else(|| fixed(of.value, 1), |deviation| format!("{} ± {}", fixed(of.value, 1), fixed(deviation, 1)))
 }
 
 fn share(of: Option<QueryShare>) -> String {
     of.map_or_else(
         || NONE.to_owned(),
-        |of| format!("{}/{}, {:.1} % ({:.1}–{:.1})", of.count, of.of, of.percentage, of.low, of.high),
+        |of| {
+            format!(
+                "{}/{}, {} % ({}–{})",
+                of.count,
+                of.of,
+                fixed(of.percentage, 1),
+                fixed(of.low, 1),
+                fixed(of.high, 1)
+            )
+        },
     )
 }
 
 fn mean(of: Option<QueryMean>) -> String {
     match of {
         None => NONE.to_owned(),
-        Some(QueryMean { value, low: Some(low), high: Some(high), .. }) => format!("{value:.2} ({low:.2}–{high:.2})"),
-        Some(QueryMean { value, .. }) => format!("{value:.2}"),
+        Some(QueryMean { value, low: Some(low), high: Some(high), .. }) => {
+            format!("{} ({}–{})", fixed(value, 2), fixed(low, 2), fixed(high, 2))
+        }
+        Some(QueryMean { value, .. }) => fixed(value, 2),
     }
 }
 

@@ -2,11 +2,11 @@
 //! document. What is not known is left out, and never 0.
 use super::queries::{Given, QueryRun, counted};
 use crate::rows::RunState;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use touchstone_formats::json;
 use touchstone_formats::run::Run;
 use touchstone_formats::stabletoolbench::Query;
-use touchstone_formats::stabletoolbench::answers::convert;
+use touchstone_formats::stabletoolbench::answers::convert::{self, Faults};
 use touchstone_formats::stabletoolbench::results::{Evaluation, Metadata, ResultFile, Summary};
 use touchstone_formats::value::Value;
 use touchstone_scoring::stabletoolbench::SETS;
@@ -100,9 +100,12 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
     let scorer = judged.first().map(|given| given.scorer.as_str());
     let text = |text: &str| Value::from(text);
     let number = |number: u64| Value::Number(number.to_string());
+    let models: BTreeSet<&str> = judged.iter().filter_map(|given| given.model.as_deref()).collect();
+    let models: Vec<&str> = models.into_iter().collect();
     let mut config = vec![
         ("test_set".to_owned(), text(key.set)),
         ("num_queries".to_owned(), number(of.queries)),
+        ("evaluator_model".to_owned(), if models.is_empty() { Value::Null } else { text(&models.join(", ")) }),
         ("evaluation_method".to_owned(), scorer.map_or(Value::Null, |scorer| text(method(scorer)))),
         ("system".to_owned(), text(key.system)),
         ("model".to_owned(), text(key.model)),
@@ -115,6 +118,9 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
     let seconds = of.seconds.filter(|_| of.timed == of.evaluations);
     let metadata =
         Metadata { framework: Some(key.framework()), config, overall_time: seconds, timestamp: Some(made.to_owned()) };
+    // Of all that were judged, or of none: a sum over some would be taken for the whole.
+    let took: Option<f64> = judged.iter().map(|given| given.seconds).sum();
+    let took = took.filter(|_| !judged.is_empty());
     let percent = |share: touchstone_scoring::standing::Passes| share.share() * 100.0;
     let summary = Summary {
         total_queries: Some(of.queries),
@@ -125,7 +131,9 @@ pub(crate) fn write(key: Key<'_>, made: &str, runs: &[&QueryRun], told: &[(Optio
         finish_percentage: of.finished.map(percent),
         average_sopr_score: of.sopr.map(|mean| mean.value),
         average_api_call_score: of.api_calls.map(|mean| mean.value),
-        ..Summary::default()
+        total_evaluation_time: took,
+        average_evaluation_time: took
+            .map(|seconds| seconds / f64::from(u32::try_from(judged.len()).unwrap_or(u32::MAX))),
     };
     let evaluations: Vec<Evaluation> =
         runs.iter().zip(told).map(|(one, (query, run))| evaluation(one, query.as_ref(), run)).collect();
@@ -139,7 +147,7 @@ fn method(scorer: &str) -> &str {
 
 fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
     let tools = query.map(Query::available_tools);
-    let converted = convert::of_run(run, &one.name(), tools.clone()).ok();
+    let converted = convert::of_run(run, &one.name(), tools.clone(), Faults::Mended).ok();
     let details = converted.as_ref().and_then(|entry| entry.get("answer")?.get("answer_details").cloned());
     let is_answered = one.run.state == RunState::Answered;
     let answer = run.answer.as_ref().filter(|_| is_answered).map(|answer| match &answer.value {
@@ -160,7 +168,7 @@ fn evaluation(one: &QueryRun, query: Option<&Query>, run: &Run) -> Evaluation {
         has_finish: one.finished,
         evaluation_method: one.sopr.as_ref().map(|given| method(&given.scorer).to_owned()),
         reason: one.sopr.as_ref().map(|given| given.reason.clone()),
-        evaluation_time: None,
+        evaluation_time: one.sopr.as_ref().and_then(|given| given.seconds),
         error: None,
     }
 }

@@ -4,6 +4,7 @@ use crate::rows::{FailureClass, RunState, StoredSaid, Verdict};
 use crate::visible::one_line;
 use std::collections::BTreeSet;
 use touchstone_scoring::written;
+use touchstone_scoring::written::fixed;
 
 /// What stands where nothing is known.
 pub(super) const NONE: &str = "–";
@@ -54,7 +55,7 @@ pub(super) fn p_value(p: Option<f64>) -> String {
     match p {
         None => NONE.to_owned(),
         Some(p) if p < 0.001 => "< 0.001".to_owned(),
-        Some(p) => format!("{p:.3}"),
+        Some(p) => fixed(p, 3),
     }
 }
 
@@ -189,7 +190,7 @@ pub(super) fn money(dollars: f64) -> String {
 /// A stretch of time.
 pub(super) fn seconds(seconds: f64) -> String {
     if seconds < 60.0 {
-        return format!("{seconds:.1} s");
+        return format!("{} s", fixed(seconds, 1));
     }
     let whole = whole(seconds);
     if whole < 3600 {

@@ -20,6 +20,7 @@ use touchstone_formats::run::Run;
 use touchstone_formats::{ReadError, ReadErrorKind, offered};
 use touchstone_scoring::judges::{self, Judge, Rules, Scale, Seat, Subject, mean_and_spread};
 use touchstone_scoring::scorers::Scorer;
+use touchstone_scoring::written::fixed;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Where they are, below the output directory.
@@ -76,6 +77,9 @@ struct Judged {
     words: Vec<Option<String>>,
     scores: Vec<f64>,
     reason: String,
+    /// How long all rounds took; none where one of them does not say.
+    #[serde(default)]
+    seconds: Option<f64>,
 }
 
 /// What is kept of a file in the index.
@@ -95,6 +99,7 @@ pub(super) fn kept(sheet: &Sheet) -> String {
             words: rounds.iter().map(told).collect(),
             scores: rounds.iter().filter_map(|round| round.score).collect(),
             reason: rounds.last().map(|round| round.reason.clone()).unwrap_or_default(),
+            seconds: rounds.iter().map(|round| round.seconds).sum::<Option<f64>>().filter(|_| !rounds.is_empty()),
         }
     };
     serde_json::to_string(&sheet.judgements().iter().map(judged).collect::<Vec<_>>()).unwrap_or_default()
@@ -331,7 +336,8 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
         let standing = if last.words.is_empty() { ScoreStanding::Waiting } else { ScoreStanding::Failed };
         return Says { standing, detail: details, ..waiting(reason) };
     };
-    details.push(detail("spread", format!("{spread:.3}")));
+    details.push(detail("spread", fixed(spread, 3)));
+    details.extend(last.seconds.map(|seconds| detail("seconds", fixed(seconds, 3))));
     if judge.about().scale.ends().is_some() {
         details.push(detail("mean", told(&judge, mean)));
         let scale = judge.about().scale;
@@ -350,7 +356,7 @@ fn score(scorer: &Scorer, judged: &[Judged], (subject, marks): (Option<&Subject>
 /// A score on the scale of the judge: `3.7 of 5`; where it has words alone, the number.
 fn told(judge: &Judge, score: f64) -> String {
     let scale = judge.about().scale;
-    scale.own(score).map_or_else(|| format!("{score:.2}"), |own| scale.told(own))
+    scale.own(score).map_or_else(|| fixed(score, 2), |own| scale.told(own))
 }
 
 /// Why what was said does not hold any more; none when it does.

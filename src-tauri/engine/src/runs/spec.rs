@@ -57,6 +57,9 @@ pub struct Price {
 /// Settings that change what is said.
 const SAMPLING: [&str; 3] = ["temperature", "reasoning_effort", "thinking"];
 
+/// Tokens of a reply of a judge that reasons, as azure-ai-evaluation asks for.
+const MOST_REASONED: u64 = 60_000;
+
 /// Functions that providers take in one request.
 const MOST_FUNCTIONS: usize = 128;
 
@@ -86,6 +89,16 @@ impl Model {
             hash.update(part.as_bytes());
         }
         format!("{:032x}", hash.digest128())
+    }
+
+    /// Returns the model as one that reasons is asked over this wire: no temperature, and this many tokens of a reply at most. Other
+    /// wires know no such difference, and nothing changes there.
+    #[must_use]
+    pub fn as_reasoning(&self) -> Self {
+        match self.provider {
+            Provider::OpenAi => Self { reasoning: true, max_tokens: Some(MOST_REASONED), ..self.clone() },
+            Provider::Anthropic | Provider::Replay => self.clone(),
+        }
     }
 
     /// A further setting.

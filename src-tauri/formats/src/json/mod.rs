@@ -29,7 +29,7 @@ pub(crate) enum Mode {
     Back,
     /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key twice the last: what models write.
     Lenient,
-    /// The same without comments and keys that stand twice: what they hide would be read by nobody.
+    /// Like [`Mode::Lenient`], without comments: what they hide would be read by nobody.
     Uncommented,
 }
 
@@ -70,7 +70,7 @@ pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Lenient)
 }
 
-/// Reads what models reply: leniently, and without comments.
+/// Reads what models reply: leniently, and without comments. Of the same key twice the last counts.
 pub fn read_reply(text: &str) -> Result<Value, ReadError> {
     read_as(text, Mode::Uncommented)
 }

@@ -201,51 +201,6 @@ fn has_word(text: &str, word: &str) -> bool {
         .any(|(at, _)| outside(text[..at].chars().next_back()) && outside(text[at + word.len()..].chars().next()))
 }
 
-/// What the text of an answer of an API comes to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Labelled {
-    /// What kind of failure it speaks of; empty when of none.
-    pub error: &'static str,
-    /// Whether it may be kept.
-    pub save: bool,
-    /// Whether another key could help.
-    pub switch: bool,
-}
-
-/// What kind of failure the text of an answer speaks of. `compat` forgets that it timed out, as the original does.
-pub fn label(response: &Py, compat: bool) -> Labelled {
-    let text = response.str();
-    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let (error, save, switch) = if !compat
-        && says(&["The request to the API has timed out. Please try again later, or if the issue persists"])
-    {
-        ("API temporarily not working error...", false, false)
-    } else if says(&["Your Client (working) ---> Gateway (working) ---> API (not working)"]) {
-        ("API not working error...", false, false)
-    } else if says(&["Unauthorized", "unauthorized"]) {
-        ("Unauthorized error...", true, false)
-    } else if says(&["You are not subscribed to this API."]) {
-        ("Unsubscribed error...", false, true)
-    } else if says(&["Too many requests"]) {
-        ("Too many requests error...", false, true)
-    } else if says(&[
-        "You have exceeded",
-        "you are being rate limited",
-        "Access restricted. Check credits balance or enter the correct API key.",
-    ]) {
-        ("Rate limit error...", false, true)
-    } else if says(&["Oops, an error in the gateway has occurred."]) {
-        ("Gateway error...", false, true)
-    } else if says(&["Blocked User. Please contact your API provider."]) {
-        ("Blocked error...", false, true)
-    } else if says(&["error"]) {
-        ("Message error...", false, false)
-    } else {
-        ("", true, false)
-    };
-    Labelled { error, save, switch }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::python_json;
@@ -319,20 +274,5 @@ mod tests {
             }
         }
         assert!(judged("Invalid Consumer Key", Rules::CompatMirror) && !judged("Invalid Consumer Key", Rules::Compat));
-    }
-
-    #[test]
-    fn a_time_out_is_a_failure_unless_it_is_asked_to_be_forgotten() {
-        let late =
-            Py::from("The request to the API has timed out. Please try again later, or if the issue persists, write.");
-        assert_eq!((label(&late, true).save, label(&late, true).error), (true, ""));
-        assert_eq!(
-            (label(&late, false).save, label(&late, false).error),
-            (false, "API temporarily not working error...")
-        );
-        assert_eq!(
-            label(&Py::from("Too many requests, an error"), false),
-            Labelled { error: "Too many requests error...", save: false, switch: true }
-        );
     }
 }

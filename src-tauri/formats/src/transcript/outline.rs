@@ -82,6 +82,8 @@ impl OutlineBuilder {
             let automatic = self.nudges_seen.max(self.nudges_told);
             self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
         }
+        // A search hands its answer over by `Finish`: what is said last in one is a thought.
+        self.outline.ends_unanswered &= !self.searched;
         let (standing, reason) = self.standing(layout);
         self.outline.standing = standing;
         self.outline.reason = reason;

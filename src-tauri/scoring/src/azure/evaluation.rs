@@ -70,7 +70,9 @@ impl<'a> Evaluation<'a> {
         let inputs = inputs.as_ref();
         let (takes, name) = (&evaluator.takes, &evaluator.name);
         match &evaluator.kind {
-            Kind::Judge { threshold } => judging::judged(takes, threshold, inputs, heard, quirks),
+            Kind::Judge { threshold, reasoning } => {
+                judging::judged(takes, (threshold, *reasoning), inputs, heard, quirks)
+            }
             Kind::Qa(limits) => judging::qa(takes, limits, inputs, heard, quirks),
             Kind::Safety(options) => asking::safe(evaluator, options, inputs, heard, quirks),
             Kind::Label(label) => asking::labelled(name, label, inputs, heard, quirks),

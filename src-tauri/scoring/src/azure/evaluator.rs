@@ -263,6 +263,8 @@ pub enum Kind {
     Judge {
         /// From which score on it passes.
         threshold: Limit,
+        /// Its model is asked as one that reasons: `is_reasoning_model`.
+        reasoning: bool,
     },
     /// Five judges and F1.
     Qa(QaLimits),
@@ -393,6 +395,17 @@ fn named(kind: &str) -> Result<&'static Takes, String> {
     })
 }
 
+/// Reads `is_reasoning_model`, which five judges accept. Like the package's, the one of groundedness asks as it always does.
+fn reasoning(takes: &Takes, options: &Options<'_>) -> Result<bool, String> {
+    Ok(match takes.name {
+        "intent_resolution" | "task_adherence" | "tool_call_accuracy" | "response_completeness" => {
+            options.flag("is_reasoning_model", false)?
+        }
+        "groundedness" => options.flag("is_reasoning_model", false).map(|_| false)?,
+        _ => false,
+    })
+}
+
 impl Kind {
     fn read(takes: &Takes, options: &Options<'_>, quirks: &Quirks) -> Result<Self, String> {
         Ok(match takes.name {
@@ -417,7 +430,7 @@ impl Kind {
                 threshold: options.limit("threshold", "3")?,
                 query: options.flag("evaluate_query", takes.threshold.is_none())?,
             }),
-            _ => Self::Judge { threshold: options.limit("threshold", "3")? },
+            _ => Self::Judge { threshold: options.limit("threshold", "3")?, reasoning: reasoning(takes, options)? },
         })
     }
 }

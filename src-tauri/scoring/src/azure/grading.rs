@@ -100,7 +100,8 @@ fn ask(prompt: &Prompt, input: &[Message], inputs: &Inputs, (name, told): (&str,
     let shown = if shown.is_empty() { "(none)".to_owned() } else { shown.join("\n") };
     let places = [("task", task.join("\n\n")), ("pieces", shown), (name, told)];
     let place = |wanted: &str| places.iter().find(|(known, _)| *known == wanted).map(|(_, text)| text.clone());
-    Ok(Question { instructions: prompt.fill("instructions", &[]), text: prompt.fill_with("ask", place), unread: None })
+    let (instructions, text) = (prompt.fill("instructions", &[]), prompt.fill_with("ask", place));
+    Ok(Question { instructions, text, unread: None, reasoning: false })
 }
 
 #[cfg(test)]

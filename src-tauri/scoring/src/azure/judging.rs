@@ -45,15 +45,28 @@ pub(super) fn each_turn(
     }
 }
 
-/// One of the ten judges.
+/// Asks one of the ten judges. With `reasoning`, its questions say that they are for a model that reasons.
 pub(super) fn judged(
+    takes: &Takes,
+    (limit, reasoning): (&Limit, bool),
+    given: &Inputs,
+    heard: &mut Heard<'_>,
+    quirks: &Quirks,
+) -> Result<Outcome, Stop> {
+    judged_by(known(takes.name)?, takes, limit, given, heard, quirks).map_err(|stop| match stop {
+        Stop::Ask(question) => Stop::Ask(Question { reasoning, ..question }),
+        other => other,
+    })
+}
+
+fn judged_by(
+    judge: &Judge,
     takes: &Takes,
     limit: &Limit,
     given: &Inputs,
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    let judge = known(takes.name)?;
     if judge.name == "tool_call_accuracy" {
         return match tools::tool_inputs(given, quirks) {
             Err(Unasked::NotApplicable(why)) => Ok(results::not_applicable(judge, limit, why, quirks)),
@@ -119,7 +132,8 @@ fn question(judge: &Judge, given: &Inputs, inside_qa: bool, quirks: &Quirks) -> 
     };
     let shown: Vec<(&str, String)> = judge.shown.iter().map(shown).collect();
     let copied: Vec<(&str, &str)> = shown.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    Question { instructions: prompt.fill("instructions", &[]), text: prompt.fill("ask", &copied), unread: None }
+    let (instructions, text) = (prompt.fill("instructions", &[]), prompt.fill("ask", &copied));
+    Question { instructions, text, unread: None, reasoning: false }
 }
 
 /// Five judges, one after the other, and F1; of a conversation for each turn.

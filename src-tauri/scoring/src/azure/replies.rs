@@ -44,7 +44,7 @@ impl Unread {
             (Unread::NotJson | Unread::NotObject, _) => "it is no JSON object".to_owned(),
             (Unread::Score { found: None, .. }, Form::Object { score, .. }) => format!("it has no `{score}`"),
             (Unread::Score { found: Some(found), .. }, Form::Object { score, .. }) => {
-                let found: String = json::write(found, false).chars().take(80).collect();
+                let found: String = json::write_back(found).chars().take(80).collect();
                 format!("its `{score}` is {found}, and not a number from 1 to 5")
             }
             (Unread::NoReason, Form::Object { reason, .. }) => format!("it has no `{reason}`"),
@@ -103,12 +103,9 @@ fn object(judge: &Judge, reply: &str, keys: (&str, &str), quirks: &Quirks) -> Re
     let value = value.ok_or(Unread::NotJson)?;
     let Value::Map(entries) = &value else { return Err(Unread::NotObject) };
     let of = |key: &str| {
-        let same = |known: &Value| match known.text() {
-            Some(known) if strict => known == key,
-            Some(known) => known.eq_ignore_ascii_case(key),
-            None => false,
-        };
-        entries.iter().find(|(known, _)| same(known)).map(|(_, value)| value.clone())
+        let alike = |known: &Value| known.text().is_some_and(|known| !strict && known.eq_ignore_ascii_case(key));
+        let exact = entries.iter().find(|(known, _)| known.text() == Some(key));
+        exact.or_else(|| entries.iter().rfind(|(known, _)| alike(known))).map(|(_, value)| value.clone())
     };
     let found = of(keys.0);
     let said = of(keys.1);

@@ -161,6 +161,7 @@ impl Matter {
             instructions: self.prompt.fill("instructions", &[]),
             text: self.prompt.fill("ask", &copied),
             unread: None,
+            reasoning: false,
         }
     }
 

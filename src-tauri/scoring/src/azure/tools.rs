@@ -116,10 +116,12 @@ fn is_object(value: &Value) -> bool {
 }
 
 /// What each call returned. Some programs number their calls anew in every turn: a result is that of the last message before it that
-/// calls by its id and has no result yet, and of the first such call in that. When all have one, it takes the place of the last.
+/// calls by its id and has no result yet, and of the first such call in that. When all have one, it takes the place of the last. A
+/// result that stands before every call of its id is that of the first of them that no later one answers.
 pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
     let (mut waiting, mut last) = (Waiting::default(), HashMap::new());
     let (mut results, mut called) = (HashMap::new(), calls(messages).peekable());
+    let mut early: Vec<(String, Value)> = Vec::new();
     for (at, message) in messages.iter().enumerate() {
         while let Some(((_, part), call)) = called.next_if(|((of, _), _)| *of == at) {
             waiting.call(&id_of(call), at, part);
@@ -129,10 +131,21 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
         let found = parts(message).iter().filter(|part| is(part, "tool_result"));
         let mut found: Vec<Value> = found.map(|part| part.get("tool_result").cloned().unwrap_or_default()).collect();
         let id = key(id);
-        let Some(place) = waiting.answered(&id).or_else(|| last.get(&id).copied()) else { continue };
+        let place = waiting.answered(&id).or_else(|| last.get(&id).copied());
         let result = if found.len() > 1 { Some(Value::List(found)) } else { found.pop() };
-        results.extend(result.map(|result| (place, result)));
-        last.insert(id, place);
+        match place {
+            Some(place) => {
+                results.extend(result.map(|result| (place, result)));
+                last.insert(id, place);
+            }
+            None => early.extend(result.map(|result| (id, result))),
+        }
+    }
+    for (id, result) in early {
+        let unanswered = |(place, call): &(Place, &Value)| id_of(call) == id && !results.contains_key(place);
+        if let Some((place, _)) = calls(messages).find(unanswered) {
+            results.insert(place, result);
+        }
     }
     results
 }

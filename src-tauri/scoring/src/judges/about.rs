@@ -1,6 +1,7 @@
 //! **Pure.** What people are told of a judge: what it belongs to, what it needs, and the scale on which it speaks. Scores lie from 0 to
 //! 1 everywhere, 1 the best; on its own scale they are told to people only.
 use super::{Judge, Way, own};
+use crate::written::fixed;
 
 /// What a judge belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,7 +118,7 @@ impl Scale {
 
 /// With one place where it is no whole number.
 fn number(own: f64) -> String {
-    let text = format!("{own:.1}");
+    let text = fixed(own, 1);
     text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 

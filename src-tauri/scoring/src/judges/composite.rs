@@ -2,6 +2,7 @@
 use super::about::Scale;
 use super::{Rules, Ruling};
 use crate::azure::{Outcome, QA};
+use crate::written::fixed;
 use touchstone_formats::value::Value;
 
 /// The name of the metric among them.
@@ -52,7 +53,7 @@ pub(super) fn ruling(outcome: &Outcome, rules: Rules) -> Option<Ruling> {
 
 /// With two places at most.
 fn short(number: f64) -> String {
-    let text = format!("{number:.2}");
+    let text = fixed(number, 2);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 

@@ -20,7 +20,7 @@ pub(crate) use own::KINDS;
 pub use own::Seat;
 pub use reply::Said;
 pub use rounds::{Rates, mean_and_spread, solve_rate};
-pub use sopr::{Status, official_finish};
+pub use sopr::Status;
 pub use subject::{Finish, Rival, Subject};
 pub use turns::Turns;
 
@@ -162,7 +162,10 @@ impl Judge {
 
     /// Everything that a verdict depends on besides the words of the judge, as one text: runs with the same one are the same to it.
     pub fn canon(&self, subject: &Subject, rules: Rules) -> String {
-        self.evaluator().map_or_else(|| subject.canon(), |evaluator| evaluators::canon(evaluator, subject, rules))
+        self.evaluator().map_or_else(
+            || subject.canon() + &sopr::canon(subject, rules),
+            |evaluator| evaluators::canon(evaluator, subject, rules),
+        )
     }
 
     /// The evaluator that it is; none for judges by words of ours.
@@ -198,6 +201,8 @@ pub struct Question {
     pub text: String,
     /// A reply to it that could not be read, and what is said then.
     pub unread: Option<(String, &'static str)>,
+    /// The model is asked as one that reasons, whatever its own settings say.
+    pub reasoning: bool,
 }
 
 /// What comes next in a round.
@@ -245,6 +250,7 @@ impl<'a> Sitting<'a> {
             _ => return Next::Unread,
         };
         let Subject { query, answer, process, rival, .. } = self.subject;
+        let answer = sopr::shown_answer(self.subject, self.rules).unwrap_or_else(|| answer.clone());
         let own = (answer.as_str(), process.join("\n"));
         let other = rival.as_ref().map(|rival| (rival.answer.as_str(), rival.process.join("\n")));
         let first = rival.as_ref().is_some_and(|rival| sowr::reference_first(rival.seed));
@@ -264,6 +270,7 @@ impl<'a> Sitting<'a> {
             instructions: prompt.fill("instructions", &[]),
             text: prompt.fill(section, &copied),
             unread,
+            reasoning: false,
         })
     }
 

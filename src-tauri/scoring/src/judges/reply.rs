@@ -1,6 +1,7 @@
 //! **Pure.** Replies of judges: a JSON object with a word and a reason. What reasoning models think first and fences around it are
 //! passed over, and so are the few plain forms that other judges of the kind use; everything else is no verdict.
 use touchstone_formats::json;
+use touchstone_formats::stabletoolbench::python_json;
 use touchstone_formats::value::Value;
 
 /// What a judge said.
@@ -93,11 +94,12 @@ pub(crate) fn announces(before: &str) -> bool {
     begins && !line.contains('\n') && words.clone().count() <= SHORT && words.all(told)
 }
 
-/// The one JSON object of a reply, however it is wrapped. What is JSON as it stands is that and nothing else.
+/// Returns the one JSON object of a reply, however it is wrapped. What is JSON as it stands is that and nothing else. JSON is read as
+/// Python reads it: of a key that stands twice the last value counts, and `NaN` and `Infinity` are numbers.
 pub(crate) fn only_object(reply: &str) -> Option<Value> {
     let whole = reply.trim();
     let text = after_thinking(reply);
-    let value = match json::read(whole) {
+    let value = match json::read(whole).or_else(|_| python_json::read(whole).map(|value| value.value())) {
         Ok(value) if whole.len() <= LONGEST => value,
         _ => {
             let text = inside(text)?;

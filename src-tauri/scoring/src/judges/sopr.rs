@@ -1,6 +1,8 @@
 //! **Pure.** `sopr`: was the request solved? Runs that were not brought to an answer are unsolved without a question; the others are
 //! judged by their answer, and where that does not tell, by everything that was done.
 use super::{Finish, Rules, Ruling, Said, Step, Subject};
+use touchstone_formats::run::ScriptedEnd;
+use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::python;
 use touchstone_formats::value::Value;
 
@@ -65,14 +67,43 @@ fn ruling(status: Status, reason: impl Into<String>) -> Ruling {
 
 /// Why nobody has to be asked.
 fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
+    match &subject.scripted {
+        Some(end) if rules == Rules::Official => by_script(end),
+        _ => by_steps(subject, rules),
+    }
+}
+
+/// The published script's way, which looks at the file: at the final step, and at `final_answer` to the letter.
+fn by_script(end: &ScriptedEnd) -> Option<&'static str> {
+    if !end.finishes {
+        return Some(NOT_LAST);
+    }
+    let gives_up = match &end.answer {
+        Value::Text(text) if text.is_empty() => return Some("There is no final answer (official rule)."),
+        // The script fails over these: there is nothing that it could ask about.
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            return Some("The final answer is no text (official rule).");
+        }
+        Value::Text(text) => text.contains(GIVE_UP),
+        Value::List(items) => items.contains(&GIVE_UP.into()),
+        Value::Map(_) => end.answer.get(GIVE_UP).is_some(),
+    };
+    gives_up.then_some("It gave up (official rule).")
+}
+
+const GIVE_UP: &str = "give_up_and_restart";
+const NOT_LAST: &str = "The last tool that was called is not Finish (official rule).";
+
+/// By the steps of the run.
+fn by_steps(subject: &Subject, rules: Rules) -> Option<&'static str> {
     let Subject { answer, finish, gave_up, .. } = subject;
     match (rules, finish) {
         (Rules::Official, Finish::Last) | (Rules::Ours, Finish::Last | Finish::Earlier | Finish::NotUsed) => {}
-        (Rules::Official, _) => return Some("The last tool that was called is not Finish (official rule)."),
+        (Rules::Official, _) => return Some(NOT_LAST),
         (Rules::Ours, Finish::Missing) => return Some("Finish was never called."),
     }
     let says_so = match rules {
-        Rules::Official => answer.contains("give_up_and_restart"),
+        Rules::Official => answer.contains(GIVE_UP),
         Rules::Ours => names_giving_up(answer),
     };
     if *gave_up || says_so {
@@ -81,24 +112,20 @@ fn without_a_question(subject: &Subject, rules: Rules) -> Option<&'static str> {
     answer.trim().is_empty().then_some("There is no final answer.")
 }
 
-/// The answer is the arguments of a call that gives up, and not a text that speaks of it.
+/// Returns true for arguments of a call that gives up, cut ones too, and not for a text that speaks of it.
 fn names_giving_up(answer: &str) -> bool {
-    let kind = touchstone_formats::json::embedded(answer);
-    kind.as_ref()
-        .and_then(|value| value.get("return_type"))
-        .is_some_and(|kind| kind.text() == Some("give_up_and_restart"))
+    finish::final_answer(&Value::from(answer)) == answers::Finish::GaveUp
 }
 
-/// Whether the published script takes a converted answer for finished: its mark is looked for in the last tool node on the way of
-/// first children, as Python writes that node.
-pub fn official_finish(answer_details: &Value) -> Finish {
-    let (mut last, mut node) = (None, answer_details.items().first());
-    while let Some(now) = node {
-        let message = now.get("message").map(python::text).filter(|message| !message.is_empty());
-        if let Some(message) = message.filter(|_| now.get("role").and_then(Value::text) == Some("tool")) {
-            last = Some(message);
-        }
-        node = now.get("next").and_then(|next| next.items().first());
-    }
-    if last.is_some_and(|message| message.contains("'name': 'Finish'")) { Finish::Last } else { Finish::Missing }
+/// Returns what a verdict by the script's rule depends on beside the steps, where the script decides otherwise than these tell.
+pub(super) fn canon(subject: &Subject, rules: Rules) -> String {
+    let Some(end) = subject.scripted.as_ref().filter(|_| rules == Rules::Official) else { return String::new() };
+    let (script, steps) = (by_script(end), by_steps(subject, rules));
+    if script.is_some() == steps.is_some() { String::new() } else { format!("\0script {}", script.is_none()) }
+}
+
+/// Returns the answer that the script shows, where it has the judge asked about a run without an answer of its own.
+pub(super) fn shown_answer(subject: &Subject, rules: Rules) -> Option<String> {
+    let end = subject.scripted.as_ref().filter(|_| rules == Rules::Official && subject.answer.trim().is_empty())?;
+    Some(python::text(&end.answer))
 }

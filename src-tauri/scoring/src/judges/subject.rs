@@ -4,7 +4,8 @@ use super::turns::Turns;
 use touchstone_formats::azure;
 use touchstone_formats::json;
 use touchstone_formats::offered::Offer;
-use touchstone_formats::run::{Layout, Run, Step, StepKind};
+use touchstone_formats::run::{Layout, Run, ScriptedEnd, Step, StepKind};
+use touchstone_formats::stabletoolbench::answers::{self, finish};
 use touchstone_formats::stabletoolbench::{Pool, Query, functions};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
@@ -26,6 +27,8 @@ pub struct Subject {
     pub rival: Option<Box<Rival>>,
     /// What its task expects, as text; for judges that compare with it.
     pub truth: Option<String>,
+    /// How it ends for the published scripts, where it is an answer of that benchmark.
+    pub scripted: Option<ScriptedEnd>,
     /// The same run as lists of messages, for evaluators of azure-ai-evaluation.
     pub turns: Turns,
 }
@@ -82,7 +85,7 @@ impl Subject {
         let asked = asked.or_else(|| {
             run.facts.iter().find(|(key, _)| key == "query").and_then(|(_, v)| v.text().map(str::to_owned))
         });
-        let gave_up = finishing.is_some_and(gives_up);
+        let gave_up = finishing.is_some_and(|step| gives_up(step) || answers::is_given_up(run));
         let answer = match finishing {
             Some(_) if gave_up => String::new(),
             Some(step) => finished_with(step).unwrap_or_else(|| handed_over(run)),
@@ -100,7 +103,8 @@ impl Subject {
             turns.returned = vec![context.clone()];
         }
         let truth = input("ground_truth").cloned().map(shown);
-        Self { query, answer, process: process(run), finish, gave_up, rival: None, truth, turns }
+        let (process, scripted) = (process(run), run.scripted.clone());
+        Self { query, answer, process, finish, gave_up, rival: None, truth, scripted, turns }
     }
 
     /// With what its task expects, where that is known.
@@ -152,7 +156,14 @@ fn argument(step: &Step, name: &str) -> Option<Value> {
 }
 
 fn gives_up(step: &Step) -> bool {
-    argument(step, "return_type").is_some_and(|kind| kind.text() == Some("give_up_and_restart"))
+    let returned = argument(step, "return_type");
+    if let Some(kind) = returned.as_ref().and_then(Value::text) {
+        return finish::returned(kind) == Some(true);
+    }
+    // Arguments that were cut, or that Python wrote, stand there as one text.
+    let written = step.parts.iter().filter(|part| matches!(part.label.as_str(), "arguments" | "params"));
+    let mut texts = written.filter_map(|part| part.value.text());
+    texts.any(|text| finish::arguments(text) == answers::Finish::GaveUp)
 }
 
 fn finished_with(step: &Step) -> Option<String> {

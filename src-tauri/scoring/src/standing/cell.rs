@@ -170,7 +170,8 @@ pub(crate) fn estimate<K: Ord>(
     };
     // One run is no mean; what its pass is worth is said beside it.
     let interval = interval.filter(|_| clusters.n() > 1);
-    Some(Estimate { value: clusters.mean(), interval, by })
+    // A sum of nothing but zeros may have a sign.
+    Some(Estimate { value: clusters.mean() + 0.0, interval, by })
 }
 
 /// The rate of passes, each with what it belongs to that others may belong to, too.

@@ -3,6 +3,7 @@ use super::pairs::{FEWEST_TOLD, FEWEST_UNITS};
 use super::{Column, Doubt, DoubtKind, Effect, PairedPassing, Pairing, RowKey, Unpaired, Why};
 use crate::stats::Interval;
 use crate::stats::{Tendency, float};
+use crate::written::fixed;
 
 /// Rows that are named; the others are counted.
 const NAMED: usize = 3;
@@ -96,7 +97,7 @@ pub fn outcome(pairing: &Pairing<'_>) -> &'static str {
 
 /// A probability as papers write it.
 pub fn probability(p: f64) -> String {
-    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {p:.3}") }
+    if p < 0.001 { "p < 0.001".to_owned() } else { format!("p = {}", fixed(p, 3)) }
 }
 
 #[derive(Clone, Copy)]
@@ -110,10 +111,10 @@ enum Unit {
 impl Unit {
     fn write(self, value: f64) -> String {
         match self {
-            Self::Score => format!("{value:.3}"),
-            Self::Tokens => format!("{value:.0}"),
-            Self::Dollars => format!("${value:.4}"),
-            Self::Seconds => format!("{value:.1} s"),
+            Self::Score => fixed(value, 3),
+            Self::Tokens => fixed(value, 0),
+            Self::Dollars => format!("${}", fixed(value, 4)),
+            Self::Seconds => format!("{} s", fixed(value, 1)),
         }
     }
 
@@ -326,13 +327,13 @@ fn within_points(interval: Option<Interval>) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.0} %", 100.0 * share)
+    format!("{} %", fixed(100.0 * share, 0))
 }
 
 /// A difference of rates in points of a hundred.
 fn points(share: f64) -> String {
     let size = format!("{:.1}", (share * 100.0).abs());
-    if share < 0.0 { format!("−{size}") } else { size }
+    if share < 0.0 && size != "0.0" { format!("−{size}") } else { size }
 }
 
 fn counted(n: u64, what: &str) -> String {

@@ -11,14 +11,16 @@ use touchstone_engine::app::known_evaluators;
 use touchstone_engine::rows::{
     EvaluateMetric, EvaluatePlan, EvaluateSwitch, EvaluationView, EvaluatorChoice, LaunchState,
 };
+use touchstone_engine::written::fixed;
 
 pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()> {
     let head = |title: &'static str, right| Head { title: title.into(), right };
     let mut columns =
         Columns::new(vec![head("metric", false), head("value", true), head("95 %", false), head("rows", true)]);
     for EvaluateMetric { name, value, interval, n, .. } in metrics {
-        let value = value.map_or_else(|| "–".to_owned(), |value| format!("{value:.4}"));
-        let interval = interval.map_or_else(String::new, |(low, high)| format!("{low:.4} to {high:.4}"));
+        let value = value.map_or_else(|| "–".to_owned(), |value| fixed(value, 4));
+        let interval =
+            interval.map_or_else(String::new, |(low, high)| format!("{} to {}", fixed(low, 4), fixed(high, 4)));
         columns.row(vec![one_line(name).into_owned(), value, interval, n.to_string()]);
     }
     columns.write(&mut io::stdout(), "", paint, &|_, text| text.to_owned())
@@ -26,13 +28,21 @@ pub(super) fn numbers(metrics: &[EvaluateMetric], paint: Paint) -> io::Result<()
 
 /// How it ended, and what can be done about what is missing. `asked` is how many rows the target was asked about, and of how many it had
 /// said something before.
-pub(super) fn summary(view: &EvaluationView, (asked, answered): (u64, u64), again: Option<Again>) -> Vec<String> {
+///
+/// `asks_again` is whether a judge whose reply could not be read was asked a second time.
+pub(super) fn summary(
+    view: &EvaluationView,
+    (asked, answered): (u64, u64),
+    asks_again: bool,
+    again: Option<Again>,
+) -> Vec<String> {
     let EvaluationView { total, done, failed, missing, unread, calls, tokens, cost, .. } = view;
     let mut lines = vec![format!("{done} of {total} {}, {failed} without one", of(*total, "result"))];
     lines.extend(view.notes.iter().map(|note| one_line(note).into_owned()));
     if *unread > 0 {
+        let also = if asks_again { ", also when asked again" } else { "" };
         lines.push(format!(
-            "{unread} {} could not be read, also when asked again. Begin with --again=unread --replace: these are asked once more, and nothing else.",
+            "{unread} {} could not be read{also}. Begin with --again=unread --replace: these are asked once more, and nothing else.",
             replies(*unread)
         ));
     }

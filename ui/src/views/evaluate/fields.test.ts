@@ -13,6 +13,7 @@ describe("options of an evaluator", () => {
     ["rouge_score", { rouge_type: "rouge2", recall_threshold: "0.7" }, { rouge_type: "rouge2", recall_threshold: 0.7 }],
     ["string_check", { input: "{{item.a}}", operation: "ilike" }, { input: "{{item.a}}", operation: "ilike" }],
     ["violence", { evaluate_query: "true" }, { evaluate_query: true }],
+    ["task_adherence", { is_reasoning_model: "true" }, { is_reasoning_model: true }],
     ["label_model", { system: "Be strict.", user: "{{item.response}}", labels: "good, bad ,", passing_labels: "good" }, { labels: ["good", "bad"], passing_labels: ["good"], input: [{ role: "system", content: "Be strict." }, { role: "user", content: "{{item.response}}" }] }],
     ["score_model", { user: "Rate it.", most: "10" }, { input: [{ role: "user", content: "Rate it." }], range: [0, 10] }],
     ["python", { source: "def grade(sample, item):\n    return 1" }, { source: "def grade(sample, item):\n    return 1" }],

@@ -27,6 +27,7 @@ const SHOWN: readonly Field[] = [
 ];
 const SEVERITY: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "false", choices: ["true", "false"] }];
 const YES_OR_NO: readonly Field[] = [{ name: "evaluate_query", label: "The query too", shape: "choice", usual: "true", choices: ["true", "false"] }];
+const REASONING: readonly Field[] = [{ name: "is_reasoning_model", label: "Reasoning model", shape: "choice", usual: "false", choices: ["true", "false"] }];
 const DIGITS = ["1", "2", "3", "4", "5"];
 
 /** Options of each kind that has some. Those that are not here have none but a threshold. */
@@ -55,6 +56,10 @@ const FIELDS: Record<string, readonly Field[]> = {
   label_model: [...SHOWN, { name: "labels", label: "Labels", shape: "words", usual: "", needed: true }, { name: "passing_labels", label: "Those that pass", shape: "words", usual: "", needed: true }],
   score_model: [...SHOWN, number("least", "Least score", "0"), number("most", "Highest score", "1"), { ...passFrom, usual: "the middle" }],
   python: [{ name: "source", label: "Program", shape: "program", usual: "", needed: true }, passFrom],
+  intent_resolution: REASONING,
+  task_adherence: REASONING,
+  tool_call_accuracy: REASONING,
+  response_completeness: REASONING,
   violence: SEVERITY,
   hate_unfairness: SEVERITY,
   sexual: SEVERITY,

@@ -1,5 +1,5 @@
 // What an evaluation takes, and what it came to, in words. Pure.
-import { count, counted, money, short } from "../../format";
+import { count, counted, fixed, money, short } from "../../format";
 import type { EvaluateAgain } from "../../generated/EvaluateAgain";
 import type { EvaluateMetric } from "../../generated/EvaluateMetric";
 import type { EvaluatePlan } from "../../generated/EvaluatePlan";
@@ -39,7 +39,7 @@ export function figure(value: number | null): string {
   if (value === null) return "–";
   if (Number.isInteger(value)) return count(value);
   const size = Math.abs(value);
-  return size >= 1_000 ? count(value) : size < 0.0001 ? value.toExponential(1) : value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 4);
+  return size >= 1_000 ? count(value) : size < 0.0001 ? value.toExponential(1) : fixed(value, size >= 100 ? 1 : size >= 10 ? 2 : 4);
 }
 export const interval = (ends: EvaluateMetric["interval"]): string => (ends === null ? "–" : `${figure(ends[0])} to ${figure(ends[1])}`);
 

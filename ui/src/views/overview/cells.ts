@@ -1,6 +1,6 @@
 // What a cell says: as a tone, as marks, as a sentence. Pure.
 import { both } from "../../filter";
-import { count, counted } from "../../format";
+import { count, counted, fixed } from "../../format";
 import type { Overview } from "../../generated/Overview";
 import type { OverviewCell } from "../../generated/OverviewCell";
 import type { OverviewColumn } from "../../generated/OverviewColumn";
@@ -56,7 +56,7 @@ export function sentence(cell: OverviewCell | null, whole: boolean): string {
   const scores: string[] = [];
   if (cell.passed !== null) scores.push(`${count(cell.passed)} of ${count(cell.scored)} right`);
   if (cell.score !== null) {
-    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${cell.low.toFixed(2)}–${cell.high.toFixed(2)})`;
+    const interval = cell.low === null || cell.high === null ? "" : ` (95 % interval ${fixed(cell.low, 2)}–${fixed(cell.high, 2)})`;
     scores.push(`${cell.scored === 1 ? "score" : "mean"} ${scoreText(cell.score)}${interval}`);
   }
   if (cell.flaky > 0) scores.push(whole ? `flaky in ${counted(cell.flaky, "variation")}` : "flaky");

@@ -1,4 +1,5 @@
 // One's own figures beside those that others published: which rows are shown, and how a figure is written. Pure.
+import { fixed } from "../../format";
 import type { OwnFigure } from "../../generated/OwnFigure";
 import type { Published } from "../../generated/Published";
 import type { PublishedFigure } from "../../generated/PublishedFigure";
@@ -17,7 +18,7 @@ const ABOUT: Record<Metric, string> = {
 export const aboutMetric = (metric: Metric): string => ABOUT[metric];
 
 const NONE = "–";
-const one = (value: number) => value.toFixed(1);
+const one = (value: number) => fixed(value, 1);
 
 /** `28.0 ± 1.9`: as it was printed, with the deviation over rounds. */
 export const printed = (figure: PublishedFigure | undefined): string => (figure === undefined ? NONE : figure.deviation === null ? one(figure.value) : `${one(figure.value)} ± ${one(figure.deviation)}`);
@@ -32,7 +33,7 @@ export const counted = (figure: OwnFigure | null): string => (figure === null ? 
 export const share = (of: QueryShare | null): string => (of === null ? NONE : `${of.count} of ${of.of}, ${one(of.percentage)} % (${one(of.low)}–${one(of.high)})`);
 
 /** `0.75 (0.50–1.00)` */
-export const mean = (of: QueryMean | null): string => (of === null ? NONE : of.low === null || of.high === null ? of.value.toFixed(2) : `${of.value.toFixed(2)} (${of.low.toFixed(2)}–${of.high.toFixed(2)})`);
+export const mean = (of: QueryMean | null): string => (of === null ? NONE : of.low === null || of.high === null ? fixed(of.value, 2) : `${fixed(of.value, 2)} (${fixed(of.low, 2)}–${fixed(of.high, 2)})`);
 
 const judgeOf = (row: PublishedRow) => row.judge ?? "not said";
 

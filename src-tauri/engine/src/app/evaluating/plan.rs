@@ -2,7 +2,7 @@
 use super::super::App;
 use super::super::data_files::table;
 use super::super::evaluations::Models;
-use super::super::judgings::turns;
+use super::super::judgings::{asked_model, turns};
 use super::{Asked, FileRequest, Hired, bad, disk, free, of_file, usable};
 use crate::error::AppError;
 use crate::evaluating::sheet::{self, Again, Said, Sheet};
@@ -147,7 +147,13 @@ fn owed(wish: &Wish, sheet: &Sheet, models: &Models, kept: Option<&Kept>, again:
                 }
                 let left = takes(evaluation, again == EvaluateAgain::Unread, |question| {
                     let (kept, model) = kept.zip(models.judge.as_ref())?;
-                    drive::kept(kept, model, &mark(key(question)), &question.instructions, &turns(question))
+                    drive::kept(
+                        kept,
+                        &asked_model(model, question),
+                        &mark(key(question)),
+                        &question.instructions,
+                        &turns(question),
+                    )
                 });
                 owed.asks = owed.asks.and(left.takes);
                 owed.known += left.kept;

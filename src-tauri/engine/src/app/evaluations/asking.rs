@@ -1,7 +1,7 @@
 //! Who is asked about rows: the target, the model that judges, programs in the sandbox. What was paid for is kept before it is used.
 use super::{Asking, Job, Work};
 use crate::app::begun::caught;
-use crate::app::judgings::turns;
+use crate::app::judgings::{asked_model, turns};
 use crate::clock;
 use crate::evaluating::sheet::{self, Again, Said};
 use crate::judging::python::{grade, graded, read, reading};
@@ -87,7 +87,8 @@ impl Work {
     /// Asks the model, unless its reply is there already: what it says, and whether that was there.
     pub(super) async fn ask(&self, question: &Question, mark: &str) -> Result<(String, bool), Unheard> {
         let journal = self.journal();
-        let errand = self.errand(journal.as_ref(), self.judge(), mark)?;
+        let model = self.judge().map(|model| asked_model(model, question));
+        let errand = self.errand(journal.as_ref(), model.as_deref(), mark)?;
         let Heard { text, refused, paid, .. } = errand.ask(&question.instructions, &turns(question)).await?;
         self.course.paid(&paid);
         if refused {
@@ -101,7 +102,7 @@ impl Work {
     pub(super) fn forget(&self, question: &Question, mark: &str) -> Result<(), String> {
         let (journal, model) = (self.journal(), self.judge());
         let Some((journal, model)) = journal.zip(model) else { return Ok(()) };
-        let hash = drive::hash(model, mark, &question.instructions, &turns(question));
+        let hash = drive::hash(&asked_model(model, question), mark, &question.instructions, &turns(question));
         journal.note(Record::Forgotten { hash }).map_err(|why| why.to_string())
     }
 

@@ -28,14 +28,13 @@ use super::search::{self, Texts};
 use super::stored::{self, Stored};
 use super::suites::Shelf;
 use crate::rows::{
-    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, RunsAround, Sort, Span,
+    Column, Facets, Hit, LineageLink, ListRequest, Misread, Place, RunLineage, RunPage, RunRow, RunsAround,
+    ScoreDetail, Sort, Span,
 };
 use remembered::Remembered;
 use rusqlite::types::{ToSqlOutput, Value};
 use rusqlite::{OptionalExtension as _, ToSql};
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How many runs before and after one a list that is worked through has at most.
@@ -136,6 +135,15 @@ impl Lists {
     /// Scorers that occur, those of most runs first.
     pub fn scorers(&self, index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
         scored::scorers(index)
+    }
+
+    /// Returns what a scorer says besides its scores, by the ids of the runs.
+    pub fn score_details(
+        &self,
+        index: &Reader<'_>,
+        scorer: &str,
+    ) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
+        scored::details(index, scorer)
     }
 
     /// Scorers that occur, each with its versions.

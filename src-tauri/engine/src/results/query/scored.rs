@@ -4,7 +4,7 @@ use super::run_set::RunSet;
 use crate::results::filter::state_named;
 use crate::results::index::{IndexError, Reader};
 use crate::results::suites::Tasks;
-use crate::rows::{FailureClass, Lineage, RunState, ScoreStanding, Verdict};
+use crate::rows::{FailureClass, Lineage, RunState, ScoreDetail, ScoreStanding, Verdict};
 use rusqlite::Row;
 use std::collections::{BTreeMap, HashMap};
 
@@ -140,6 +140,15 @@ pub(super) fn scorers(index: &Reader<'_>) -> Result<Vec<String>, IndexError> {
     let mut query = index.prepare_cached("SELECT scorer FROM scores GROUP BY scorer ORDER BY count(*) DESC, scorer")?;
     let names = query.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
+}
+
+/// Returns what a scorer says besides its scores, by the ids of the runs.
+pub(super) fn details(index: &Reader<'_>, scorer: &str) -> Result<HashMap<String, Vec<ScoreDetail>>, IndexError> {
+    const DETAILS: &str = "SELECT r.key, s.detail FROM scores s JOIN runs r ON r.id = s.run WHERE s.scorer = ?";
+    let mut query = index.prepare_cached(DETAILS)?;
+    let of = |row: &Row<'_>| Ok((row.get(0)?, row.get::<_, String>(1)?));
+    let read = |(run, detail): (String, String)| (run, serde_json::from_str(&detail).unwrap_or_default());
+    Ok(query.query_map([scorer], of)?.map(|row| row.map(read)).collect::<Result<_, _>>()?)
 }
 
 /// Scorers that occur, each with its versions.

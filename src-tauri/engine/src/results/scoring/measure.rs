@@ -4,6 +4,7 @@ use super::yardstick::{Panel, Yardstick};
 use crate::results::suites::Tasks;
 use crate::rows::{FailureClass, RunScore, RunState, ScoreDetail, ScoreStanding};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use touchstone_formats::answer;
 use touchstone_formats::run::{Kept, Told};
 use touchstone_formats::suite::Task;
 use touchstone_formats::value::Value;
@@ -80,9 +81,11 @@ impl<'a> Place<'a> {
         Some(Against { task: &task.suite, yardstick, panel: yardstick.panel(self.variation.is_none()) })
     }
 
-    /// The tag that its task has answers written in.
+    /// The tag that its task has answers written in; of a query of a set, which is answered in words, the whole message.
     pub(crate) fn tag(&self, tasks: &'a Tasks) -> Option<&'a str> {
-        self.against(tasks)?.task.result_tag_name.as_deref()
+        let against = self.against(tasks)?;
+        let in_words = against.yardstick.offered.is_some().then_some(answer::WHOLE_MESSAGE);
+        against.task.result_tag_name.as_deref().or(in_words)
     }
 
     /// What its task asks for, in the words that its system gets.

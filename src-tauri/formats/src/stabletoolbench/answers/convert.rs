@@ -1,11 +1,12 @@
 //! **Pure.** Runs as the converted answers that judges and scorers of `StableToolBench` read.
 use super::raw::{Raw, calls};
-use super::{FINISH, Finish, finish};
+use super::{FINISH, Finish, details, finish};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json;
-use crate::run::{Run, Step, StepKind, TreeKind};
+use crate::run::{Run, Step, StepKind, TreeKind, TreeNode};
 use crate::stabletoolbench::names;
 use crate::value::Value;
+use std::collections::HashSet;
 
 /// How a conversion treats what the original gets wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,17 +48,26 @@ pub fn raw(bytes: &[u8], method: &str, faults: Faults) -> Result<Converted, Read
 }
 
 /// Converts any run, so that scorers of other people can read it. What it was asked is its first message.
-pub fn of_run(run: &Run, method: &str, tools: Option<Value>) -> Result<Value, ReadError> {
+pub fn of_run(run: &Run, method: &str, tools: Option<Value>, faults: Faults) -> Result<Value, ReadError> {
     let asked = run.steps.iter().find(|step| step.kind == StepKind::User).and_then(said);
     let mut nodes = Vec::new();
     let mut last = None;
+    // The original drops what a message says beside its calls.
+    let calling: HashSet<u32> = match faults {
+        Faults::Kept => run.steps.iter().filter(|step| step.kind == StepKind::ToolCall).map(|step| step.turn).collect(),
+        Faults::Mended => HashSet::new(),
+    };
     for step in &run.steps {
         match step.kind {
+            StepKind::Assistant if calling.contains(&step.turn) => {}
             StepKind::Assistant => nodes.extend(said(step).map(|text| node("assistant", text))),
             StepKind::ToolCall => {
-                let (name, arguments, response) = call_of(step);
+                let (name, arguments, mut response) = call_of(step);
                 if name == FINISH {
                     last = Some(arguments.clone());
+                    if faults == Faults::Kept {
+                        response = Value::from("");
+                    }
                 }
                 nodes.push(tool(&name, &arguments, response));
             }
@@ -66,6 +76,16 @@ pub fn of_run(run: &Run, method: &str, tools: Option<Value>) -> Result<Value, Re
     }
     let answer = last.unwrap_or_else(|| run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value)));
     entry(asked, tools, method, Value::from(&*answer), nodes)
+}
+
+/// Returns whether the published scripts take a run for finished, once it is converted: by the last of these nodes that is a call.
+pub(super) fn script_finishes<'a>(mut nodes: impl DoubleEndedIterator<Item = &'a TreeNode>) -> bool {
+    let last = nodes.rfind(|node| matches!(node.kind, TreeKind::Call | TreeKind::Finish));
+    last.is_some_and(|node| {
+        let output = if node.kind == TreeKind::Finish { None } else { node.output.as_deref() };
+        let input = node.input.as_deref().unwrap_or_default();
+        details::script_finishes(&Value::List(vec![tool(&node.text, input, Value::from(output.unwrap_or_default()))]))
+    })
 }
 
 /// A file of converted answers.

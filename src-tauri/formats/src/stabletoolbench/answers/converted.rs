@@ -2,7 +2,7 @@
 use super::details::{self, Node};
 use super::steps::{self, Telling, call_node, place};
 use crate::json;
-use crate::run::{Layout, Outline, Run, StepKind, Tree, TreeKind, TreeNode};
+use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, Tree, TreeKind, TreeNode};
 use crate::value::Value;
 
 /// Keys of an answer that are told as something else than facts.
@@ -44,7 +44,10 @@ pub fn run(id: &str, entry: &Value) -> Run {
     if nodes.iter().filter_map(Node::call).any(|call| call.cut) {
         run.notes.push("Calls in this file were cut by the program that wrote it.".to_owned());
     }
-    steps::conclude(&mut run, tree, &path, answer.get("final_answer").unwrap_or(&Value::Null));
+    let final_answer = answer.get("final_answer").unwrap_or(&Value::Null);
+    let finishes = answer.get("answer_details").is_some_and(details::script_finishes);
+    run.scripted = Some(ScriptedEnd { finishes, answer: final_answer.clone() });
+    steps::conclude(&mut run, tree, &path, final_answer);
     run
 }
 

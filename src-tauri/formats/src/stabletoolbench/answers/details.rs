@@ -102,6 +102,15 @@ pub fn last_step<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
     nodes.iter().rev().find(|node| node.on_first_path && node.is_step()).copied()
 }
 
+/// Returns whether the published scripts take an answer for finished: they look for a mark in the final step, as Python prints it. So a
+/// call of `Finish` is overlooked that is written as JSON text, and a reply that holds the mark is taken for one.
+pub fn script_finishes(details: &Value) -> bool {
+    last_step(&nodes(details)).is_some_and(|node| node.text().contains(SCRIPT_MARK))
+}
+
+/// What the published scripts look for.
+const SCRIPT_MARK: &str = "'name': 'Finish'";
+
 /// What judges are shown: `answer_steps` and `final_step`, the tool nodes of the first path as the official scripts print them.
 pub fn steps(details: &Value) -> (String, String) {
     let nodes = nodes(details);

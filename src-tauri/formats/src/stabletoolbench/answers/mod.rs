@@ -9,5 +9,14 @@ mod tree;
 
 pub use finish::Finish;
 
+use crate::run::Run;
+use crate::value::Value;
+
+/// Returns whether a run is told to have given up: the last word of its file is that it did, whatever its calls say.
+pub fn is_given_up(run: &Run) -> bool {
+    let reason = |(key, value): &(String, Value)| key == "run.reason" && value.text() == Some(steps::GAVE_UP_REASON);
+    run.answer.is_none() && run.facts.iter().any(reason)
+}
+
 /// The function that ends a run.
 pub const FINISH: &str = "Finish";

@@ -1,10 +1,11 @@
 //! **Pure.** Raw answers: a file for each run, with everything that was tried. Only the pieces that are wanted are read, because
 //! the files hold the same conversation many times over.
+use super::convert;
 use super::steps::{self, Telling};
 use super::tree::{Tried, Way};
 use crate::error::{ReadError, ReadErrorKind, text_of};
 use crate::json::{self, skim};
-use crate::run::{Layout, Outline, Run, StepKind, TreeKind};
+use crate::run::{Layout, Outline, Run, ScriptedEnd, StepKind, TreeKind};
 use crate::value::Value;
 
 /// Keys that are told as something else than facts, or say again what others say.
@@ -191,6 +192,8 @@ fn run(raw: Raw) -> Run {
         run.notes.push(format!("The file does not say which way counts. The steps tell {rule}."));
     }
     let answer = said("final_answer").cloned().unwrap_or_default();
+    let nodes = way.path.iter().filter_map(|at| tried.nodes.get(*at as usize));
+    run.scripted = Some(ScriptedEnd { finishes: convert::script_finishes(nodes), answer: answer.clone() });
     steps::conclude(&mut run, tried.into_tree(way.chosen_by), &way.path, &answer);
     run
 }

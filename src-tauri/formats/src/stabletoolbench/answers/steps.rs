@@ -9,6 +9,9 @@ use crate::value::Value;
 /// What stands for a run that gave up.
 pub(super) const GAVE_UP: &str = "Gave up";
 
+/// Why a run has no answer that gave up.
+pub(super) const GAVE_UP_REASON: &str = "Gave up without an answer.";
+
 /// Steps that are being told.
 #[derive(Default)]
 pub(super) struct Telling {
@@ -124,7 +127,7 @@ pub(super) fn conclude(run: &mut Run, tree: Tree, path: &[u32], said: &Value) {
             run.answer = Some(Answer { value, source: source.to_owned(), lenient: false });
             None
         }
-        Finish::GaveUp => Some("Gave up without an answer."),
+        Finish::GaveUp => Some(GAVE_UP_REASON),
         Finish::Nothing if last.is_some() => Some("Finished without an answer."),
         Finish::Nothing => Some("Ended without a call of Finish."),
     };

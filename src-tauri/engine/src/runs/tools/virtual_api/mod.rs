@@ -28,7 +28,7 @@ use touchstone_formats::stabletoolbench::cache_file::{self, KeyForm, Place};
 use touchstone_formats::stabletoolbench::python_json::{self, Layout, Py};
 use touchstone_formats::stabletoolbench::request::{self, Request};
 use touchstone_formats::stabletoolbench::strip::{self, Strip};
-use touchstone_formats::stabletoolbench::{Pool, check};
+use touchstone_formats::stabletoolbench::{Pool, check, names};
 use touchstone_formats::value::Value;
 
 /// What is said when a simulator made nothing of use.
@@ -216,6 +216,8 @@ impl VirtualApis {
     ) -> Option<Reply> {
         let named = |text: &str| text.to_owned();
         let (category, tool, api, strip) = (named(category), named(tool), named(api), named(strip));
+        // The server of the original passes names on as they came; what came from its runs were standard names.
+        let tool = if self.inside.settings.order == Order::Main { names::standardize(&tool) } else { tool };
         let asked = Request { category, tool, api, input: request::input(input), strip, key: String::new() };
         self.answer(asked, stop).await
     }

@@ -64,7 +64,8 @@ impl Real {
         let tool = if self.cuts_first {
             call.tool.split("_for_").next().unwrap_or_default()
         } else {
-            call.tool.strip_suffix(&format!("_for_{}", call.place.category)).unwrap_or(&call.tool)
+            // By its standard name, however the caller wrote it: that is what the original's runs send.
+            call.place.tool_alone()
         };
         let body = Py::Map(vec![
             ("category".into(), call.place.category.as_str().into()),
