@@ -1,10 +1,12 @@
-//! Attacks on the real program with generated input: providers that misbehave, and hostile texts and calls in the window.
+//! Attacks on the real program with generated input: providers that misbehave, broken files, damaged caches, and hostile
+//! texts and calls in the window.
 //!
 //! `make test` tries a few cases of each. `make attack` tries many more
-//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_MARKUP`, `…_CALLS`), with other ones each time; `TOUCHSTONE_SEED` repeats what a
+//! (`TOUCHSTONE_ATTACK_PROVIDERS`, `…_FILES`, `…_CACHES`, `…_MARKUP`, `…_CALLS`), with other ones each time; `TOUCHSTONE_SEED` repeats what a
 //! failure printed, and `TOUCHSTONE_ATTACK_ONLY` one case of it.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod caches;
 #[path = "../engine/canary.rs"]
 mod canary;
 #[path = "../faults/chance.rs"]
@@ -16,6 +18,7 @@ mod conversation;
 #[path = "../desktop/driver.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod driver;
+mod files;
 #[path = "../engine/gzip.rs"]
 mod gzip;
 mod program;
@@ -26,6 +29,9 @@ mod sandbox;
 #[path = "../engine/scripted.rs"]
 #[expect(dead_code, reason = "only a part of it is used here")]
 mod scripted;
+#[path = "../cli/served.rs"]
+#[expect(dead_code, reason = "only a part of it is used here")]
+mod served;
 mod window;
 
 use std::sync::Mutex;

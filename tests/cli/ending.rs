@@ -3,7 +3,7 @@ use crate::conversation::{Conversation, Wire};
 use crate::evaluating::{is_caught, until};
 use crate::sandbox::Sandbox;
 use crate::scripted::{Latch, Reply, Scripted};
-use crate::serve::Served;
+use crate::served::Served;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 use std::fs;
@@ -183,7 +183,7 @@ fn a_program_that_is_started_sees_no_key_of_the_one_that_starts_it() {
     let tool =
         format!("tools:\n  spy: {{ kind: mcp, command: ['{}', '{}'] }}\n", spy.display(), sandbox.folder.display());
     fs::write(sandbox.folder.join("touchstone.yaml"), workspace + &tool).unwrap();
-    let everybody = |path: &std::path::Path| fs::set_permissions(path, PermissionsExt::from_mode(0o777)).unwrap();
+    let everybody = |path: &std::path::Path| fs::set_permissions(path, fs::Permissions::from_mode(0o777)).unwrap();
     for path in ["", "spy", "results", "..", "tasks"] {
         everybody(&sandbox.folder.join(path));
     }

@@ -4,7 +4,7 @@ use crate::canary;
 use crate::keyring_bus::{Keyring, KeyringBus};
 use crate::sandbox::{Ran, Sandbox};
 use crate::scripted::{Reply, Scripted, Seen};
-use crate::serve::{Served, until};
+use crate::served::{Served, until};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;

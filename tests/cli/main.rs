@@ -30,6 +30,7 @@ mod scoring;
 mod scripted;
 mod secrets;
 mod serve;
+mod served;
 mod sql_memory;
 mod stabletoolbench;
 mod stats;
@@ -450,7 +451,7 @@ fn the_program_leaves_no_core_file_behind() {
     let limit = Command::new("sh").args(["-c", "grep 'core file' /proc/self/limits"]).output().unwrap();
     assert!(limit.status.success(), "this test reads /proc");
     let sandbox = Sandbox::usual("core");
-    let mut served = serve::Served::start(&sandbox, &[]);
+    let mut served = served::Served::start(&sandbox, &[]);
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", served.id())).unwrap();
     let core = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap();
     assert_eq!(core.split_whitespace().rev().nth(2), Some("0"), "{core}");
