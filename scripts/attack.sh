@@ -19,10 +19,11 @@ step() {
   shift
   echo "── $name"
   if "$@" >"$logs/$name.log" 2>&1 </dev/null; then
-    grep -hE '^(# )?[a-z ]+: [0-9]+ ' "$logs/$name.log" | sed 's/^# /   /; t; s/^/   /'
+    grep -ohE 'figure: .*' "$logs/$name.log" | sed 's/^figure: /   /'
     echo "   held, $((SECONDS - begun)) s"
   else
     tail -n 40 "$logs/$name.log"
+    grep -ohE 'TOUCHSTONE_SEED=[0-9]+' "$logs/$name.log" | sort -u
     echo "   FAILED after $((SECONDS - begun)) s; all of it in $logs/$name.log"
     failed=1
   fi
@@ -32,6 +33,6 @@ for kind in providers files caches window; do
   step "$kind" cargo test --workspace --test attack -- --nocapture --test-threads=1 "$kind::"
 done
 step markup node --test tests/attack/markup.test.mjs
-# Half of the kills are of plain runs, half of the other kinds together.
-TOUCHSTONE_KILLS=$(share 2500) step kills cargo test --workspace --test faults -- --nocapture whenever_it_is_killed
+# As many kills of plain runs, and a quarter as many of each of the seven other kinds of work: 5,000 together.
+TOUCHSTONE_KILLS=$(share 1820) step kills cargo test --workspace --test faults -- --nocapture whenever_it_is_killed
 exit $failed

@@ -60,7 +60,7 @@ rust_tests() {
   local targets
   mapfile -t targets < <(test_targets)
   # The set-up brings both other readers of YAML, so a test that did not ask them has failed.
-  TOUCHSTONE_REQUIRE_YAML_PEERS=1 cargo test --workspace --lib --bins "${targets[@]}"
+  TOUCHSTONE_REQUIRE_YAML_PEERS=1 cargo test --workspace --no-fail-fast --lib --bins "${targets[@]}"
 }
 
 # A directory would be taken for one test file, so the files are named.

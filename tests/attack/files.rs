@@ -18,7 +18,7 @@ fn broken_files_of_every_layout_leave_rows_and_stop_nothing() {
     let (chance, corpus) = (crate::chance(), corpus());
     assert!(corpus.len() > 100, "the files to break were not found");
     let files = crate::cases("FILES", 150);
-    println!("{files} files from {} originals", corpus.len());
+    println!("figure: {files} broken files from {} originals", corpus.len());
     crate::attack("folders of broken files", files.div_ceil(FILES_A_FOLDER), |folder| {
         let mut chance = chance.for_case(folder);
         let many = FILES_A_FOLDER.min(files - folder * FILES_A_FOLDER);

@@ -37,9 +37,14 @@ mod window;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Returns whether this is `make attack`, and not the few cases of `make test`.
+fn is_campaign() -> bool {
+    std::env::var_os("TOUCHSTONE_ATTACK_PROVIDERS").is_some()
+}
+
 /// Returns the random numbers of a campaign: the same ones each time for the few cases of `make test`.
 fn chance() -> chance::Chance {
-    if std::env::var_os("TOUCHSTONE_ATTACK_PROVIDERS").is_some() || std::env::var_os("TOUCHSTONE_SEED").is_some() {
+    if is_campaign() || std::env::var_os("TOUCHSTONE_SEED").is_some() {
         return chance::Chance::seeded();
     }
     chance::Chance::with_seed(20)
@@ -73,6 +78,6 @@ fn attack(kind: &str, cases: usize, case: impl Fn(usize) -> Result<(), String> +
         }
     });
     let wrong = wrong.into_inner().unwrap();
-    println!("{kind}: {cases} cases, {} wrong", wrong.len());
+    println!("figure: {kind}: {cases} cases, {} wrong", wrong.len());
     assert!(wrong.is_empty(), "{} of {cases} {kind} cases:\n{}", wrong.len(), wrong.join("\n"));
 }

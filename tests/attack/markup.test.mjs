@@ -78,6 +78,6 @@ test("no text of a file runs as code, asks anybody or leads away, wherever the p
     sink.close();
     place.remove();
   }
-  console.log(`markup: ${COUNT} texts (${JSON.stringify(counts)}), ${runs.length} runs, ${wrong.length} wrong, ${asked} requests elsewhere`);
+  console.log(`figure: page: ${COUNT} texts (${JSON.stringify(counts)}), ${runs.length} runs, ${wrong.length} wrong, ${asked} requests elsewhere`);
   assert.deepEqual([wrong.slice(0, 10), asked], [[], 0]);
 });

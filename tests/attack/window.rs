@@ -84,7 +84,7 @@ fn no_text_of_a_file_runs_in_the_window_or_asks_anybody() {
         }
     }
     println!(
-        "window: {texts} texts, {} runs, {} wrong, {} requests elsewhere",
+        "figure: window: {texts} texts, {} runs, {} wrong, {} requests elsewhere",
         ids.len(),
         wrong.len(),
         asked.load(Ordering::SeqCst)
@@ -131,7 +131,7 @@ fn no_call_of_a_command_ends_the_window_or_reads_a_file_outside_of_the_folder() 
         window.run("return window.__TAURI_INTERNALS__.invoke('status', {}).then(() => 'alive')"),
         json!("alive")
     );
-    println!("calls: {calls} odd calls of {} commands", commands.len());
+    println!("figure: window: {calls} odd calls of {} commands", commands.len());
 }
 
 /// Arguments by chance: names that commands know, with values that they do not expect.

@@ -186,7 +186,7 @@ fn killed(
         }
         folder.finish(expected);
     }
-    println!("{name}: {kills} kills in {rounds} folders; a whole run took {took:?}");
+    println!("figure: {kills} kills of {name} in {rounds} folders; a whole run took {took:?}");
 }
 
 #[test]

@@ -145,20 +145,26 @@ fn a_kill_while_runs_are_judged_loses_no_verdict_that_was_kept() {
 
 #[test]
 fn whenever_it_is_killed_judging_ends_as_if_nothing_had_happened() {
+    /// Kills of one folder before it goes on to the end.
     const KILLS: usize = 6;
+    let folders = crate::wanted().div_ceil(4 * KILLS);
     let mut chance = Chance::seeded();
     for (name, command) in [("evaluate", EVALUATE.as_slice()), ("judge", JUDGE.as_slice())] {
         let straight = Court::new(&format!("faults-{name}-straight"), command);
         let begun = Instant::now();
         let expected = straight.whole();
         let took = begun.elapsed();
-        let court = Court::new(&format!("faults-{name}-chance"), command);
-        for _ in 0..KILLS {
-            let mut child = court.sandbox.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-            kill_after(&mut child, took.mul_f64(chance.part()));
-            exit_of(&mut child);
+        for folder in 0..folders {
+            let court = Court::new(&format!("faults-{name}-chance-{folder}"), command);
+            for _ in 0..KILLS {
+                let mut child =
+                    court.sandbox.command(command).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+                kill_after(&mut child, took.mul_f64(chance.part()));
+                exit_of(&mut child);
+            }
+            // One question at a time is under way, so a kill loses one reply at most.
+            court.finish(&expected, KILLS);
         }
-        // One question at a time is under way, so a kill loses one reply at most.
-        court.finish(&expected, KILLS);
+        println!("figure: {} kills of {name} in {folders} folders", folders * KILLS);
     }
 }

@@ -23,7 +23,7 @@ use evaluations::Evaluations;
 use judgings::Judgings;
 use launches::Launches;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 pub mod answers;
@@ -133,6 +133,8 @@ pub(crate) struct OpenFolder {
     workspace: Mutex<WorkspaceStamp>,
     /// What is wrong with the workspace file that has this stamp.
     workspace_problems: Mutex<(WorkspaceStamp, Arc<Vec<Problem>>)>,
+    /// How long a question waits for an index that is made anew; not set where nothing may wait, as in a window.
+    patience: OnceLock<Duration>,
 }
 
 impl OpenFolder {
@@ -202,7 +204,16 @@ impl App {
         let workspace_problems = Mutex::new((stamp, Arc::new(paths::workspace_problems(&roots.folder))));
         let flow = self.start(&roots)?;
         let (lists, reading, catalogs) = (Lists::new(&flow.shelf), Reading::default(), Catalogs::default());
-        let open = OpenFolder { folder: row, flow, lists, reading, catalogs, workspace, workspace_problems };
+        let open = OpenFolder {
+            folder: row,
+            flow,
+            lists,
+            reading,
+            catalogs,
+            workspace,
+            workspace_problems,
+            patience: OnceLock::new(),
+        };
         let old = self.put(Some(Arc::new(open)))?;
         if let Some(old) = old {
             old.flow.stop();
@@ -330,9 +341,10 @@ impl App {
         self.inner.bulletin.subscribe(listener)
     }
 
-    /// Waits until the list is complete.
+    /// Waits until the list is complete. Later questions wait as long when the index turns out to be damaged and is made anew.
     pub fn wait_ready(&self, timeout: Duration) -> Result<(), AppError> {
         let open = self.opened()?;
+        open.patience.get_or_init(|| timeout);
         open.flow.live.stir();
         if !open.flow.live.wait(|now| !matches!(now.phase, Phase::Indexing { .. }), timeout) {
             let message = format!("{} was not read within {} seconds.", open.folder.path, timeout.as_secs());

@@ -8,6 +8,7 @@ use super::wishes::{Wished, made_by_others, setup_fault, wished};
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results;
+use crate::results::index::Reader;
 use crate::results::roots::{FileId, Root};
 use crate::results::{open, query};
 use crate::rows::{
@@ -439,24 +440,23 @@ fn prices(open: &OpenFolder, setup: &Setup, plan: &Plan) -> Prices {
 /// need not be read again.
 fn complete(open: &OpenFolder, matrix: &mut Matrix) -> Result<Vec<Planned>, AppError> {
     let roots = &open.flow.roots;
+    let is_complete = |index: &Reader<'_>, slot: &Slot| {
+        let file = FileId::new(Root::Output, slot.path.as_bytes());
+        let known = match open::open(roots, &file) {
+            Ok((_, stamp)) => query::is_answered(index, &file, &stamp)?,
+            Err(_) => false,
+        };
+        Ok(known && lock::held_by(&roots.output_dir, &slot.path).is_none())
+    };
+    let complete: Vec<bool> = open.ask(|index| matrix.slots.iter().map(|slot| is_complete(index, slot)).collect())?;
     let mut done = Vec::new();
-    open.ask(|index| {
-        let mut slots = Vec::with_capacity(matrix.slots.len());
-        for slot in std::mem::take(&mut matrix.slots) {
-            let file = FileId::new(Root::Output, slot.path.as_bytes());
-            let known = match open::open(roots, &file) {
-                Ok((_, stamp)) => query::is_answered(index, &file, &stamp)?,
-                Err(_) => false,
-            };
-            if known && lock::held_by(&roots.output_dir, &slot.path).is_none() {
-                done.push(Planned { slot, decision: Decision::complete() });
-            } else {
-                slots.push(slot);
-            }
+    for (slot, is_complete) in std::mem::take(&mut matrix.slots).into_iter().zip(complete) {
+        if is_complete {
+            done.push(Planned { slot, decision: Decision::complete() });
+        } else {
+            matrix.slots.push(slot);
         }
-        matrix.slots = slots;
-        Ok(())
-    })?;
+    }
     Ok(done)
 }
 

@@ -2,8 +2,9 @@
 use super::{App, OpenFolder};
 use crate::error::{AppError, Code};
 use crate::results::filter::Filter;
-use crate::results::index::{IndexError, Reader};
-use crate::rows::{Facets, Hit, ListRequest, Place, RunPage, RunsAround, Sort, Span};
+use crate::results::index::{IndexError, Reader, is_damage};
+use crate::results::live::Standing;
+use crate::rows::{Facets, Hit, ListRequest, Phase, Place, RunPage, RunsAround, Sort, Span};
 
 impl App {
     /// Refuses an invalid filter, with a line for each reason.
@@ -49,9 +50,17 @@ impl App {
 }
 
 impl OpenFolder {
-    /// Asks the index as it is now.
-    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&Reader<'_>) -> Result<T, IndexError>) -> Result<T, AppError> {
-        let index = &self.flow.index;
-        Ok(index.trust(index.reader().and_then(|reader| ask(&reader)))?)
+    /// Asks the index as it is now. Where questions may wait, one that comes upon damage is asked again when the index is made anew.
+    pub(crate) fn ask<T>(&self, ask: impl Fn(&Reader<'_>) -> Result<T, IndexError>) -> Result<T, AppError> {
+        let (index, live) = (&self.flow.index, &self.flow.live);
+        let once = || index.trust(index.reader().and_then(|reader| ask(&reader)));
+        let before = live.now().renewals;
+        match (once(), self.patience.get()) {
+            (Err(error), Some(patience)) if is_damage(&error) => {
+                let is_anew = |now: &Standing| now.renewals > before && !matches!(now.phase, Phase::Indexing { .. });
+                if live.wait(is_anew, *patience) { Ok(once()?) } else { Err(error.into()) }
+            }
+            (answer, _) => Ok(answer?),
+        }
     }
 }

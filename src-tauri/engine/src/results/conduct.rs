@@ -239,6 +239,7 @@ impl Conductor {
         let tally = self.tally;
         self.shared.live.change(|standing| {
             standing.phase = Phase::Indexing { done: 0, total: 0 };
+            standing.renewals += 1;
             tally.fill(&mut standing.counts);
             standing.search = tally.search();
         });

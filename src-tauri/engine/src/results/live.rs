@@ -22,6 +22,8 @@ pub struct Standing {
     pub took: Took,
     /// Somebody has their first page, or waits for the disk to be looked at.
     pub(crate) stirred: bool,
+    /// How often the index was made anew since the folder was opened.
+    pub(crate) renewals: u64,
 }
 
 /// How long the parts of the first load took, from opening the folder.
@@ -55,6 +57,7 @@ impl Live {
             watching: Watching { by: WatchMeans::Off, notice: None },
             took: Took::default(),
             stirred: false,
+            renewals: 0,
         };
         Self { standing: Mutex::new(standing), changed: Condvar::new() }
     }
