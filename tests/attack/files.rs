@@ -152,13 +152,7 @@ fn break_bytes(bytes: &mut Vec<u8>, chance: &mut Chance) {
 
 fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
     let sandbox = Sandbox::with(&format!("attack-files-{folder}"), &[]);
-    for (name, bytes) in files {
-        let path = sandbox.folder.join("results").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, bytes).unwrap();
-        let long_ago = std::time::SystemTime::now() - Duration::from_hours(1);
-        fs::File::options().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
-    }
+    write(&sandbox.folder, &files.iter().collect::<Vec<_>>());
     let run = |arguments: &[&str]| {
         let ended = program::run(&mut sandbox.command(arguments), Duration::from_mins(5))
             .map_err(|why| format!("{arguments:?}: {why}"))?;
@@ -179,18 +173,7 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
         .filter(|name| has_a_row_of_its_own(name) && !seen.contains(name.split('/').next().unwrap_or_default()))
         .collect();
     if !lost.is_empty() {
-        let kept = std::env::temp_dir().join(format!("touchstone-attack-lost-{folder}"));
-        for (name, bytes) in files.iter().filter(|(name, _)| lost.contains(&name.as_str())) {
-            let path = kept.join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, bytes).unwrap();
-        }
-        return Err(format!(
-            "{} files have no row, kept in {}: {:?}",
-            lost.len(),
-            kept.display(),
-            &lost[..lost.len().min(8)]
-        ));
+        unrecognised(folder, &files.iter().filter(|(name, _)| lost.contains(&name.as_str())).collect::<Vec<_>>())?;
     }
     for looks in [&["search", "ticket", "."][..], &["stats", ".", "--json"], &["score", ".", "--json"]] {
         run(looks)?;
@@ -201,6 +184,31 @@ fn check(folder: usize, files: &[(String, Vec<u8>)]) -> Result<(), String> {
         run(&["show", path])?;
     }
     Ok(())
+}
+
+/// Accepts files without a row where each is named as something that is not a transcript: too little was left of it to
+/// recognise. Keeps the others for a look.
+fn unrecognised(folder: usize, files: &[&(String, Vec<u8>)]) -> Result<(), String> {
+    let sandbox = Sandbox::with(&format!("attack-files-{folder}-lost"), &[]);
+    write(&sandbox.folder, files);
+    let ended = program::run(&mut sandbox.command(&["index", ".", "--json"]), Duration::from_mins(5))?;
+    let told: serde_json::Value = serde_json::from_str(&ended.out).map_err(|why| why.to_string())?;
+    if told["not_transcripts"] == files.len() {
+        return Ok(());
+    }
+    let kept = std::env::temp_dir().join(format!("touchstone-attack-lost-{folder}"));
+    write(&kept, files);
+    Err(format!("{} files have no row, and not each is told as no transcript; kept in {}", files.len(), kept.display()))
+}
+
+fn write(folder: &Path, files: &[&(String, Vec<u8>)]) {
+    for (name, bytes) in files {
+        let path = folder.join("results").join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+        let long_ago = std::time::SystemTime::now() - Duration::from_hours(1);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+    }
 }
 
 /// Whether a file makes rows alone; the companions of a benchmark run belong to the row of their run.
