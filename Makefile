@@ -6,7 +6,7 @@ UI_SOURCES = $(shell find ui -path ui/node_modules -prune -o -path ui/dist -prun
 BINARY = target/debug/touchstone
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test check kills attack bench screenshots setup setup-test clean
+.PHONY: help run build test check kills attack fuzz bench screenshots setup setup-test clean
 
 help: ## say what can be done here
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,11 +24,14 @@ test: setup-test ui/node_modules/.built ## run every check and every test; ends 
 check: setup-test ui/node_modules/.built ## the cheap part of `make test`: formatting, lints, types, licences
 	@scripts/test.sh check
 
-kills: setup-test ui/node_modules/.built ## kill the program 200 times at plain runs, and as often at the other kinds together, at random instants and at every named place (some minutes); KILLS=… says how often
+kills: setup-test ui/node_modules/.built ## kill the program 200 times at plain runs, and nearly twice as often at the other kinds together, at random instants and at every named place (some minutes); KILLS=… says how often
 	@TOUCHSTONE_KILLS="$(or $(KILLS),200)" cargo test --workspace --test faults whenever_it_is_killed -- --nocapture
 
-attack: setup-test ui/node_modules/.built ## attack the program at length: markup, kills, providers, odd calls (an hour or more); ATTACK=10 does a tenth
+attack: setup-test ui/node_modules/.built ## attack the program at length: markup, kills, providers, broken files, damaged caches, odd calls (an hour or more); ATTACK=10 does a tenth
 	@scripts/attack.sh
+
+fuzz: setup-test ## fuzz the readers of files (a minute for each target; FUZZ_SECONDS says how long)
+	@scripts/fuzz.sh
 
 bench: setup-test ui/node_modules/.built ## measure the engine, the page and the window on generated folders (some minutes)
 	@cargo bench --package touchstone-engine --bench results

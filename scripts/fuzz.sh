@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for a short while, from the demo and our fixtures: 20 seconds each, or FUZZ_SECONDS.
+# Runs every fuzz target for a while, from the demo and our fixtures: 60 seconds each, or FUZZ_SECONDS.
 # The flags are those of `cargo fuzz` without a sanitizer, so that stable Rust and a C++ compiler are enough.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-seconds=${FUZZ_SECONDS:-20}
+seconds=${FUZZ_SECONDS:-60}
 export RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \
 -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1"
 # With a target named, the flags are not used for build scripts and macros.

@@ -79,7 +79,6 @@ if [ "$what" = all ]; then
   step "page tests" npm --prefix ui test --silent
   step "browser tests" browser_tests
   step "window tests" cargo test --test desktop
-  step "fuzz" scripts/fuzz.sh
 else
   step "layers and types" cargo test --quiet --package touchstone-engine --lib --test engine -- layers export
 fi

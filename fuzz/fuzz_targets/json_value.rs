@@ -1,19 +1,7 @@
-//! Any text as JSON, strictly, leniently and as a Python literal: nothing panics, and strict JSON is written and read again as it
-//! was.
+//! Any input for `checks::json_value`.
 #![no_main]
-use libfuzzer_sys::fuzz_target;
-use touchstone_formats::benchmark::{self, Parts, python};
-use touchstone_formats::{answer, json};
+#[path = "../checks.rs"]
+#[expect(dead_code, reason = "each target is for one of them")]
+mod checks;
 
-fuzz_target!(|text: &str| {
-    if let Ok(value) = json::read(text) {
-        for pretty in [false, true] {
-            assert_eq!(json::read(&json::write(&value, pretty)).as_ref(), Ok(&value));
-        }
-        assert_eq!(json::read_leniently(text), Ok(value));
-    }
-    let _ = json::read_leniently(text);
-    let _ = python::read(text);
-    let _ = answer::extract(&[text], Some("a"));
-    let _ = benchmark::read(&Parts { history: Some(text.as_bytes()), ..Parts::default() });
-});
+libfuzzer_sys::fuzz_target!(|text: &str| checks::json_value(text));

@@ -1,18 +1,7 @@
-//! Any bytes as a transcript: nothing panics, the fast way and the full parser agree, the outline agrees with the whole, and what
-//! was read is what is written and read again.
+//! Any input for `checks::yaml_transcript`.
 #![no_main]
-use libfuzzer_sys::fuzz_target;
-use touchstone_formats::{suite, transcript, yaml};
+#[path = "../checks.rs"]
+#[expect(dead_code, reason = "each target is for one of them")]
+mod checks;
 
-fuzz_target!(|bytes: &[u8]| {
-    let outline = transcript::outline(bytes);
-    assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));
-    let Ok(text) = std::str::from_utf8(bytes) else { return };
-    if let Some(value) = yaml::read_fast_only(text) {
-        assert_eq!(yaml::read_fully(text), Ok(value));
-    }
-    if let Ok(value) = yaml::read_fully(text) {
-        assert_eq!(yaml::read(&yaml::write(&value)), Ok(value));
-    }
-    let _ = suite::read(text, "task");
-});
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| checks::yaml_transcript(bytes));
