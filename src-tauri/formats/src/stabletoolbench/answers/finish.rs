@@ -66,7 +66,9 @@ pub fn final_answer(value: &Value) -> Finish {
 /// Reads the parts of a call of `Finish` as a run holds it: its arguments one by one, or all of them as one value or text.
 pub fn of_parts(parts: &[Part]) -> Finish {
     let mut said = Said::default();
-    parts.iter().for_each(|part| said.take(&part.label, &part.value));
+    for part in parts {
+        said.take(&part.label, &part.value);
+    }
     said.finish()
 }
 
