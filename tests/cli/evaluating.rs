@@ -232,6 +232,20 @@ fn replies_that_cannot_be_read_end_with_one_and_can_be_asked_for_once_more_alone
 }
 
 #[test]
+fn where_a_judge_is_asked_once_the_summary_speaks_of_no_second_time() {
+    let server = Scripted::always(says("I would rather not say."));
+    let sandbox = paid_folder("evaluate-once", &server);
+    for (switch, asked, also) in [("asked_once", 4, false), ("all", 8, false), ("", 16, true)] {
+        let like = if switch.is_empty() { vec![] } else { vec!["--like-package", switch] };
+        let out = format!("out-{switch}.json");
+        let ran = evaluate(&sandbox, &[&JUDGED, &["--out", &out][..], &like].concat());
+        assert_eq!((ran.status, server.seen().len()), (1, asked), "{ran:?}");
+        let wanted = if also { "could not be read, also when asked again." } else { "could not be read. Begin" };
+        assert!(ran.out.contains(wanted), "{switch}: {}", ran.out);
+    }
+}
+
+#[test]
 fn what_embeddings_cost_is_told() {
     let data = json!([{ "embedding": [1.0, 0.5] }, { "embedding": [1.0, 0.25] }]);
     let server = Scripted::always(Reply::json(&json!({ "data": data, "usage": { "prompt_tokens": 10 } })));

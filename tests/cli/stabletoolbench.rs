@@ -104,6 +104,35 @@ fn convert_takes_transcripts_of_ours_and_one_answer_for_each_query() {
     assert_eq!(file["7"]["query"], "How far?");
 }
 
+#[test]
+fn convert_takes_the_answer_that_the_run_of_a_query_has() {
+    let said = "- assistant_message: \"See:\\n```json\\n{\\\"a\\\": 1}\\n```\"\n- tool_call: { name: way, params: {}, result: '5' }\n";
+    let finish = |params: &str| format!("- tool_call: {{ name: Finish, params: {{ {params} }}, result: '' }}\n");
+    let gave = finish("return_type: give_answer, final_answer: 5 km");
+    let of = |id: u32, end: &str| {
+        (
+            format!("results/G1/{id}-tool_calling-o1-variation0.yaml"),
+            format!("conversation:\n- user_message: How far?\n{said}{end}"),
+        )
+    };
+    let files = [
+        of(7, "- assistant_message: 5 km\n"),
+        of(8, &format!("{gave}- assistant_message: Thank you, goodbye.\n")),
+        of(9, &format!("{}- assistant_message: 5 km\n", finish(""))),
+    ];
+    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    let sandbox = Sandbox::with("toolbench-convert-words", &files);
+    let mut asked = vec!["stabletoolbench", "convert", "--method", "CoT@1"];
+    asked.extend(files.iter().map(|(name, _)| *name));
+    let ran = sandbox.run(&asked);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let file: Value = serde_json::from_str(&ran.out).unwrap();
+    for id in ["7", "8", "9"] {
+        let answer: Value = serde_json::from_str(file[id]["answer"]["final_answer"].as_str().unwrap()).unwrap();
+        assert_eq!(answer, serde_json::json!({"return_type": "give_answer", "final_answer": "5 km"}), "{id}");
+    }
+}
+
 const SET: &str = r#"[{"api_list": [{"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Stars"}, {"category_name": "Sky", "tool_name": "Sky_v2", "api_name": "Moons"}],
   "query": "Which?", "relevant APIs": [["Sky_v2", "Stars"], ["Sky_v2", "Moons"]], "query_id": 588}, {"api_list": [], "query": "x", "relevant APIs": [["a", "b"]], "query_id": 7}]"#;
 const CONVERTED: &str = r#"{"588": {"query": "Which?", "answer": {"method": "m", "final_answer": "Two stars.", "answer_details": [
@@ -235,7 +264,8 @@ fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
     let name = "results/tool_calling-a_1queries_G1_x.json";
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text)]);
     assert_eq!((status, files), (1, 0), "{err}");
-    assert!(err.contains("No result file was written"), "{err}");
+    assert!(err.contains("No result file was written") && !err.contains("No run is one of a query"), "{err}");
+    assert!(err.contains("All runs of queries here stand in result files that are there already (1)"), "{err}");
     let (status, err, files, _) = made(&[("tasks/G1_x.json", SET), (name, &text), run]);
     assert_eq!((status, files), (0, 1), "{err}");
 }

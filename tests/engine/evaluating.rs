@@ -72,6 +72,24 @@ pub(super) fn metric<'a>(view: &'a EvaluationView, name: &str) -> &'a EvaluateMe
 }
 
 #[test]
+fn a_judge_whose_model_reasons_is_asked_without_a_temperature_and_for_more_tokens() {
+    for (options, reasons) in [("", false), (r#"{"is_reasoning_model": true}"#, true)] {
+        let server = Scripted::always(scored(4));
+        let bench = bench(&server);
+        let mut request = request(&bench, &["response_completeness"]);
+        options.clone_into(&mut request.evaluators[0].options);
+        request.evaluators[0].mapping = vec![
+            ("response".to_owned(), "${data.response}".to_owned()),
+            ("ground_truth".to_owned(), "${data.response}".to_owned()),
+        ];
+        evaluate(&bench, &request);
+        let asked = server.seen()[0].json();
+        assert_eq!(asked.get("max_completion_tokens"), reasons.then_some(&60_000.into()), "{asked}");
+        assert_eq!(asked["messages"][0]["role"], "system");
+    }
+}
+
+#[test]
 fn rows_get_the_results_of_every_evaluator_and_nothing_is_asked_twice() {
     let server =
         Scripted::start(|seen| scored(if seen.body.windows(7).any(|text| text == b"Nobody.") { 2 } else { 4 }));

@@ -29,6 +29,7 @@ fn model(provider: Provider, base_url: String, stream: bool) -> Model {
         key: Some("PROBE".to_owned()),
         price: None,
         reasoning: false,
+        keeps_system: false,
         way: touchstone_engine::runs::way::Way::default(),
         settings: vec![("stream".to_owned(), Value::Bool(stream))],
     }

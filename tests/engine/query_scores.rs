@@ -358,3 +358,64 @@ fn a_run_of_a_query_without_a_method_that_ends_in_words_has_these_for_its_answer
     let shown = asked[0].json().to_string();
     assert_eq!(shown.matches(WORDS).count(), 1, "the judge is shown the answer once: {shown}");
 }
+
+#[test]
+fn the_answer_of_a_query_is_what_finish_was_given_else_the_whole_last_message_and_never_a_fence() {
+    const WORDS: &str = "There are two stars and one moon, and these are all that can be seen tonight.";
+    const FENCE: &str = "- assistant_message: \"First:\\n```json\\n{\\\"city\\\": \\\"x\\\"}\\n```\"\n";
+    let run_of = |steps: &str| format!("conversation:\n- user_message: Which?\n{FENCE}{steps}");
+    let call = "- tool_call: {name: stars_for_sky_v2, params: {}, result: ok}\n";
+    let finish = |params: &str| format!("- tool_call: {{name: Finish, params: {{{params}}}, result: ok}}\n");
+    let says = |words: &str| format!("- assistant_message: {words}\n");
+    let gave = finish(&format!("return_type: give_answer, final_answer: '{WORDS}'"));
+    let cases = [
+        ("fence", format!("{call}{}", says(WORDS)), Some(WORDS)),
+        ("handed", format!("{gave}{}", says("Thank you, goodbye.")), Some(WORDS)),
+        ("gave_up", format!("{}{}", finish("return_type: give_up_and_restart"), says("Sorry.")), None),
+        ("neither", format!("{}{}", finish(""), says(WORDS)), Some(WORDS)),
+    ];
+    let server = Scripted::always(self::says(r#"{"reason": "All there.", "verdict": "solved"}"#));
+    let bench = cases
+        .iter()
+        .fold(Bench::new().file("touchstone.yaml", judging::workspace(&server, "")), |bench, (model, steps, _)| {
+            bench.file(&run(model), run_of(steps))
+        })
+        .open();
+    // Without the query set nobody knows that these are runs of a query: the fence counts.
+    let row = |model: &str| bench.row(run(model).trim_start_matches("results/")).unwrap();
+    let opened = |model: &str| {
+        let view = bench.app().open_run(&row(model).id).unwrap();
+        view.answer.map(|answer| (answer.source, serde_json::to_string(&answer.part).unwrap()))
+    };
+    for (model, ..) in &cases {
+        assert_eq!(row(model).state, RunState::Answered, "{model}");
+        assert!(opened(model).unwrap().1.contains("city"), "{model}");
+    }
+    bench.write(QUERY_FILE, QUERY);
+    let of_query = |is: bool| {
+        wait_until("the query set counts", || ((row("gave_up").state == RunState::Answered) != is).then_some(()))
+    };
+    of_query(true);
+    for (model, _, answer) in &cases {
+        assert_eq!(row(model).state == RunState::Answered, answer.is_some(), "{model}");
+        let shown = opened(model);
+        assert_eq!(shown.as_ref().map(|(_, part)| part.contains(WORDS)), answer.map(|_| true), "{model} {shown:?}");
+        let name = format!("tool_calling/{model}/G1_instruction");
+        let written = result_file(&bench, None, Some(&name)).1.evaluations().next().unwrap().final_answer;
+        assert_eq!(written.as_deref(), Some(answer.unwrap_or_default()), "{model}");
+        let said = bench.app().run_scores(&row(model).id).unwrap();
+        let heuristic = said.scores.iter().find(|score| score.scorer == "seed_heuristic").unwrap();
+        assert_eq!(heuristic.reason.contains("There are two stars"), answer.is_some(), "{model}: {}", heuristic.reason);
+    }
+    let view = judging::judge(bench.app(), &judging::request(1));
+    assert_eq!((view.done, view.failed), (4, 0), "{view:?}");
+    let asked = server.seen();
+    assert_eq!(asked.len(), 3, "all but the one that gave up are put to a model");
+    for shown in asked.iter().map(|asked| asked.json().to_string()) {
+        let answer = shown.split("<answer>").nth(1).and_then(|rest| rest.split("</answer>").next()).unwrap();
+        assert!(answer.contains(WORDS) && !answer.contains("city") && !answer.contains("goodbye"), "{answer}");
+    }
+    bench.remove(QUERY_FILE);
+    of_query(false);
+    assert!(cases.iter().all(|(model, ..)| opened(model).unwrap().1.contains("city")), "as before");
+}

@@ -23,11 +23,53 @@ pub fn extract(messages: &[&str], result_tag_name: Option<&str>) -> Option<Answe
 /// Stands for the tag where all of the last message is the answer: queries of `StableToolBench` are answered in words.
 pub const WHOLE_MESSAGE: &str = "";
 
+/// Where such an answer was found.
+pub const LAST_MESSAGE: &str = "last message";
+
+/// Where the answer stands of a conversation that came to its end and has none of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Place {
+    /// Where it is found without knowing the task: in a fence, or nowhere.
+    AsFound,
+    /// In what the last call of `Finish` was given.
+    Finish,
+    /// In the last message.
+    Said(Answer),
+    /// Nowhere, whatever stands in fences.
+    Nowhere,
+}
+
+/// Returns where the answer stands, for a task whose answers stand in this tag. A fence goes before a tag. Queries of `StableToolBench`
+/// ([`WHOLE_MESSAGE`]) know no fences: what `Finish` was given is their answer, else all of the last message, `said`.
+pub fn place(tag: &str, said: &str, is_fenced: bool, ended: Ended) -> Place {
+    if tag != WHOLE_MESSAGE {
+        let found = if is_fenced { None } else { in_tag(said, tag) };
+        return found.map_or(Place::AsFound, Place::Said);
+    }
+    match ended {
+        Ended::Answered => Place::Finish,
+        Ended::GaveUp => Place::Nowhere,
+        Ended::Otherwise => in_tag(said, tag).map_or(Place::Nowhere, Place::Said),
+    }
+}
+
+/// How the last call of `Finish` ended a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ended {
+    /// With an answer.
+    Answered,
+    /// It gave up.
+    GaveUp,
+    /// There is none, or it says neither.
+    #[default]
+    Otherwise,
+}
+
 /// What stands in the last `<tag>…</tag>` of a message, as JSON when it is JSON. With [`WHOLE_MESSAGE`], its text as it is.
 pub fn in_tag(message: &str, tag: &str) -> Option<Answer> {
     if tag == WHOLE_MESSAGE {
         let text = message.trim();
-        let answer = || Answer { value: Value::from(text), source: "last message".to_owned(), lenient: false };
+        let answer = || Answer { value: Value::from(text), source: LAST_MESSAGE.to_owned(), lenient: false };
         return (!text.is_empty()).then(answer);
     }
     let inside = last_tag(message, tag)?.trim();

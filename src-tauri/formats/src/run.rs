@@ -1,6 +1,7 @@
 //! **Pure.** One model for every layout: what happened in a run, step by step. What is on disk is read into it; how it is
 //! shown is decided elsewhere.
-use crate::stabletoolbench::Pair;
+use crate::answer::{Ended, Place};
+use crate::stabletoolbench::{Pair, answers};
 use crate::value::Value;
 use crate::{answer, json};
 use std::borrow::Cow;
@@ -14,8 +15,8 @@ pub struct Run {
     pub steps: Vec<Step>,
     /// The answer; none when there is none, which is not an answer of `null`.
     pub answer: Option<Answer>,
-    /// The conversation came to its end, and no answer was found in it.
-    pub ends_unanswered: bool,
+    /// The conversation came to its end in words, and the file has no answer of its own: one may stand in its messages.
+    pub is_sought: bool,
     /// Why the answer that stands in a message cannot be read.
     pub unread: Option<String>,
     /// Everything else the files say, key by key, unknown keys included.
@@ -46,21 +47,29 @@ pub struct ScriptedEnd {
 }
 
 impl Run {
-    /// Takes what stands in the last message in a tag for the answer, where none was found otherwise: programs other than ours do
-    /// not always copy it out, and only the suite knows the tag.
+    /// Takes for the answer what the task says it is, where the file has none of its own: programs other than ours do not always copy
+    /// it out, and only the suite knows the tag. [`answer::place`] says where it stands.
     pub fn take_tagged(&mut self, tag: &str) {
         // A search hands its answer over by `Finish`: what is said last in one is a thought.
-        let is_sought = self.ends_unanswered && self.facts.iter().all(|(key, _)| key != "run.method");
-        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant).filter(|_| is_sought);
-        let texts = last.into_iter().flat_map(|step| &step.parts).filter_map(|part| part.value.text());
-        if let Some(found) = answer::in_tag(&texts.collect::<Vec<_>>().join("\n"), tag) {
-            let unread = self.unread.take();
-            self.notes.retain(|note| Some(note) != unread.as_ref());
-            if found.lenient {
-                self.notes.push(LENIENT.to_owned());
-            }
-            self.answer = Some(found);
+        if !self.is_sought || self.facts.iter().any(|(key, _)| key == "run.method") {
+            return;
         }
+        let last = self.steps.iter().rfind(|step| step.kind == StepKind::Assistant);
+        let message = last.into_iter().flat_map(|step| &step.parts).filter(|part| part.label == "message");
+        let texts: Vec<&str> = message.filter_map(|part| part.value.text()).collect();
+        let finish = answers::last_finish(self);
+        let found = match answer::place(tag, &texts.join("\n"), self.answer.is_some(), finish.ended()) {
+            Place::AsFound => return,
+            Place::Nowhere => None,
+            Place::Said(found) => Some(found),
+            Place::Finish => finish.answer(),
+        };
+        let unread = self.unread.take();
+        self.notes.retain(|note| Some(note) != unread.as_ref() && note != LENIENT);
+        if found.as_ref().is_some_and(|found| found.lenient) {
+            self.notes.push(LENIENT.to_owned());
+        }
+        self.answer = found;
     }
 }
 
@@ -306,8 +315,10 @@ pub struct Outline {
     pub text: String,
     /// The answer; none when there is none.
     pub answer: Option<Kept>,
-    /// The conversation came to its end, and no answer was found in it.
-    pub ends_unanswered: bool,
+    /// The conversation came to its end in words, and the file has no answer of its own: one may stand in its messages.
+    pub is_sought: bool,
+    /// The answer that the last call of `Finish` was given; none when it was given none, or gave up.
+    pub finish: Option<Kept>,
     /// Tool calls in order: the name, and whether the call failed. One without a name has an empty one.
     pub calls: Vec<(String, bool)>,
     /// What the calls do not say.
@@ -341,6 +352,15 @@ pub struct Told {
 }
 
 impl Outline {
+    /// How the last call of `Finish` ended the run.
+    pub fn ended(&self) -> Ended {
+        match (&self.finish, self.told.gave_up) {
+            (_, Some(true)) => Ended::GaveUp,
+            (Some(_), _) => Ended::Answered,
+            _ => Ended::Otherwise,
+        }
+    }
+
     /// The last message of the model; empty when there is none.
     pub fn said(&self) -> &str {
         let said = self.said.and_then(|(from, to)| self.text.get(from as usize..to as usize));

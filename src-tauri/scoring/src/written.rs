@@ -18,6 +18,12 @@ pub fn fixed(value: f64, places: usize) -> String {
     }
 }
 
+/// Returns a number with all its digits. Nothing has no sign: `0`, never `-0`.
+pub fn exact(value: f64) -> String {
+    // Zero of either sign and zero is zero without one.
+    (value + 0.0).to_string()
+}
+
 /// Two places, with halves rounded up: the end of an interval.
 pub fn places(value: f64) -> String {
     // Halves of a hundredth that a number can hold are eighths.
@@ -49,6 +55,7 @@ mod tests {
         ] {
             assert_eq!(fixed(value, 3), wanted);
         }
+        assert_eq!([-0.0, 0.0, -0.25].map(exact), ["0", "0", "-0.25"]);
         assert_eq!((fixed(-0.4, 0), fixed(-0.6, 0)), ("0".to_owned(), "-1".to_owned()));
         assert_eq!((places(-0.001), places(-0.5)), ("0.00".to_owned(), "-0.50".to_owned()));
     }

@@ -93,6 +93,7 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
     let finish = |name: &str| format!(r#"{{"name": "{name}", "arguments": "{{}}", "response": ""}}"#);
     let tool = |message: &str| chain(&node("tool", message, ""));
     let whole = tool(&finish("Finish"));
+    let after = |message: &str| chain(&node("tool", &finish("Finish"), &node("tool", message, "")));
     for (what, solvable, unsolved) in [
         ("the name", tool(&finish("Finish")), tool(&finish("finish"))),
         ("the key of the name", tool(r#"{"name": "Finish"}"#), tool(r#"{"Name": "Finish"}"#)),
@@ -131,6 +132,17 @@ fn each_check_of_the_script_before_it_asks_turns_on_one_character() {
             format!("[{}]", node("tool", &finish("Finish"), "")),
             format!("[{},{}]", node("user", r#""""#, ""), node("tool", &finish("Finish"), "")),
         ),
+        (
+            "a node that says what is next, and one without the key",
+            whole.clone(),
+            whole.replace(r#""next": []"#, r#""nxt": []"#),
+        ),
+        ("a zero is no message", after("0"), after("1")),
+        ("so is one with a point", after("0.0"), after("0.1")),
+        ("and one with a sign", after("-0.0"), after("-0.5")),
+        ("an empty list", after("[]"), after("[0]")),
+        ("an empty object", after("{}"), after(r#"{"": 0}"#)),
+        ("no", after("false"), after("true")),
     ] {
         assert_eq!(ruled(&solvable, ANSWER, Rules::Official), "asks", "{what}: {solvable}");
         assert_eq!(ruled(&unsolved, ANSWER, Rules::Official), "unsolved", "{what}: {unsolved}");
@@ -193,11 +205,34 @@ fn without_the_official_rule_no_run_that_gave_up_is_put_to_a_judge_however_it_sa
         r#""{\"return_type\": \"give_up_and_restart\"}""#,
         r#""{\"return_type\": \"give_up_and_restart\", \"final_ans""#,
         r#"{"return_type": "give_up_and_restart"}"#,
+        r#""{'return_type': 'give_up_and_restart'}""#,
+        r#""{\"return_type\":\"give_up_and_restart\",\"final_ans""#,
+        r#""{'return_type' :'give_up_and_restart', 'fin""#,
+        r#""{\"return_type\": \"give_up\"}""#,
+        r#"{"return_type": "give_up"}"#,
     ] {
-        for arguments in [gave, r#""{}""#] {
+        for arguments in [gave, r#""{}""#, r#""{\"return_type\":\"give_up_and_restart\",\"final_ans""#] {
             assert_eq!(ruled(&run(arguments), answer, Rules::Ours), "unsolved", "{arguments} {answer}");
         }
     }
+    // An answer that speaks of it is one.
+    for answer in [r#""I give up and restart.""#, r#""{'x': {'return_type': 'give_up_and_restart'}}""#] {
+        assert_eq!(ruled(&run(r#""{}""#), answer, Rules::Ours), "asks", "{answer}");
+    }
+}
+
+#[test]
+fn a_verdict_by_the_official_rule_is_stale_when_the_answer_that_was_shown_is_another() {
+    let sopr = named("sopr").unwrap();
+    let details = r#"[{"role": "tool", "message": {"name": "Finish", "arguments": "{}", "response": ""}, "next": []}]"#;
+    let canon =
+        |answer: &str, rules| sopr.canon(&subject(json::read(details).unwrap(), json::read(answer).unwrap()), rules);
+    let (one, other) = (r#"{"return_type": "give_up", "why": "dull"}"#, r#"{"return_type": "give_up", "why": "late"}"#);
+    assert_eq!(ruled(details, one, Rules::Official), "asks");
+    assert_ne!(canon(one, Rules::Official), canon(other, Rules::Official));
+    assert_eq!(canon(one, Rules::Official), canon(one, Rules::Official));
+    // By our own rule neither is shown.
+    assert_eq!(canon(one, Rules::Ours), canon(other, Rules::Ours));
 }
 
 #[test]

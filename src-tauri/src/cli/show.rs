@@ -16,7 +16,7 @@ use touchstone_engine::written::fixed;
 use touchstone_engine::{
     app::App,
     error::{AppError, Code},
-    rows::{Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunView, Sort, Step, StepKind},
+    rows::{Body, Column, Judged, Lineage, LineageLink, Part, RunLineage, RunState, RunView, Sort, Step, StepKind},
 };
 
 /// What `show` takes.
@@ -112,6 +112,9 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
     for note in row.reason.iter().chain(&view.notes) {
         writeln!(out, "{}", paint.yellow(&one_line(note)))?;
     }
+    if row.state == RunState::NoAnswer && view.task.is_none() && ends_in_words(view) {
+        writeln!(out, "{}", paint.yellow(IN_WORDS))?;
+    }
     for step in &view.steps {
         writeln!(out, "\n{}", heading(step, paint))?;
         for part in &step.parts {
@@ -128,6 +131,14 @@ fn print(out: &mut dyn Write, view: &RunView, paint: Paint) -> io::Result<()> {
         body(out, &fact.part, false, paint)?;
     }
     Ok(())
+}
+
+/// Said where a run may have an answer that only its task can tell.
+const IN_WORDS: &str =
+    "It ends in words. Whether these are its answer depends on its task: name the folders of both with -i and -o.";
+
+fn ends_in_words(view: &RunView) -> bool {
+    view.steps.last().is_some_and(|step| step.kind == StepKind::Assistant)
 }
 
 /// Where the run comes from and what was made of it, a line each.

@@ -104,6 +104,25 @@ fn queries_run_to_their_answers_over_virtual_apis() {
 }
 
 #[test]
+fn a_query_without_a_method_has_its_whole_last_message_for_its_answer_when_it_ends() {
+    const FENCED: &str = "First:\n```json\n{\"city\": \"x\"}\n```";
+    const WORDS: &str = "It stands at 152 cm.";
+    let server =
+        Scripted::sequence([Reply::json(&chat(Some(FENCED), &[("c", LEVEL, r#"{"place": "Elz"}"#)])), says(WORDS)]);
+    let bench = folder(&server, "offer: query", "");
+    let view = run(&bench, &only("1"));
+    assert_eq!((view.state, view.done, view.failed), (LaunchState::Done, 1, 0), "{:?}", view.runs);
+    assert_eq!(document(&bench, RUN).get("answer").and_then(|answer| answer.text()), Some(WORDS));
+    // A file that nobody copied the answer out of, and without times, is as complete.
+    let file = fs::read_to_string(bench.path(RUN)).unwrap();
+    let begin = file.find("\nanswer:").unwrap();
+    fs::write(bench.path(RUN), format!("{}\n", &file[..begin])).unwrap();
+    let plan = bench.app().plan_launch(&only("1")).unwrap();
+    let skipped: Vec<_> = plan.skipped.iter().map(|run| (run.act, run.why.as_str())).collect();
+    assert_eq!(skipped, [(Act::Nothing, "It is complete.")]);
+}
+
+#[test]
 fn a_tree_is_told_whole_and_the_way_that_counts_is_the_conversation() {
     let server = Scripted::sequence([
         Reply::json(&chat(

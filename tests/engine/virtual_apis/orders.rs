@@ -144,6 +144,8 @@ async fn where_a_simulator_fails_the_real_api_is_asked_and_the_other_way_round_i
     });
     assert_eq!(call(&stage.open(), "{}").await.from, Origin::Simulated);
     assert_eq!(real.seen().len(), 1);
+    let asked = real.seen()[0].json();
+    assert_eq!((&asked["tool_name"], &asked["api_name"]), (&json!("river_gauge"), &json!("level_of_gauge")));
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use crate::error::{AppError, Code};
 use crate::reading::given::Given;
 use touchstone_formats::kind::{FileKind, detect};
 use touchstone_formats::stabletoolbench::answers::convert::{self, Converted, Faults};
-use touchstone_formats::{ReadError, json, names, transcript};
+use touchstone_formats::{ReadError, answer, json, names, transcript};
 
 /// How much of a file tells what it is.
 const HEAD: usize = 16 << 10;
@@ -30,7 +30,9 @@ impl Conversion {
         let faults = if original { Faults::Kept } else { Faults::Mended };
         let kind = detect(name, &file.bytes[..file.bytes.len().min(HEAD)]);
         let (id, converted) = if kind == FileKind::Transcript {
-            let run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
+            let mut run = transcript::read(&file.bytes).map_err(|why| refuse(&why))?;
+            // What is converted answers a query, in words.
+            run.take_tagged(answer::WHOLE_MESSAGE);
             let entry = convert::of_run(&run, method, None, faults).map_err(|why| refuse(&why))?;
             let task = names::read(name, &[]).map(|at| at.task);
             (task.unwrap_or_else(|| convert::id(name).to_owned()), Converted { entry, chosen_by: None })

@@ -17,6 +17,9 @@ use touchstone_formats::stabletoolbench::Query;
 pub(super) const SOPR: &str = "judge:sopr";
 const FAC: &str = "judge:fac";
 
+/// The layout of runs that stand in a result file.
+const RESULT_FILE: &str = "result_file";
+
 impl App {
     /// One's own results on query sets, and those that others published.
     pub fn published(&self, request: &PublishedRequest) -> Result<Published, AppError> {
@@ -84,6 +87,11 @@ impl App {
         let (sopr, mut note) = sopr_by(request.scorer.as_deref());
         let (runs, misread) = open.ask(|index| runs(index, &open.lists, &tasks, &request.filter, sopr))?;
         let scorers = open.ask(|index| open.lists.scorers(index))?;
+        let of_others = |index: &Reader<'_>| {
+            let (all, _) = open.lists.scored(index, &request.filter, None)?;
+            Ok(all.iter().filter(|run| run.layout == RESULT_FILE).count())
+        };
+        let of_others = if runs.is_empty() { open.ask(of_others)? } else { 0 };
         let files = result_file::files(&runs);
         let names = result_file::named(&files);
         let asked = request.baseline.as_deref();
@@ -106,7 +114,11 @@ impl App {
             }
         }
         if whole && chosen.is_empty() {
-            let why = about(&runs, &chosen, names.len()).into_iter().chain(some(unread)).collect::<Vec<_>>().join(" ");
+            let why = about(&runs, &chosen, names.len(), of_others)
+                .into_iter()
+                .chain(some(unread))
+                .collect::<Vec<_>>()
+                .join(" ");
             return Err(AppError::new(Code::Failed, format!("No result file was written. {why}")).hint(
                 "A result file is made of runs of queries. Of result files that others wrote nothing is made: they are one.",
             ));
@@ -115,7 +127,7 @@ impl App {
         let mut text = file.write();
         let (bytes, cut) = cut_for_preview(&mut text, whole);
         let (unreadable, broken) = self.unreadable(&request.filter)?.unzip();
-        let notes = noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len()));
+        let notes = noted(&misread).chain(note.take()).chain(about(&runs, &chosen, names.len(), of_others));
         let notes = notes.chain(broken).chain(some(unread)).collect();
         Ok(Report {
             bytes,
@@ -144,9 +156,13 @@ fn some(mut notes: Vec<String>) -> Vec<String> {
 }
 
 /// What a reader of a result file should know.
-fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize) -> Vec<String> {
+fn about(runs: &[QueryRun], chosen: &[&QueryRun], files: usize, of_others: usize) -> Vec<String> {
     let mut notes = Vec::new();
-    if runs.is_empty() {
+    if of_others > 0 {
+        notes.push(format!(
+            "All runs of queries here stand in result files that are there already ({of_others}), so there is nothing to write."
+        ));
+    } else if runs.is_empty() {
         notes.push("No run is one of a query of StableToolBench, so there is nothing to write.".to_owned());
     }
     if files > 1 {
@@ -200,7 +216,7 @@ pub(super) fn runs(
     let is_query =
         |run: &ScoredRun| run.task.as_deref().and_then(|task| tasks.get(task)).is_some_and(|it| is_query(it));
     // What a result file says of a run that is here as well would count twice.
-    let is_known = |run: &ScoredRun| run.layout != "result_file" && is_query(run);
+    let is_known = |run: &ScoredRun| run.layout != RESULT_FILE && is_query(run);
     let of = |(at, run): (usize, ScoredRun)| {
         let (set, query) = queries::set_and_id(run.task.as_deref()?);
         Some(QueryRun {

@@ -3,6 +3,7 @@ use super::page::{Page, RunLine};
 use super::words;
 use crate::rows::StoredResult;
 use crate::visible::one_line;
+use crate::written::exact;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -78,7 +79,7 @@ fn evaluators(page: &Page) -> BTreeSet<&str> {
 fn fields(run: &RunLine) -> [String; 23] {
     let text = |text: Option<&str>| text.map_or_else(String::new, shown);
     let word = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map_or_else(String::new, str::to_owned);
-    let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    let number = |number: Option<f64>| number.map_or_else(String::new, exact);
     [
         shown(&run.path),
         text(run.task.as_deref()),

@@ -6,13 +6,13 @@ use super::members;
 use super::open::{self, Refused, Stamp};
 use super::reconcile::{Mark, Unit, UnitId};
 use super::roots::{FileId, Roots};
+use super::scoring::held::{Found, Sought};
 use crate::clock;
 use crate::rows::RunState;
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
-use touchstone_formats::answer;
-use touchstone_formats::run::{Kept, Layout, Outline, Standing};
+use touchstone_formats::run::{Layout, Outline, Standing};
 use touchstone_formats::{ReadError, ReadErrorKind};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -74,7 +74,9 @@ pub(crate) struct Row {
     pub(crate) state: Option<RunState>,
     pub(crate) reason: Option<String>,
     pub(crate) outline: Option<Outline>,
-    /// The tag that its answer was found in, as its suite names it.
+    /// What else may be its answer, where the files give none of their own.
+    pub(crate) sought: Option<Sought>,
+    /// The tag that decides what its answer is, as its suite names it.
     pub(crate) tag: Option<String>,
     pub(crate) fault: Option<ReadError>,
     pub(crate) size: u64,
@@ -201,17 +203,22 @@ impl Row {
         self.state = Some(state_of(outline.standing));
         self.reason.clone_from(&outline.reason);
         self.pieces = pieces(&outline);
+        self.sought =
+            outline.is_sought.then(|| Sought { fence: outline.answer.clone(), finish: outline.finish.clone() });
         self.outline = Some(outline);
     }
 
-    /// Finds the answer in a tag that the suite of the run names, where the files alone give none.
+    /// Finds the answer where the suite of the run has it, when the files give none of their own.
     pub(super) fn look_in(&mut self, tag: &str) {
-        let Some(outline) = self.outline.as_mut().filter(|outline| outline.ends_unanswered) else { return };
-        let Some(found) = answer::in_tag(outline.said(), tag) else { return };
-        outline.answer = Some(Kept::of(&found));
-        self.tag = Some(tag.to_owned());
-        self.state = Some(RunState::Answered);
-        self.reason = None;
+        let Some((outline, sought)) = self.outline.as_mut().zip(self.sought.as_ref()) else { return };
+        let Found { answer, tag, why } = sought.by(Some(tag), outline.said(), outline.told.gave_up == Some(true));
+        if tag.is_none() {
+            return;
+        }
+        self.tag = tag;
+        self.state = Some(if answer.is_some() { RunState::Answered } else { RunState::NoAnswer });
+        self.reason = why.map(str::to_owned).or(self.reason.take()).filter(|_| answer.is_none());
+        outline.answer = answer;
     }
 
     /// It cannot be read; says when it must be looked at again because it may still be written.

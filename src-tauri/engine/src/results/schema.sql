@@ -134,7 +134,8 @@ CREATE TABLE stored (
 CREATE TABLE answers (
   run      INTEGER PRIMARY KEY,              -- runs.id
   lenient  INTEGER,                          -- NULL: there is no answer
-  unfound  TEXT,                             -- NULL unless the files give no answer and a tag may: why, or empty
+  unfound  TEXT,                             -- NULL unless the files give no answer of their own: why none was found, or empty
+  sought   TEXT,                             -- of these runs: JSON of the answers that fences and Finish give
   tag      TEXT,                             -- the tag that the answer was found in, as the suite names it
   calls    TEXT NOT NULL,                    -- JSON list of [name, failed], in order
   said_at  INTEGER NOT NULL,                 -- the last message of the assistant: its place in the text of the run

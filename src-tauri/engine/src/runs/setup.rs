@@ -253,6 +253,7 @@ fn model(name: &str, said: Option<&workspace::Model>) -> Result<Model, String> {
         base_url,
         key,
         reasoning,
+        keeps_system: false,
         settings: said.extra.iter().filter(|(key, _)| key != "api_key_env").cloned().collect(),
     })
 }

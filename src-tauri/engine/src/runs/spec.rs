@@ -24,6 +24,8 @@ pub struct Model {
     pub price: Option<Price>,
     /// Thinks before it answers: `developer` role, `max_completion_tokens`, no temperature, long patience.
     pub reasoning: bool,
+    /// Gets its instructions as `system` also where it thinks, as azure-ai-evaluation sends them.
+    pub keeps_system: bool,
     /// How its runs go about their tasks, where it says so.
     pub way: Way,
     /// Further settings of the workspace file: `temperature`, `reasoning_effort`, `thinking`, `stream`, `recordings` …
@@ -91,12 +93,15 @@ impl Model {
         format!("{:032x}", hash.digest128())
     }
 
-    /// Returns the model as one that reasons is asked over this wire: no temperature, and this many tokens of a reply at most. Other
+    /// Returns the model as a judge that reasons is asked over this wire: no temperature, this many tokens of a reply at most, and
+    /// instructions as `system`, as azure-ai-evaluation does. Other
     /// wires know no such difference, and nothing changes there.
     #[must_use]
     pub fn as_reasoning(&self) -> Self {
         match self.provider {
-            Provider::OpenAi => Self { reasoning: true, max_tokens: Some(MOST_REASONED), ..self.clone() },
+            Provider::OpenAi => {
+                Self { reasoning: true, keeps_system: true, max_tokens: Some(MOST_REASONED), ..self.clone() }
+            }
             Provider::Anthropic | Provider::Replay => self.clone(),
         }
     }

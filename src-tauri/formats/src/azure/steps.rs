@@ -7,14 +7,17 @@ use crate::run::{Part, Step, StepKind};
 use crate::transcript::build::part;
 use crate::transcript::sink::Role;
 use crate::value::Value;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Steps that are being told.
 #[derive(Debug, Default)]
 pub(crate) struct Telling {
-    pub(crate) steps: Vec<Step>,
+    steps: Vec<Step>,
     turn: u32,
     /// Calls without a result.
     waiting: Waiting,
+    /// Results that stood before every call of their id: which step holds one meanwhile.
+    early: Vec<usize>,
     /// Messages of the model so far.
     messages: usize,
     /// What the model said last.
@@ -26,6 +29,42 @@ impl Telling {
     pub(crate) fn messages(&mut self, list: &Value) -> bool {
         let messages = threads::of(list).map(|thread| thread.messages);
         messages.map(|messages| messages.iter().for_each(|message| self.message(message))).is_some()
+    }
+
+    /// The steps. A result that stood before its call is put to it: the first call by its id that has none. Of more such results than
+    /// calls the last counts, and the others stay where they stand.
+    pub(crate) fn into_steps(mut self) -> Vec<Step> {
+        let early: HashSet<usize> = self.early.iter().copied().collect();
+        let mut open: HashMap<String, VecDeque<usize>> = HashMap::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            let id = step.call_id.as_ref().filter(|_| step.kind == StepKind::ToolCall && step.failed.is_none());
+            if let Some(id) = id.filter(|_| !early.contains(&at)) {
+                open.entry(id.clone()).or_default().push_back(at);
+            }
+        }
+        // How many of the results of an id are left over.
+        let mut surplus: HashMap<String, usize> = HashMap::new();
+        for id in self.early.iter().filter_map(|at| self.steps[*at].call_id.clone()) {
+            *surplus.entry(id).or_default() += 1;
+        }
+        for (id, many) in &mut surplus {
+            *many = many.saturating_sub(open.get(id).map_or(0, VecDeque::len));
+        }
+        let mut moved = HashSet::new();
+        for at in &self.early {
+            let Some(id) = self.steps[*at].call_id.clone() else { continue };
+            if let Some(left) = surplus.get_mut(&id).filter(|left| **left > 0) {
+                *left -= 1;
+                continue;
+            }
+            let Some(call) = open.get_mut(&id).and_then(VecDeque::pop_front) else { continue };
+            let parts = std::mem::take(&mut self.steps[*at].parts);
+            self.steps[call].parts.extend(parts);
+            self.steps[call].failed = Some(false);
+            moved.insert(*at);
+        }
+        let kept = self.steps.into_iter().enumerate().filter(|(at, _)| !moved.contains(at));
+        kept.map(|(_, step)| step).collect()
     }
 
     /// Tells one thing that somebody said.
@@ -97,6 +136,8 @@ impl Telling {
             return;
         }
         let call_id = id.map(str::to_owned);
+        // Its call may still come.
+        self.early.extend(id.map(|_| self.steps.len()));
         let step =
             Step { kind: StepKind::ToolCall, call_id, failed: Some(false), parts: vec![part], ..Step::default() };
         self.push(step);

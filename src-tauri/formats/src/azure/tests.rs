@@ -260,7 +260,7 @@ fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
     let mut telling = Telling::default();
     assert!(telling.messages(&json::read(&format!("[{}]", text.join(", "))).unwrap()));
     let told: Vec<String> = telling
-        .steps
+        .into_steps()
         .iter()
         .map(|step| {
             let result = step.parts.last().and_then(|part| part.value.text()).unwrap_or("-");
@@ -268,6 +268,37 @@ fn results_stand_with_their_calls_where_ids_begin_anew_or_are_all_the_same() {
         })
         .collect();
     assert_eq!(told, ["a of a", "b of b", "c of c", "d -", "e of e"]);
+}
+
+#[test]
+fn a_result_that_stands_before_its_call_is_put_to_it_and_of_several_the_last() {
+    let one = |word: &str| match word.split_once('=') {
+        Some((id, result)) => format!(r#"{{"role": "tool", "tool_call_id": "{id}", "content": "{result}"}}"#),
+        None => format!(
+            r#"{{"role": "assistant", "content": null, "tool_calls": [{{"id": "{}", "function": {{"name": "{}", "arguments": "{{}}"}}}}]}}"#,
+            &word[1..],
+            &word[..1]
+        ),
+    };
+    for (told, wanted) in [
+        ("1=x a1", "a x"),
+        ("1=x 1=y a1", "? x, a y"),
+        ("1=x 1=y a1 b1", "a x, b y"),
+        ("1=x a1 1=y", "? x, a y"),
+        ("1=x a1 b1 1=y", "a x, b y"),
+        ("1=x a2", "? x, a -"),
+        ("1=x 2=y b2 a1", "b y, a x"),
+    ] {
+        let messages: Vec<String> = told.split(' ').map(one).collect();
+        let mut telling = Telling::default();
+        assert!(telling.messages(&json::read(&format!("[{}]", messages.join(", "))).unwrap()));
+        let steps = telling.into_steps();
+        let shown = steps.iter().map(|step| {
+            let result = step.parts.last().and_then(|part| part.value.text()).unwrap_or("-");
+            format!("{} {result}", step.title.as_deref().unwrap_or("?"))
+        });
+        assert_eq!(shown.collect::<Vec<_>>().join(", "), wanted, "{told}");
+    }
 }
 
 #[test]

@@ -53,7 +53,14 @@ fn told(id: &str, query: &str, steps: &str) -> Run {
     let pair = |key: &str, value: Value| (Value::from(key), value);
     let details = pieces(steps).into_iter().map(|step| {
         let message = Value::from(step);
-        let node = |role| details::Node { role, message: &message, parent: None, next: 0, on_first_path: true };
+        let node = |role| details::Node {
+            role,
+            message: &message,
+            parent: None,
+            next: 0,
+            on_first_path: true,
+            is_scripted: true,
+        };
         let role = if node("tool").call().is_some() { "tool" } else { "assistant" };
         Value::Map(vec![pair("role", Value::from(role)), pair("message", Value::from(step))])
     });

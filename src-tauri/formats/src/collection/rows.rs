@@ -208,11 +208,12 @@ fn told_by(told: [Option<(&str, &Value)>; 3], columns: &Columns<'_>) -> Run {
     let is_empty = |value: &Value| value.text().is_some_and(|text| text.trim().is_empty());
     let answer = text.or_else(|| telling.said.take().map(Value::Text)).filter(|value| !is_empty(value));
     let from = if response.is_some() { "response" } else { "last message of the conversation" };
+    let steps = telling.into_steps();
     let mut run = Run {
         layout: Layout::Evaluation,
         answer: answer.map(|value| Answer { value, source: from.to_owned(), lenient: false }),
-        untold: !by_messages && telling.steps.iter().all(|step| step.kind != StepKind::ToolCall),
-        steps: telling.steps,
+        untold: !by_messages && steps.iter().all(|step| step.kind != StepKind::ToolCall),
+        steps,
         ..Run::default()
     };
     if !columns.given.is_empty() && columns.given.iter().all(|(_, value)| is_missing(value)) {

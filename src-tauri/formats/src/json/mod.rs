@@ -30,12 +30,14 @@ pub(crate) enum Mode {
     /// Trailing commas, comments, single quotes, `NaN`, Python's constants, and of the same key twice the last: what models write.
     Lenient,
     /// Like [`Mode::Lenient`], without comments: what they hide would be read by nobody.
-    Uncommented,
+    Reply,
+    /// Like [`Mode::Reply`], and the same key twice is an error: what stands in files is not guessed.
+    File,
 }
 
 impl Mode {
     fn is_lenient(self) -> bool {
-        matches!(self, Mode::Lenient | Mode::Uncommented)
+        matches!(self, Mode::Lenient | Mode::Reply | Mode::File)
     }
 
     /// Also those that only Python writes.
@@ -57,7 +59,7 @@ pub fn read_deep(text: &str) -> Result<Value, ReadError> {
 /// The same with what only Python writes: `NaN`, `Infinity`.
 pub fn read_python(text: &str) -> Result<Value, ReadError> {
     let read = |mode| Reader::new(text_of(text.as_bytes())?, mode).down_to(DEEP).document();
-    read(Mode::Strict).or_else(|error| read(Mode::Uncommented).map_err(|_| error))
+    read(Mode::Strict).or_else(|error| read(Mode::File).map_err(|_| error))
 }
 
 /// Reads what [`write_back`] wrote. Keys that YAML tells apart may be written alike in JSON, so the same key twice is no fault here.
@@ -72,7 +74,7 @@ pub fn read_leniently(text: &str) -> Result<Value, ReadError> {
 
 /// Reads what models reply: leniently, and without comments. Of the same key twice the last counts.
 pub fn read_reply(text: &str) -> Result<Value, ReadError> {
-    read_as(text, Mode::Uncommented)
+    read_as(text, Mode::Reply)
 }
 
 /// The list or object that a text holds, when it holds nothing else.

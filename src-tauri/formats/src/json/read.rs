@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
         if let Open::Object(object) = open {
             let (start, key) = self.key()?;
             let known = if matches!(self.mode, Mode::Embedded | Mode::Back) { None } else { object.place_of(&key) };
-            if known.is_some() && !self.lenient() {
+            if known.is_some() && !matches!(self.mode, Mode::Lenient | Mode::Reply) {
                 let message = format!("The key `{key}` stands twice in the same object.");
                 let fault = ReadError::at(ReadErrorKind::Duplicate, self.text, start, message);
                 return Err(fault.advise("Remove or rename one of the two."));

@@ -64,8 +64,11 @@ impl<'t> Sink<'t> for RunBuilder {
         self.run.answer = Some(answer);
     }
 
+    fn sought(&mut self) {
+        self.run.is_sought = true;
+    }
+
     fn unanswered(&mut self, why: Option<String>) {
-        self.run.ends_unanswered = true;
         self.run.unread = why;
     }
 }

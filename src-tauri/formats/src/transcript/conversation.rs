@@ -42,6 +42,7 @@ fn find_answer<'t, N: Node<'t>>(items: Option<N>, root: N, sink: &mut impl Sink<
     let keys = items.into_iter().flat_map(N::items).flat_map(known_keys);
     let messages = keys.filter(|(kind, _)| *kind == StepKind::Assistant).filter_map(|(_, value)| value.text());
     let messages: Vec<&str> = messages.collect();
+    sink.sought();
     match answer::extract(&messages, None) {
         Some(found) => sink.found(found),
         None => sink.unanswered(answer::why_unread(&messages)),

@@ -39,6 +39,8 @@ pub(crate) struct OutlineBuilder {
     stands_for_another: Option<usize>,
     /// While the parts of a call of `Finish` come.
     in_finish: bool,
+    /// What the last call of `Finish` was given.
+    finishing: answers::finish::Said,
     answered: bool,
     /// Whether it says when it began, and when it was closed, in whatever words.
     begun: bool,
@@ -83,7 +85,11 @@ impl OutlineBuilder {
             self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
         }
         // A search hands its answer over by `Finish`: what is said last in one is a thought.
-        self.outline.ends_unanswered &= !self.searched;
+        self.outline.is_sought &= !self.searched;
+        match std::mem::take(&mut self.finishing).finish() {
+            answers::Finish::GaveUp => self.outline.told.gave_up = Some(true),
+            end => self.outline.finish = end.answer().as_ref().map(Kept::of),
+        }
         let (standing, reason) = self.standing(layout);
         self.outline.standing = standing;
         self.outline.reason = reason;
@@ -181,6 +187,7 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.in_finish = head.kind == StepKind::ToolCall && head.title == Some(answers::FINISH);
         if self.in_finish {
             self.outline.told.gave_up = None;
+            self.finishing = answers::finish::Said::default();
         }
         if head.kind == StepKind::ToolCall {
             self.outline.tool_calls += 1;
@@ -222,6 +229,9 @@ impl<'t> Sink<'t> for OutlineBuilder {
         }
         if self.in_finish {
             self.ends(label, value.word().unwrap_or_default());
+            if !matches!(label, "result" | "error") {
+                self.finishing.take(label, &value.to_value());
+            }
         }
         if self.in_error && self.error.is_none() {
             self.error = reason::of(value).or_else(|| self.reason_at(start));
@@ -262,8 +272,11 @@ impl<'t> Sink<'t> for OutlineBuilder {
         self.answered(&answer.value, answer.lenient);
     }
 
+    fn sought(&mut self) {
+        self.outline.is_sought = true;
+    }
+
     fn unanswered(&mut self, why: Option<String>) {
-        self.outline.ends_unanswered = true;
         self.unread = why;
     }
 }
@@ -359,7 +372,7 @@ pub(crate) fn of_run(run: &Run) -> Outline {
         builder.fact(key, value);
     }
     builder.unread.clone_from(&run.unread);
-    builder.outline.ends_unanswered = run.ends_unanswered;
+    builder.outline.is_sought = run.is_sought;
     if let Some(answer) = &run.answer {
         builder.answered(&answer.value, answer.lenient);
     }

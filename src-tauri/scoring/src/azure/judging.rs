@@ -53,20 +53,20 @@ pub(super) fn judged(
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
-    judged_by(known(takes.name)?, takes, limit, given, heard, quirks).map_err(|stop| match stop {
+    judged_by(takes, limit, given, heard, quirks).map_err(|stop| match stop {
         Stop::Ask(question) => Stop::Ask(Question { reasoning, ..question }),
         other => other,
     })
 }
 
 fn judged_by(
-    judge: &Judge,
     takes: &Takes,
     limit: &Limit,
     given: &Inputs,
     heard: &mut Heard<'_>,
     quirks: &Quirks,
 ) -> Result<Outcome, Stop> {
+    let judge = known(takes.name)?;
     if judge.name == "tool_call_accuracy" {
         return match tools::tool_inputs(given, quirks) {
             Err(Unasked::NotApplicable(why)) => Ok(results::not_applicable(judge, limit, why, quirks)),

@@ -3,7 +3,7 @@ use super::normal::with;
 use super::numbers::is_whole;
 use super::python_number::written;
 use super::{Inputs, Quirks, inputs, normal};
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use touchstone_formats::azure::Waiting;
 use touchstone_formats::json;
 use touchstone_formats::value::Value;
@@ -141,10 +141,19 @@ pub(super) fn returned(messages: &[Value]) -> HashMap<Place, Value> {
             None => early.extend(result.map(|result| (id, result))),
         }
     }
+    let mut open: HashMap<String, VecDeque<Place>> = HashMap::new();
+    if !early.is_empty() {
+        for (place, call) in calls(messages).filter(|(place, _)| !results.contains_key(place)) {
+            open.entry(id_of(call)).or_default().push_back(place);
+        }
+    }
+    // Where there are more results than calls, the last counts, as in the package.
+    let mut put: HashMap<String, Place> = HashMap::new();
     for (id, result) in early {
-        let unanswered = |(place, call): &(Place, &Value)| id_of(call) == id && !results.contains_key(place);
-        if let Some((place, _)) = calls(messages).find(unanswered) {
+        let next = open.get_mut(&id).and_then(VecDeque::pop_front);
+        if let Some(place) = next.or_else(|| put.get(&id).copied()) {
             results.insert(place, result);
+            put.insert(id, place);
         }
     }
     results

@@ -121,7 +121,11 @@ fn names_giving_up(answer: &str) -> bool {
 pub(super) fn canon(subject: &Subject, rules: Rules) -> String {
     let Some(end) = subject.scripted.as_ref().filter(|_| rules == Rules::Official) else { return String::new() };
     let (script, steps) = (by_script(end), by_steps(subject, rules));
-    if script.is_some() == steps.is_some() { String::new() } else { format!("\0script {}", script.is_none()) }
+    if script.is_some() == steps.is_some() {
+        return String::new();
+    }
+    let shown = shown_answer(subject, rules).filter(|_| script.is_none()).map(|text| format!("\0{text}"));
+    format!("\0script {}{}", script.is_none(), shown.unwrap_or_default())
 }
 
 /// Returns the answer that the script shows, where it has the judge asked about a run without an answer of its own.

@@ -1,6 +1,7 @@
 //! **Pure.** What judges are shown of a run: what was asked, what was answered, what was done, and whether it was brought to its end.
 use super::sowr::Side;
 use super::turns::Turns;
+use touchstone_formats::answer::LAST_MESSAGE;
 use touchstone_formats::azure;
 use touchstone_formats::json;
 use touchstone_formats::offered::Offer;
@@ -85,12 +86,13 @@ impl Subject {
         let asked = asked.or_else(|| {
             run.facts.iter().find(|(key, _)| key == "query").and_then(|(_, v)| v.text().map(str::to_owned))
         });
-        let gave_up = finishing.is_some_and(|step| gives_up(step) || answers::is_given_up(run));
-        let answer = match finishing {
+        let ended = finishing.map(|step| finish::of_parts(&step.parts));
+        let gave_up = ended.as_ref().is_some_and(|end| *end == answers::Finish::GaveUp || answers::is_given_up(run));
+        let answer = match ended {
             Some(_) if gave_up => String::new(),
-            Some(step) => finished_with(step).unwrap_or_else(|| handed_over(run)),
-            None if ends_with_it => handed_over(run),
-            None => answer(run),
+            Some(answers::Finish::Answer(value)) => shown(value),
+            None if !ends_with_it => answer(run),
+            _ => handed_over(run),
         };
         let query = asked.or_else(|| query.map(str::to_owned)).unwrap_or_default();
         let mut turns = Turns::of(run, &query, &answer);
@@ -143,43 +145,23 @@ pub(super) fn is_finish(step: &Step) -> bool {
     step.kind == StepKind::ToolCall && step.title.as_deref() == Some("Finish")
 }
 
-/// An argument of a call, also where the arguments are one text.
-fn argument(step: &Step, name: &str) -> Option<Value> {
-    let direct = step.parts.iter().find(|part| part.label == name).map(|part| part.value.clone());
-    direct.or_else(|| {
-        let inside = |part: &touchstone_formats::run::Part| match &part.value {
-            Value::Text(text) => json::embedded(text)?.get(name).cloned(),
-            other => other.get(name).cloned(),
-        };
-        step.parts.iter().filter(|part| !matches!(part.label.as_str(), "result" | "error")).find_map(inside)
-    })
-}
-
-fn gives_up(step: &Step) -> bool {
-    let returned = argument(step, "return_type");
-    if let Some(kind) = returned.as_ref().and_then(Value::text) {
-        return finish::returned(kind) == Some(true);
-    }
-    // Arguments that were cut, or that Python wrote, stand there as one text.
-    let written = step.parts.iter().filter(|part| matches!(part.label.as_str(), "arguments" | "params"));
-    let mut texts = written.filter_map(|part| part.value.text());
-    texts.any(|text| finish::arguments(text) == answers::Finish::GaveUp)
-}
-
-fn finished_with(step: &Step) -> Option<String> {
-    argument(step, "final_answer").map(shown)
-}
-
-/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a thought there, and no answer.
+/// The answer of a run that ends with `Finish`, where it stands elsewhere. What was said last is a thought there, and no answer, but of
+/// a query whose run has it for its answer.
 fn handed_over(run: &Run) -> String {
-    let answer = run.answer.as_ref().filter(|answer| !in_last_message(&answer.source));
+    let counts = |source: &str| source == LAST_MESSAGE || !in_last_message(source);
+    let answer = run.answer.as_ref().filter(|answer| counts(&answer.source));
     answer.map(|answer| shown(answer.value.clone())).unwrap_or_default()
 }
 
 /// The last message; an answer that stands elsewhere is added to it.
 fn answer(run: &Run) -> String {
     let said = run.steps.iter().rev().find(|step| step.kind == StepKind::Assistant).and_then(message);
+    let is_said = |value: &Value| {
+        let said = said.as_deref().map(str::trim);
+        value.text().is_some_and(|text| said == Some(text.trim()))
+    };
     let elsewhere = run.answer.as_ref().filter(|answer| said.is_none() || !in_last_message(&answer.source));
+    let elsewhere = elsewhere.filter(|answer| !is_said(&answer.value));
     let parts: Vec<String> = said.into_iter().chain(elsewhere.map(|answer| shown(answer.value.clone()))).collect();
     parts.join("\n\n")
 }

@@ -2,7 +2,7 @@
 //! files. Knows the scorers only by their names; the rules are in the scoring crate.
 pub(crate) mod awaited;
 pub(crate) mod companions;
-mod held;
+pub(crate) mod held;
 pub(crate) mod measure;
 pub(crate) mod read;
 pub(crate) mod renew;

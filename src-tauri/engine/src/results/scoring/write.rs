@@ -1,5 +1,5 @@
 //! What came of measuring, in the index: the columns of its run, a row for each scorer, and what measuring again needs.
-use super::held;
+use super::held::{self, Sought};
 use super::measure::{Ask, Measured, Score};
 use crate::results::index::IndexError;
 use crate::results::look::Row;
@@ -181,13 +181,14 @@ pub(crate) fn put_answer(sql: &Connection, run: i64, row: &Row, fresh: bool) -> 
     let (from, to) = outline.said.unwrap_or_default();
     let answer = outline.answer.as_ref();
     sql.prepare_cached(
-        "INSERT OR REPLACE INTO answers (run, lenient, unfound, tag, calls, said_at, said_len, answer, told)
-         VALUES (?,?,?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO answers (run, lenient, unfound, sought, tag, calls, said_at, said_len, answer, told)
+         VALUES (?,?,?,?,?,?,?,?,?,?)",
     )?
     .execute(params![
         run,
         answer.map(|kept| kept.lenient),
-        outline.ends_unanswered.then(|| outline.reason.as_deref().unwrap_or_default()),
+        row.sought.as_ref().map(|_| outline.reason.as_deref().unwrap_or_default()),
+        row.sought.as_ref().and_then(Sought::text),
         row.tag,
         calls,
         from,

@@ -21,6 +21,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
+use touchstone_formats::answer;
 use touchstone_formats::value::Value;
 
 /// Why a reply is none that can be gone on with; none when it is.
@@ -387,7 +388,8 @@ impl Talk<'_> {
     /// The conversation has come to its end.
     async fn finish(&mut self) -> Result<Ended, Halt> {
         fault::point!("talk.over");
-        self.script.finish(self.job.slot.task.result_tag_name.as_deref());
+        let in_words = self.is_query.then_some(answer::WHOLE_MESSAGE);
+        self.script.finish(self.job.slot.task.result_tag_name.as_deref().or(in_words));
         self.end().await
     }
 

@@ -13,6 +13,7 @@ use super::script::{End, Script};
 use super::way::Way;
 use crate::rows::{Act, PlannedRun};
 use touchstone_formats::run::Layout;
+use touchstone_formats::stabletoolbench::Query;
 use touchstone_formats::transcript::{self, Document};
 use touchstone_formats::value::Value;
 
@@ -246,6 +247,8 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
         }
         Ends::Talk(end) => end,
     };
+    // A query that no method works at is answered by its last message.
+    let in_words = || on_file.way.method.is_none() && Query::of_task(&slot.task).is_some();
     // A search ends in a call, and goes on by itself until then.
     let is_over = on_file.way.method.is_some() && !on_file.unfinished;
     let (step, why) = match end {
@@ -254,10 +257,10 @@ fn decide_read(slot: &Slot, on_file: &OnFile, rules: Rules) -> Decision {
             return Decision::nothing(Act::Refused, NO_MESSAGE);
         }
         End::Assistant if on_file.unfinished => (Step::Close, "It was cut off before it was closed.".to_owned()),
-        End::Assistant if on_file.answered && on_file.follow_ups > 0 && !on_file.forked => {
+        End::Assistant if on_file.follow_ups > 0 && !on_file.forked && (on_file.answered || in_words()) => {
             return Decision::nothing(Act::Nothing, CONTINUED);
         }
-        End::Assistant if on_file.answered => return Decision::nothing(Act::Nothing, "It is complete."),
+        End::Assistant if on_file.answered || in_words() => return Decision::nothing(Act::Nothing, "It is complete."),
         End::Assistant => return Decision::nothing(Act::Nothing, "It is complete, without an answer of its own."),
         End::AbsentFirstMessage if on_file.answered => {
             return Decision::nothing(Act::Nothing, "It has an answer, though nothing was said.");

@@ -22,6 +22,7 @@ pub(super) fn model(provider: Provider, settings: &str) -> Model {
         key: Some("PROBE_KEY".to_owned()),
         price: None,
         reasoning: false,
+        keeps_system: false,
         way: crate::runs::way::Way::default(),
         settings: settings.collect(),
     }

@@ -10,7 +10,7 @@ pub use facts::{Facts, ForkedFrom};
 use super::provider::{Reply, Usage};
 use super::talk::{Call, Outcome, Said, Turn};
 use std::collections::HashSet;
-use touchstone_formats::transcript::{Document, is_automatic};
+use touchstone_formats::transcript::{self, Document, is_automatic};
 use touchstone_formats::value::Value;
 use touchstone_formats::{answer, json};
 use walk::{Group, KINDS, Kind, Piece, Spoken, whole, word};
@@ -288,8 +288,17 @@ impl Script {
     }
 
     /// Writes the answer that the model gave, when the conversation has come to its end; else there is none, and no key.
+    /// Of a query (`result_tag` is [`answer::WHOLE_MESSAGE`]) it is what a run that was read has for its answer.
     pub fn finish(&mut self, result_tag: Option<&str>) {
         let found = match self.end() {
+            End::Assistant if result_tag == Some(answer::WHOLE_MESSAGE) => {
+                self.document.set_answer(None);
+                let run = transcript::read(self.write().as_bytes()).ok();
+                run.and_then(|mut run| {
+                    run.take_tagged(answer::WHOLE_MESSAGE);
+                    run.answer
+                })
+            }
             End::Assistant => {
                 let pieces = walk::pieces(self.document.items());
                 let said = pieces.iter().filter(|piece| piece.kind == Kind::Assistant);

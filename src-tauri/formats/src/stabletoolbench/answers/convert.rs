@@ -74,7 +74,10 @@ pub fn of_run(run: &Run, method: &str, tools: Option<Value>, faults: Faults) -> 
             _ => {}
         }
     }
-    let answer = last.unwrap_or_else(|| run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value)));
+    // A call that neither answers nor gives up does not stand for an answer that was given in words.
+    let handed = last.filter(|last| run.answer.is_none() || finish::arguments(last) != Finish::Nothing);
+    let answer =
+        handed.unwrap_or_else(|| run.answer.as_ref().map_or_else(String::new, |answer| finished(&answer.value)));
     entry(asked, tools, method, Value::from(&*answer), nodes)
 }
 
@@ -84,7 +87,11 @@ pub(super) fn script_finishes<'a>(mut nodes: impl DoubleEndedIterator<Item = &'a
     last.is_some_and(|node| {
         let output = if node.kind == TreeKind::Finish { None } else { node.output.as_deref() };
         let input = node.input.as_deref().unwrap_or_default();
-        details::script_finishes(&Value::List(vec![tool(&node.text, input, Value::from(output.unwrap_or_default()))]))
+        let mut one = tool(&node.text, input, Value::from(output.unwrap_or_default()));
+        if let Value::Map(entries) = &mut one {
+            entries.push((Value::from("next"), Value::List(Vec::new())));
+        }
+        details::script_finishes(&Value::List(vec![one]))
     })
 }
 

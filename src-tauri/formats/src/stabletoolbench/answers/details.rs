@@ -19,6 +19,8 @@ pub struct Node<'a> {
     pub next: usize,
     /// On the way from the first node by the first that follows, which is all that the official scripts look at.
     pub on_first_path: bool,
+    /// On that way, and read by the official scripts: they stop before a node that has no `next` key, not even an empty one.
+    pub is_scripted: bool,
 }
 
 /// A tool call of a node.
@@ -58,16 +60,18 @@ impl Node<'_> {
         python::text(self.message)
     }
 
-    /// A tool node that says something.
+    /// A tool node that the official scripts read, with a message that Python takes for something.
     fn is_step(&self) -> bool {
-        let empty = match self.message {
+        let nothing = match self.message {
             Value::Null | Value::Bool(false) => true,
+            Value::Bool(true) => false,
+            // Python's zeros, however they are written.
+            Value::Number(number) => number.parse::<f64>().is_ok_and(|number| number == 0.0),
             Value::Text(text) => text.is_empty(),
             Value::List(items) => items.is_empty(),
             Value::Map(entries) => entries.is_empty(),
-            _ => false,
         };
-        self.role == "tool" && !empty
+        self.role == "tool" && self.is_scripted && !nothing
     }
 }
 
@@ -86,7 +90,8 @@ pub fn nodes(details: &Value) -> Vec<Node<'_>> {
         let role = value.get("role").and_then(Value::text).unwrap_or_default();
         let message = value.get("message").unwrap_or(&Value::Null);
         let at = nodes.len();
-        nodes.push(Node { role, message, parent, next: next.len(), on_first_path });
+        let is_scripted = on_first_path && value.get("next").is_some();
+        nodes.push(Node { role, message, parent, next: next.len(), on_first_path, is_scripted });
         open.extend(next.iter().enumerate().rev().map(|(place, one)| (one, Some(at), on_first_path && place == 0)));
     }
     nodes
@@ -99,7 +104,7 @@ pub fn calls(details: &Value) -> Vec<(Call, bool)> {
 
 /// The last tool node on the first path: what the official scripts call the final step.
 pub fn last_step<'a>(nodes: &[Node<'a>]) -> Option<Node<'a>> {
-    nodes.iter().rev().find(|node| node.on_first_path && node.is_step()).copied()
+    nodes.iter().rev().find(|node| node.is_step()).copied()
 }
 
 /// Returns whether the published scripts take an answer for finished: they look for a mark in the final step, as Python prints it. So a
@@ -115,7 +120,7 @@ const SCRIPT_MARK: &str = "'name': 'Finish'";
 pub fn steps(details: &Value) -> (String, String) {
     let nodes = nodes(details);
     let mut text = String::new();
-    for (at, node) in nodes.iter().filter(|node| node.on_first_path && node.is_step()).enumerate() {
+    for (at, node) in nodes.iter().filter(|node| node.is_step()).enumerate() {
         let line = if at > 0 { "\n" } else { "" };
         // Writing to a string cannot fail.
         let _ = write!(text, "{line}Step {}: {}", at + 1, node.text());
@@ -205,7 +210,7 @@ mod tests {
 
     fn message(text: &str) -> Option<Call> {
         let message = if text.starts_with("{\"") { json::read(text).unwrap() } else { Value::from(text) };
-        Node { role: "tool", message: &message, parent: None, next: 0, on_first_path: true }.call()
+        Node { role: "tool", message: &message, parent: None, next: 0, on_first_path: true, is_scripted: true }.call()
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! **Pure.** What the arguments of `Finish` say: an answer, that the model gave up, or neither.
+use crate::answer::Ended;
 use crate::json;
+use crate::run::{Answer, Part};
 use crate::value::Value;
 
 /// How a run ended.
@@ -12,6 +14,26 @@ pub enum Finish {
     /// Neither: the arguments say no `return_type`, or no answer.
     Nothing,
 }
+
+impl Finish {
+    /// The same without the answer itself.
+    pub fn ended(&self) -> Ended {
+        match self {
+            Finish::Answer(_) => Ended::Answered,
+            Finish::GaveUp => Ended::GaveUp,
+            Finish::Nothing => Ended::Otherwise,
+        }
+    }
+
+    /// The answer.
+    pub fn answer(self) -> Option<Answer> {
+        let Finish::Answer(value) = self else { return None };
+        Some(Answer { value, source: ARGUMENTS.to_owned(), lenient: false })
+    }
+}
+
+/// Where an answer was found that `Finish` was given.
+pub(super) const ARGUMENTS: &str = "arguments of Finish";
 
 /// Reads the arguments of a call of `Finish`: JSON, or what is left of it when it was cut.
 pub fn arguments(text: &str) -> Finish {
@@ -33,7 +55,7 @@ pub fn final_answer(value: &Value) -> Finish {
         Value::Null => Finish::Nothing,
         Value::Map(_) if value.get("return_type").is_some() => of_value(value),
         Value::Text(text) if text.trim().is_empty() => Finish::Nothing,
-        Value::Text(text) if text.contains("\"return_type\"") => match arguments(text) {
+        Value::Text(text) if after(text, "return_type").is_some() => match arguments(text) {
             Finish::Nothing => Finish::Answer(value.clone()),
             read => read,
         },
@@ -41,24 +63,83 @@ pub fn final_answer(value: &Value) -> Finish {
     }
 }
 
+/// Reads the parts of a call of `Finish` as a run holds it: its arguments one by one, or all of them as one value or text.
+pub fn of_parts(parts: &[Part]) -> Finish {
+    let mut said = Said::default();
+    for part in parts {
+        said.take(&part.label, &part.value);
+    }
+    said.finish()
+}
+
+/// What the parts of a call of `Finish` said so far.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    gave_up: Option<bool>,
+    answer: Option<Value>,
+    /// What all arguments as one value or text say.
+    whole: Option<Finish>,
+}
+
+impl Said {
+    /// Takes one part. What came back says nothing.
+    pub(crate) fn take(&mut self, label: &str, value: &Value) {
+        match label {
+            "result" | "error" => {}
+            "return_type" => self.gave_up = value.text().and_then(returned).or(self.gave_up),
+            "final_answer" => self.answer = Some(value.clone()).filter(|value| *value != Value::Null),
+            _ if self.whole.is_some() => {}
+            _ => {
+                let read = match value {
+                    Value::Map(_) => of_value(value),
+                    Value::Text(text) if matches!(label, "params" | "arguments") => arguments(text),
+                    Value::Text(text) => json::embedded(text).map_or(Finish::Nothing, |inside| of_value(&inside)),
+                    _ => Finish::Nothing,
+                };
+                self.whole = Some(read).filter(|read| *read != Finish::Nothing);
+            }
+        }
+    }
+
+    /// How the run ended. An answer counts without a `return_type`, too.
+    pub(crate) fn finish(self) -> Finish {
+        match (self.gave_up, self.answer) {
+            (Some(true), _) => Finish::GaveUp,
+            (_, Some(answer)) => Finish::Answer(answer),
+            _ => self.whole.unwrap_or(Finish::Nothing),
+        }
+    }
+}
+
 fn of_value(value: &Value) -> Finish {
-    match (value.get("return_type").and_then(Value::text), value.get("final_answer")) {
-        (Some("give_up_and_restart"), _) => Finish::GaveUp,
-        (Some("give_answer"), Some(answer)) if *answer != Value::Null => Finish::Answer(answer.clone()),
+    match (value.get("return_type").and_then(Value::text).and_then(returned), value.get("final_answer")) {
+        (Some(true), _) => Finish::GaveUp,
+        (Some(false), Some(answer)) if *answer != Value::Null => Finish::Answer(answer.clone()),
         _ => Finish::Nothing,
     }
 }
 
 /// The same of a text that is no JSON: all that follows the key is the answer.
 fn scan(text: &str) -> Finish {
-    let says = |kind: &str| text.contains(&format!("\"return_type\": \"{kind}\""));
-    if says("give_up_and_restart") {
-        return Finish::GaveUp;
+    let end = |rest: &str| rest.find(['"', '\'', '\\']).unwrap_or(rest.len());
+    match after(text, "return_type").and_then(|rest| returned(&rest[..end(rest)])) {
+        Some(true) => Finish::GaveUp,
+        Some(false) => {
+            after(text, "final_answer").map_or(Finish::Nothing, |answer| Finish::Answer(Value::from(answer)))
+        }
+        None => Finish::Nothing,
     }
-    match text.split_once("\"final_answer\": \"") {
-        Some((_, answer)) if says("give_answer") => Finish::Answer(Value::from(answer)),
-        _ => Finish::Nothing,
-    }
+}
+
+/// Returns what follows a key and the quote that opens its value, in JSON as in what Python prints, wherever blanks stand. The first
+/// place counts: an answer may speak of the key, too.
+fn after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    const QUOTES: [char; 2] = ['"', '\''];
+    text.match_indices(key).find_map(|(at, _)| {
+        let rest = text[..at].ends_with(QUOTES).then(|| text[at + key.len()..].trim_start_matches('\\'))?;
+        let rest = rest.strip_prefix(QUOTES)?.trim_start().strip_prefix(':')?.trim_start();
+        rest.trim_start_matches('\\').strip_prefix(QUOTES)
+    })
 }
 
 #[cfg(test)]
@@ -74,6 +155,15 @@ mod tests {
             (r#"{"return_type":"give_up_and_restart"}"#, Finish::GaveUp),
             (r#"{"return_type": "give_answer", "final_answer": "cut he"#, answer("cut he")),
             (r#"{"return_type": "give_up_and_restart", "fin"#, Finish::GaveUp),
+            (r#"{"return_type":"give_up_and_restart","final_ans"#, Finish::GaveUp),
+            ("{'return_type' : 'give_up_and_restart', 'fin", Finish::GaveUp),
+            (r#"{\"return_type\": \"give_up"#, Finish::GaveUp),
+            (r#"{"return_type": "give_up"}"#, Finish::GaveUp),
+            (
+                r#"{"return_type":"give_answer","final_answer":"no 'return_type': 'give_up"#,
+                answer("no 'return_type': 'give_up"),
+            ),
+            (r#"{"return_type": "never", "final_answer": "x"}"#, Finish::Nothing),
             (r#"{"return_type": "give_answer"}"#, Finish::Nothing),
             (r#"{"final_answer": "x"}"#, Finish::Nothing),
             ("", Finish::Nothing),
@@ -83,6 +173,40 @@ mod tests {
         }
         assert_eq!(final_answer(&Value::from("Just a text.")), answer("Just a text."));
         assert_eq!(final_answer(&Value::from(" ")), Finish::Nothing);
-        assert_eq!(final_answer(&Value::from(r#"{"return_type": "give_up_and_restart"}"#)), Finish::GaveUp);
+        for gave_up in [
+            r#"{"return_type": "give_up_and_restart"}"#,
+            r#"{"return_type": "give_up"}"#,
+            "{'return_type': 'give_up_and_restart'}",
+            r#"{"return_type":"give_up_and_restart","final_ans"#,
+            r#""{\"return_type\": \"give_up_and_restart\"}""#,
+        ] {
+            assert_eq!(final_answer(&Value::from(gave_up)), Finish::GaveUp, "{gave_up}");
+        }
+        for said in
+            ["I give up and restart.", "{'x': {'return_type': 'give_up_and_restart'}}", "Its return_type: 'give_up'"]
+        {
+            assert_eq!(final_answer(&Value::from(said)), answer(said), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_finish_is_read_from_its_arguments_however_they_stand_there() {
+        let part = |label: &str, value: &str| {
+            crate::transcript::build::part(label, crate::transcript::sink::Role::Param, json::read(value).unwrap())
+        };
+        let answer = || Finish::Answer(Value::from("x"));
+        for (parts, read) in [
+            (&[("return_type", r#""give_answer""#), ("final_answer", r#""x""#)][..], answer()),
+            (&[("final_answer", r#""x""#), ("result", r#""{\"return_type\": \"give_up\"}""#)], answer()),
+            (&[("return_type", r#""give_up""#), ("final_answer", r#""x""#)], Finish::GaveUp),
+            (&[("arguments", r#""{'return_type': 'give_answer', 'final_answer': 'x'}""#)], answer()),
+            (&[("params", r#"{"return_type": "give_answer", "final_answer": "x"}"#)], answer()),
+            (&[("return_type", r#""give_answer""#), ("final_answer", "null")], Finish::Nothing),
+            (&[("result", r#""x""#)], Finish::Nothing),
+            (&[], Finish::Nothing),
+        ] {
+            let parts: Vec<Part> = parts.iter().map(|(label, value)| part(label, value)).collect();
+            assert_eq!(of_parts(&parts), read, "{parts:?}");
+        }
     }
 }

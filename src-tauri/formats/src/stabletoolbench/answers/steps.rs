@@ -10,7 +10,7 @@ use crate::value::Value;
 pub(super) const GAVE_UP: &str = "Gave up";
 
 /// Why a run has no answer that gave up.
-pub(super) const GAVE_UP_REASON: &str = "Gave up without an answer.";
+pub const GAVE_UP_REASON: &str = "Gave up without an answer.";
 
 /// Steps that are being told.
 #[derive(Default)]
@@ -119,7 +119,7 @@ pub(super) fn conclude(run: &mut Run, tree: Tree, path: &[u32], said: &Value) {
         path.iter().rev().filter_map(|at| tree.nodes.get(*at as usize)).find(|node| node.kind == TreeKind::Finish);
     let call = last.map(|node| finish::arguments(node.input.as_deref().unwrap_or_default()));
     let (end, source) = match (finish::final_answer(said), call) {
-        (Finish::Nothing, Some(call)) => (call, "arguments of Finish"),
+        (Finish::Nothing, Some(call)) => (call, finish::ARGUMENTS),
         (end, _) => (end, "final_answer"),
     };
     let reason = match end {

@@ -222,7 +222,10 @@ fn a_result_is_that_of_the_call_before_it_also_where_ids_begin_anew() {
         (&["a1 b1", "1=x", "1=y"], "a=x b=y", "a=y b=y"),
         (&["a1 b2", "2=y", "1=x"], "a=x b=y", "a=x b=y"),
         (&["a1", "1=x", "1=y"], "a=y", "a=y"),
-        (&["1=x", "a1"], "a", "a=x"),
+        (&["1=x", "a1"], "a=x", "a=x"),
+        (&["1=x", "1=y", "a1"], "a=y", "a=y"),
+        (&["1=x", "1=y", "a1", "b1"], "a=x b=y", "a=y b=y"),
+        (&["1=x", "a1", "1=y"], "a=y", "a=y"),
         (&["a1", "2=x"], "a", "a"),
     ] {
         let response = messages(told);

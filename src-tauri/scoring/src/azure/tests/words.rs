@@ -133,12 +133,12 @@ fn an_answer_is_told_with_calls_and_what_they_returned_or_without() {
     for (response, tools, theirs, ours) in [
         (&[CALLS, CAME, SAYS][..], true, PYTHON, JSON),
         (&[CALLS, CAME, SAYS], false, "I look./From where?", "I look./From where?"),
-        // Where a result stands matters to us, and the last of several counts.
+        // A result before its call is that of the call, and the last of several counts; all parts of a message are one result.
         (
             &[CAME, LAST, CALLS],
             true,
             &PYTHON.replace("{'at': '8:10', 'late': False}/From where?", "two"),
-            &JSON.replace("/[TOOL_RESULT] {\"at\":\"8:10\",\"late\":false}/From where?", ""),
+            &JSON.replace("{\"at\":\"8:10\",\"late\":false}/From where?", "[\"none\",\"two\"]"),
         ),
         (
             &[CALLS, CAME, LAST],

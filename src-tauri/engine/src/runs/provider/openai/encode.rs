@@ -45,7 +45,10 @@ fn tool(offer: &Offer) -> Value {
 fn messages(ask: &Ask) -> Value {
     let mut messages = Vec::new();
     if !ask.system.trim().is_empty() {
-        messages.push(message(if ask.model.reasoning { "developer" } else { "system" }, ask.system));
+        messages.push(message(
+            if ask.model.reasoning && !ask.model.keeps_system { "developer" } else { "system" },
+            ask.system,
+        ));
     }
     for (turn, ids) in ask.turns.iter().zip(wire::ids(ask.turns, |id| !id.is_empty())) {
         match turn {

@@ -53,6 +53,17 @@ fn a_model_that_thinks_is_asked_in_its_own_way() {
 }
 
 #[test]
+fn a_judge_whose_model_reasons_is_asked_as_the_package_asks_it() {
+    for model in [probe(r#"{"temperature":0}"#), Model { reasoning: true, ..probe(r#"{"temperature":0}"#) }] {
+        let sent = body(&encoded(&model.as_reasoning(), &[Turn::User("Q".to_owned())]));
+        let keys: Vec<_> = sent.entries().iter().filter_map(|(key, _)| key.text()).collect();
+        assert_eq!(keys, ["model", "max_completion_tokens", "tools", "messages"]);
+        assert_eq!(sent.get("max_completion_tokens"), Some(&value("60000")));
+        assert_eq!(sent.get("messages").unwrap().items()[0], value(r#"{"role":"system","content":"Be brief."}"#));
+    }
+}
+
+#[test]
 fn what_has_no_limit_and_no_tools_says_nothing_of_them() {
     let model = Model { max_tokens: None, ..probe("{}") };
     let ask = crate::runs::provider::Ask { model: &model, system: "", turns: &[Turn::User(String::new())], tools: &[] };
