@@ -13,7 +13,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 /// Raised with every change of `schema.sql` and of what is put into it. Another version is rebuilt.
-pub const SCHEMA_VERSION: i64 = 19;
+pub const SCHEMA_VERSION: i64 = 20;
 
 /// How many reading connections are kept for the next question.
 const IDLE_READERS: usize = 4;
