@@ -24,7 +24,7 @@ fn score_writes_one_object_for_each_scorer_with_exactly_the_documented_keys() {
     let rows = ran.json();
     assert_eq!(rows.len(), 4, "{ran:?}");
     for row in &rows {
-        let keys = ["path", "scorer", "score", "passed", "reason", "detail"];
+        let keys = ["path", "lineage", "scorer", "score", "passed", "reason", "detail"];
         assert_eq!(row.as_object().unwrap().keys().collect::<Vec<_>>(), keys);
     }
     let told: Vec<_> = rows.iter().map(|row| (&row["score"], &row["passed"])).collect();
@@ -36,6 +36,26 @@ fn score_writes_one_object_for_each_scorer_with_exactly_the_documented_keys() {
     assert_eq!(ran.status, 1, "a run ended in an error");
     assert!(ran.err.contains("fields: mean 1.000 of 1 runs, 1 passed (100 %)"), "{}", ran.err);
     assert!(ran.err.contains("1 ended in a system error"), "{}", ran.err);
+}
+
+#[test]
+fn forks_are_in_no_number_of_score_unless_the_filter_names_them() {
+    let run = |rest: &str| format!("results/tickets-tool_calling-claude-variation0{rest}.yaml");
+    let sandbox = Sandbox::with(
+        "score-forks",
+        &[("tasks/tickets.yaml", TASK), (&run(""), ANSWERED), (&run("-run2"), ANSWERED), (&run("-fork1"), WRONG)],
+    );
+    let ran = sandbox.run(&["score", ".", "--fail-under", "0.9"]);
+    assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{ran:?}");
+    assert!(ran.out.contains("mean 1.000 of 2 runs, 2 passed") && !ran.out.contains("-fork1"), "{}", ran.out);
+    assert!(ran.out.contains("1 fork or continued run is left out of these numbers."), "{}", ran.out);
+    let all = ["score", ".", "--fail-under", "0.9", "--filter", "forked:yes,no"];
+    let ran = sandbox.run(&all);
+    assert!(ran.status == 1 && ran.out.contains("of 3 runs, 2 passed"), "{ran:?}");
+    assert!(ran.out.contains("-fork1.yaml  (fork; ") && !ran.out.contains("left out"), "{}", ran.out);
+    let told = sandbox.run(&["score", ".", "--filter", "forked:yes,no", "--json"]).json();
+    let lineages: Vec<&Value> = told.iter().map(|row| &row["lineage"]).collect();
+    assert_eq!(lineages, [&json!("fork"), &Value::Null, &Value::Null]);
 }
 
 #[test]

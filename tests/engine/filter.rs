@@ -155,21 +155,21 @@ const ROWS: &str = r#"
 CREATE TABLE runs(id INTEGER PRIMARY KEY, path TEXT, layout TEXT, task TEXT, system TEXT, model TEXT, variation INT,
   variation_name TEXT, repeat INT, state TEXT, turns INT, tool_calls INT, failed_calls INT, nudges INT, missing_calls TEXT,
   tools TEXT, tokens INT, cost REAL, seconds REAL, size INT, has_answer INT,
-  score REAL, passed INT, class TEXT, verdict TEXT, review_score REAL, scorer TEXT, scoring TEXT,
+  score REAL, passed INT, class TEXT, verdict TEXT, review_score REAL, scorer TEXT, scoring TEXT, lineage TEXT,
   state_order INT AS (CASE state WHEN 'other' THEN 6 ELSE 0 END));
 INSERT INTO runs VALUES
  (1,'a/refund-x.yaml','tool_calling','refund','tool_calling','o1',0,'last 20',1,'answered',5,3,0,0,'[]',
   char(10)||'query_tickets'||char(10)||'python'||char(10),900,0.5,61,2000000,1,
-  0.35,0,'wrong_answer','partly',NULL,'fields','scored'),
+  0.35,0,'wrong_answer','partly',NULL,'fields','scored',NULL),
  (2,'a/100%_sure.yaml','promptql','Refund','promptql','o3-mini',12,'all',2,'error',1,0,0,0,'["yes","say \"x\""]','',NULL,NULL,NULL,10,0,
-  NULL,NULL,'timeout',NULL,0.5,'text: f1','error'),
+  NULL,NULL,'timeout',NULL,0.5,'text: f1','error','fork'),
  (3,'b/broken.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'damaged',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0,
-  NULL,NULL,NULL,NULL,NULL,NULL,NULL),
+  NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL),
  (4,'b/notes.yaml',NULL,NULL,NULL,NULL,NULL,NULL,1,'other',0,0,0,0,NULL,NULL,NULL,NULL,NULL,7,0,
-  NULL,NULL,NULL,NULL,NULL,NULL,NULL),
+  NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL),
  (5,'c/d.yaml','tool_calling','ticket','tool_calling','o1',1,NULL,1,'waiting',9,9,2,2,'["query_a"]',
   char(10)||'query_a'||char(10)||'zip'||char(10),20000,0,3.5,1000,0,
-  1,1,NULL,'right',NULL,'fields','scored');
+  1,1,NULL,'right',NULL,'fields','scored','follow_ups');
 CREATE TABLE stored(run INT, evaluator TEXT, result TEXT, number REAL);
 INSERT INTO stored VALUES (1,'relevance','pass',5),(1,'my tone','error',NULL),(2,'relevance','fail',0.5),(2,'f1<2','open',1),
  (3,'relevance','none',NULL);
@@ -245,6 +245,9 @@ fn each_token_lets_the_right_runs_pass() {
         ("review:no", vec![3]),
         ("scorer:fields", vec![1, 5]),
         ("scorer:\"text: f1\" scoring:error", vec![2]),
+        ("forked:yes", vec![2, 5]),
+        ("forked:no", vec![1, 3]),
+        ("-forked:yes", vec![1, 3]),
         ("nonsense:here \"any text\" task:ticket", vec![5]),
         ("score<0.5", vec![1]),
         ("-score<0.5", vec![2, 3, 5]),

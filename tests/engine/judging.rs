@@ -447,3 +447,30 @@ fn what_sopr_said_of_both_decides_without_asking_and_so_do_equal_answers() {
         assert!(refused(&bench, &request).to_string().contains(wanted), "{request:?}");
     }
 }
+
+#[test]
+fn forks_are_judged_and_compared_with_only_where_they_are_named() {
+    let server = Scripted::always(says(SOLVED));
+    let bench = two(&server, "Two.", "Three.");
+    let says = |text: &str| format!("conversation:\n- user_message: How many?\n- assistant_message: {text}\n");
+    for model in ["o1", "claude"] {
+        bench.put(&format!("results/count-tool_calling-{model}-variation0-fork1.yaml"), &says("A fork."));
+    }
+    wait_until("the forks are listed", || (bench.rows().len() == 5).then_some(()));
+    let planned = |request: &JudgeRequest| {
+        let plan = bench.app().plan_judging(request).unwrap();
+        (plan.runs, plan.skipped_total, plan.forks_left_out)
+    };
+    let of = |filter: &str| JudgeRequest { filter: filter.into(), ..request(1) };
+    assert_eq!(planned(&of("model:o1")), (2, 0, 1));
+    assert_eq!(planned(&of("model:o1 forked:yes")), (1, 0, 0));
+    assert_eq!(planned(&of("model:o1 forked:yes,no")), (3, 0, 0));
+    let fork = bench.row("count-tool_calling-o1-variation0-fork1.yaml").unwrap().id;
+    assert_eq!(planned(&JudgeRequest { runs: vec![fork.clone()], ..of("") }), (1, 0, 0));
+    // The reference is the run itself, and not one of its forks besides.
+    assert_eq!(planned(&against(1)), (1, 1, 1));
+    let named = JudgeRequest { runs: vec![fork.clone()], ..against(1) };
+    let with = bench.app().compared_with(&named).unwrap();
+    assert_eq!(with[&fork], "count-tool_calling-claude-variation0.yaml");
+    assert!(server.seen().is_empty());
+}

@@ -148,7 +148,7 @@ function judging(fixture: Fixture): Pick<Replies, Judging> {
     judgings: () => fixture.judgings,
     trust: () => ({ raters: [], pairs: [], reviewed: 0, notes: [], unreadable: 0 }),
     agreement: () => refused("agreement"),
-    plan_judging: ({ request }) => ({ model: request.model, rounds: request.rounds ?? 3, runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null }),
+    plan_judging: ({ request }) => ({ model: request.model, rounds: request.rounds ?? 3, runs: Math.max(1, request.runs.length), unasked: 0, complete: 0, skipped: [], skipped_total: 0, forks_left_out: 0, calls_least: 3, calls_most: 6, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null }),
     start_judging: () => ({ judging: "j1" }),
     stop_judging: () => null,
   };
@@ -193,7 +193,7 @@ function canned(fixture: Fixture): Replies {
       const position = fixture.rows.findIndex((row) => row.id === id);
       return { position: position < 0 ? null : position, total: fixture.rows.length, previous: fixture.rows[position - 1]?.id ?? null, next: fixture.rows[position + 1]?.id ?? null };
     },
-    runs_around: () => ({ offset: 0, total: fixture.rows.length, ids: fixture.rows.map((row) => row.id) }),
+    runs_around: ({ id }) => ({ offset: 0, before: Math.max(0, fixture.rows.findIndex((row) => row.id === id)), total: fixture.rows.length, ids: fixture.rows.map((row) => row.id) }),
     search: () => [],
     problems: () => ({ total: 0, problems: [] }),
     open_run: none("open_run"),

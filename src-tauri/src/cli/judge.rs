@@ -11,7 +11,7 @@ use std::time::Duration;
 use touchstone_engine::app::App;
 use touchstone_engine::rows::{
     Column, JudgePasses, JudgePlan, JudgeRates, JudgeRequest, Judged, JudgingView, LaunchState, ListRequest, RunRow,
-    Sort, Span,
+    Sort, Span, forks_left_out,
 };
 use touchstone_engine::written::fixed;
 
@@ -114,6 +114,7 @@ fn plan(plan: &JudgePlan, json: bool) -> Outcome {
         _ => writeln!(out, "what it costs is not known: the model has no price")?,
     }
     plan.unbound.iter().try_for_each(|why| writeln!(out, "{}", one_line(why)))?;
+    forks_left_out(plan.forks_left_out).iter().try_for_each(|note| writeln!(out, "{}", one_line(note)))?;
     for skip in &plan.skipped {
         writeln!(out, "skipped  {}: {}", one_line(&skip.path), one_line(&skip.why))?;
     }
@@ -129,7 +130,7 @@ fn verdicts(app: &App, request: &JudgeRequest, json: bool) -> Outcome {
     let mut offset = 0;
     loop {
         let list = ListRequest { filter: request.filter.clone(), sort, span: Span { offset, limit: PAGE } };
-        let rows = app.list_runs(list)?.rows;
+        let rows = app.list_counted(list)?.rows;
         if rows.is_empty() {
             break;
         }

@@ -94,7 +94,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     out.flush()?;
     // What programs read stays on standard output alone.
     let mut says: Box<dyn Write> = if asked.json { Box::new(io::stderr()) } else { Box::new(out) };
-    for line in counts.lines() {
+    for line in counts.lines().into_iter().chain(app.forks_left_out(&asked.filter)?) {
         writeln!(says, "{line}")?;
     }
     says.flush()?;
@@ -284,7 +284,7 @@ impl Counts {
 
 /// One object for each scorer of a run, or one that says why there is none.
 fn lines(run: &FileScores) -> Vec<Value> {
-    let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| json!({ "path": run.path, "scorer": scorer, "score": score, "passed": passed, "reason": reason, "detail": detail });
+    let line = |scorer: Value, score: Value, passed: Value, reason: Value, detail: Value| json!({ "path": run.path, "lineage": run.lineage, "scorer": scorer, "score": score, "passed": passed, "reason": reason, "detail": detail });
     if run.scores.is_empty() {
         return vec![line(Value::Null, Value::Null, Value::Null, json!(run.nothing), json!({}))];
     }
@@ -311,7 +311,10 @@ fn heads() -> Vec<Head> {
 /// One row for each scorer of a run.
 fn rows(run: &FileScores) -> Vec<Vec<String>> {
     let file = |reason: &str| {
-        let reason = one_line(reason);
+        let label = run.lineage.map(|lineage| lineage.label());
+        let said = label.into_iter().chain(Some(reason).filter(|reason| !reason.is_empty()));
+        let reason = said.collect::<Vec<_>>().join("; ");
+        let reason = one_line(&reason);
         let cut: String = reason.chars().take(LONGEST_REASON).collect();
         let dots = if cut.len() < reason.len() { "…" } else { "" };
         let path = one_line(&run.path);

@@ -172,6 +172,32 @@ fn forks_and_continued_runs_are_in_no_number_unless_the_filter_names_them() {
 }
 
 #[test]
+fn a_message_of_a_person_in_the_words_of_an_automatic_one_continues_the_run_all_the_same() {
+    let words = "actually use the query_more tools to get the answer";
+    let listed = |bench: &Bench, wanted: (Option<Lineage>, u32)| {
+        wait_until(&format!("it is listed as {wanted:?}"), || {
+            let row = bench.rows().into_iter().find(|row| row.path == NAME && row.state == RunState::Answered)?;
+            ((row.lineage, row.follow_ups) == wanted).then_some(())
+        });
+    };
+    let server = Scripted::always(says(ANSWER));
+    let once = "run: { nudge: { max: 1 } }\n";
+    let bench = folder_with(&workspace(&server, "", once), EXPECTS);
+    assert_eq!(run(&bench, &request()).done, 1);
+    assert_eq!(messages(&bench).len(), 1);
+    listed(&bench, (None, 0));
+    let launched = bench.app().nudge_run(&id(&bench, RUN), words, true).unwrap();
+    assert_eq!(ended(&bench, &launched.launch).done, 1);
+    listed(&bench, (Some(Lineage::FollowUps), 1));
+    // What another program added before it was gone on with here stays automatic.
+    let file = format!("conversation:\n- user_message: How many?\n- assistant_message: 7\n- user_message: {words}\n");
+    let bench = folder_of(&workspace(&server, "", once), EXPECTS).file(RUN, file).open();
+    assert_eq!(run(&bench, &request()).done, 1);
+    listed(&bench, (None, 0));
+    assert_eq!(fact(&bench, RUN, "nudges").as_deref(), Some("1"));
+}
+
+#[test]
 fn no_fork_is_taken_for_a_repeat_and_no_repeat_is_written_over_a_fork() {
     let server = Scripted::start(calls_then_answers);
     let bench = plain(&server);

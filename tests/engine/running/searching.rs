@@ -380,7 +380,7 @@ fn a_message_is_not_taken_by_a_search_that_is_over() {
     // A copy is a conversation, with the functions that the search had.
     let copied = bench.app().fork_run(id, 1, Some("And tomorrow?")).unwrap();
     assert_eq!(ended(&bench, &copied.launch.unwrap()).failed, 1, "a model that only calls Finish comes to no end");
-    let copy = RUN.replace("variation0", "variation0-run2");
+    let copy = RUN.replace("variation0", "variation0-fork1");
     assert_eq!((fact(&bench, &copy, "method"), fact(&bench, &copy, "tree")), (None, None));
     assert_eq!(offered(server.seen().last().unwrap()), ["level_for_river_gauge", "outlook_for_river_gauge"]);
 }

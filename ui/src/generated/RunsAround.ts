@@ -9,10 +9,14 @@ export type RunsAround = {
  */
 offset: number, 
 /**
+ * How many runs of the list stand before the one that was asked for, whether that is in the list or not.
+ */
+before: number, 
+/**
  * How many runs the list has.
  */
 total: number, 
 /**
- * Their ids. Without the run in the list, the beginning of the list.
+ * Their ids.
  */
 ids: Array<string>, };

@@ -4,7 +4,7 @@ import type { JudgingView } from "../generated/JudgingView";
 import { judge } from "../judged.test-env";
 import { about, asked, came, found, judgeOf, meant, passes, takes } from "./judge";
 
-const PLAN: JudgePlan = { model: "m", rounds: 3, runs: 2, unasked: 0, complete: 0, skipped: [], skipped_total: 0, calls_least: 6, calls_most: 12, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null };
+const PLAN: JudgePlan = { model: "m", rounds: 3, runs: 2, unasked: 0, complete: 0, skipped: [], skipped_total: 0, forks_left_out: 0, calls_least: 6, calls_most: 12, tokens_least: 1_200, tokens_most: 5_000, cost_least: 0.01, cost_most: 0.04, unbound: null };
 
 it("says what it takes from the least to the most, and never takes an unknown price for nothing", () => {
   expect(takes(PLAN)).toBe("6 to 12 requests · about 1.2k to 5.0k tokens · about $0.0100 to $0.0400");
@@ -17,7 +17,7 @@ it("says an amount once where the least and the most read the same", () => {
 
 it("names the runs that are not asked about", () => {
   expect(meant(PLAN)).toBe("2 runs");
-  expect(meant({ ...PLAN, runs: 1, unasked: 1, complete: 3, skipped_total: 4 })).toBe("1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged");
+  expect(meant({ ...PLAN, runs: 1, unasked: 1, complete: 3, skipped_total: 4, forks_left_out: 2 })).toBe("1 run · 1 without an answer, judged without asking · 3 judged so before · 4 that cannot be judged · 2 forks or continued runs left out");
 });
 
 it("tells the rate with and without the runs that have no answer", () => {

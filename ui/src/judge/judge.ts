@@ -58,6 +58,7 @@ export function meant(plan: JudgePlan): string {
     plan.unasked > 0 ? `${count(plan.unasked)} without an answer, judged without asking` : "",
     plan.complete > 0 ? `${count(plan.complete)} judged so before` : "",
     plan.skipped_total > 0 ? `${count(plan.skipped_total)} that cannot be judged` : "",
+    plan.forks_left_out > 0 ? `${counted(plan.forks_left_out, "fork or continued run", "forks or continued runs")} left out` : "",
   ];
   return parts.filter(Boolean).join(" · ");
 }

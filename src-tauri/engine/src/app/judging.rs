@@ -10,7 +10,7 @@ use crate::error::{AppError, Code};
 use crate::judging::owed::{self, Takes, Target, Wish};
 use crate::results::judgements::{self, inputs_mark};
 use crate::results::open::{self, Refused};
-use crate::results::query::{misread, row_by_key, runs_that_pass};
+use crate::results::query::{misread, row_by_key, runs_that_count};
 use crate::results::suites::Tasks;
 use crate::rows::{
     Choice, JudgeChoice, JudgeGroup, JudgeOptions, JudgePlan, JudgeRequest, JudgeSkip, Judging, RunRow, RunState,
@@ -67,6 +67,11 @@ impl App {
         let open = self.opened()?;
         let (setup, model, wish) = self.wish(request)?;
         let unbound = Budget::of(request.max_cost, &setup.rules)?.unbound(&Prices::of([&model]));
+        let forks_left_out = if request.runs.is_empty() {
+            open.ask(|index| open.lists.forks_left_out(index, &request.filter))?
+        } else {
+            0
+        };
         let mut sum = Sum::default();
         for target in targets(&open, request, &wish)? {
             match look(&open, &wish, &target)? {
@@ -79,7 +84,7 @@ impl App {
                 }
             }
         }
-        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, unbound, ..sum.plan(model.price) })
+        Ok(JudgePlan { model: wish.model, rounds: wish.rounds, unbound, forks_left_out, ..sum.plan(model.price) })
     }
 
     /// The path of the run that each run is compared with, by its id.
@@ -279,10 +284,11 @@ pub(super) fn rows(open: &OpenFolder, request: &JudgeRequest) -> Result<Vec<RunR
     Ok(rows.into_iter().filter(|row| row.state != RunState::Other).collect())
 }
 
+/// The runs that a filter means. Forks and continued runs are not runs of the benchmark: they are paid for where they are named.
 pub(super) fn passing(open: &OpenFolder, filter: &str) -> Result<Vec<RunRow>, AppError> {
     open.ask(|index| {
         let mut select = index.prepare_cached("SELECT key FROM runs WHERE id = ?")?;
-        let ids = runs_that_pass(index, filter)?;
+        let ids = runs_that_count(index, filter)?;
         let keys = ids.iter().map(|id| Ok(select.query_row([id], |row| row.get::<_, String>(0))?));
         let rows = keys.map(|key: Result<_, crate::results::index::IndexError>| row_by_key(index, &key?));
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
@@ -393,6 +399,7 @@ impl Sum {
             complete: self.complete,
             skipped: self.skipped,
             skipped_total: self.skipped_total,
+            forks_left_out: 0,
             calls_least: calls.0,
             calls_most: calls.1,
             tokens_least: sent.0 + received.0,

@@ -24,6 +24,13 @@ impl App {
         page
     }
 
+    /// A page of the runs that statistics count: forks and continued runs are left out unless the filter names them.
+    #[expect(clippy::needless_pass_by_value, reason = "requests come from outside and are given away")]
+    pub fn list_counted(&self, request: ListRequest) -> Result<RunPage, AppError> {
+        let open = self.opened()?;
+        open.ask(|index| open.lists.list_counted(index, &request))
+    }
+
     /// Where a run stands in a list.
     pub fn locate_run(&self, filter: &str, sort: Sort, id: &str) -> Result<Place, AppError> {
         let open = self.opened()?;

@@ -7,7 +7,10 @@ use crate::results::scoring::awaited::awaited;
 use crate::results::scoring::measure::Place;
 use crate::results::scoring::read;
 use crate::results::suites::Tasks;
-use crate::rows::{Column, FailureClass, ListRequest, Misread, RunRow, RunScore, RunScores, RunState, Sort, Span};
+use crate::rows::forks_left_out;
+use crate::rows::{
+    Column, FailureClass, Lineage, ListRequest, Misread, RunRow, RunScore, RunScores, RunState, Sort, Span,
+};
 use std::time::Duration;
 use touchstone_formats::yaml;
 use touchstone_scoring::scorers::{self, Scorer};
@@ -28,6 +31,8 @@ pub struct FileScores {
     pub path: String,
     /// How the run ended.
     pub state: RunState,
+    /// Whether it is a fork, or was continued by a person.
+    pub lineage: Option<Lineage>,
     /// What went wrong, when something did, as the first of the scorers sees it.
     pub class: Option<FailureClass>,
     /// One for each scorer; none when the task is not known, or nothing was expected.
@@ -39,6 +44,12 @@ pub struct FileScores {
 }
 
 impl App {
+    /// Says how many runs pass a filter and count in no number, because they are forks or were continued by a person.
+    pub fn forks_left_out(&self, filter: &str) -> Result<Option<String>, AppError> {
+        let open = self.opened()?;
+        Ok(forks_left_out(open.ask(|index| open.lists.forks_left_out(index, filter))?))
+    }
+
     /// What every scorer and a person say of a run.
     pub fn run_scores(&self, id: &str) -> Result<RunScores, AppError> {
         let open = self.opened()?;
@@ -86,6 +97,7 @@ impl App {
     }
 
     /// Hands on the scores of every run that passes a filter, by path: by the scorers of its task or, when some are named, by those.
+    /// Forks and continued runs are left out unless the filter names them.
     /// Returns the tokens of the filter that were not understood.
     pub fn each_scores<E: From<AppError>>(
         &self,
@@ -101,7 +113,7 @@ impl App {
         loop {
             let request = ListRequest { filter: filter.to_owned(), sort, span: Span { offset, limit: PAGE } };
             let (page, all) = open.ask(|index| {
-                let page = open.lists.list(index, &request)?;
+                let page = open.lists.list_counted(index, &request)?;
                 let mut texts = None;
                 let mut all = Vec::with_capacity(page.rows.len());
                 for row in &page.rows {
@@ -123,7 +135,8 @@ impl App {
             }
             for (row, (scores, class, nothing)) in page.rows.into_iter().zip(all) {
                 let expected_unread = is_expected_unread(&tasks, &row);
-                each(FileScores { path: row.path, state: row.state, class, scores, nothing, expected_unread })?;
+                let RunRow { path, state, lineage, .. } = row;
+                each(FileScores { path, state, lineage, class, scores, nothing, expected_unread })?;
             }
             offset += PAGE;
         }

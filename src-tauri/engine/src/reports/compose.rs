@@ -222,8 +222,8 @@ fn flaky(standing: &Standing<'_>, names: &BTreeMap<RowKey<'_>, &str>) -> Vec<Fla
             group: group.column.label(),
             task: row.key.task.unwrap_or(NO_TASK).to_owned(),
             variation: variation(row.key, names),
-            passed: row.passed,
-            decided: row.decided,
+            passed: row.repeats_passed,
+            decided: row.repeats_decided,
         })
         .collect()
 }

@@ -103,6 +103,8 @@ pub struct JudgePlan {
     pub skipped: Vec<JudgeSkip>,
     /// How many there are.
     pub skipped_total: u64,
+    /// Forks and runs that a person continued, which pass the filter and are left out because it does not name them.
+    pub forks_left_out: u64,
     /// Requests, when every first question is answered.
     pub calls_least: u64,
     /// Requests, when every question has to be asked.

@@ -264,9 +264,11 @@ pub struct Place {
 pub struct RunsAround {
     /// Position of the first of them in the list, from 0.
     pub offset: u64,
+    /// How many runs of the list stand before the one that was asked for, whether that is in the list or not.
+    pub before: u64,
     /// How many runs the list has.
     pub total: u64,
-    /// Their ids. Without the run in the list, the beginning of the list.
+    /// Their ids.
     pub ids: Vec<String>,
 }
 

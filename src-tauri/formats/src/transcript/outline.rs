@@ -81,7 +81,9 @@ impl OutlineBuilder {
             self.outline.seconds = Some(finished - started);
         }
         if layout == Layout::ToolCalling {
-            let automatic = self.nudges_seen.max(self.nudges_told);
+            // A file that says when it began counts its nudges; in others they are told by their words.
+            let seen = if self.begun { 0 } else { self.nudges_seen };
+            let automatic = self.nudges_told.max(seen);
             self.outline.follow_ups = self.outline.nudges.saturating_sub(automatic);
         }
         // A search hands its answer over by `Finish`: what is said last in one is a thought.

@@ -190,12 +190,13 @@ pub(crate) fn passes<K: Ord>(passed: impl Iterator<Item = (K, bool)>) -> Option<
 /// Rows of which some runs passed and some did not; where nobody decides that, rows whose scores differ.
 fn flaky(scored: &[(usize, &Counted<'_>)]) -> u64 {
     let mut rows: BTreeMap<RowKey<'_>, Vec<&Counted<'_>>> = BTreeMap::new();
-    for (_, run) in scored {
+    for (_, run) in scored.iter().filter(|(_, run)| !run.apart) {
         rows.entry(run.row()).or_default().push(run);
     }
     crate::stats::count(rows.values().filter(|runs| disagree(runs)).count())
 }
 
+/// Whether runs of one row, all of them repeats, came out differently.
 pub(super) fn disagree(runs: &[&Counted<'_>]) -> bool {
     let decided: Vec<bool> = runs.iter().filter_map(|run| run.passed()).collect();
     if !decided.is_empty() {

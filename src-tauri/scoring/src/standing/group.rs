@@ -41,6 +41,10 @@ pub struct Row<'a> {
     pub passed: u64,
     /// Of how many that is decided.
     pub decided: u64,
+    /// How many of its repeats passed: those that are neither forks nor were continued by a person.
+    pub repeats_passed: u64,
+    /// Of how many of them that is decided.
+    pub repeats_decided: u64,
     /// How many ended in an error.
     pub errors: u64,
     /// Mean score.
@@ -106,14 +110,17 @@ impl<'a> Row<'a> {
         let here: Vec<&Counted<'a>> = places.iter().filter_map(|at| runs.get(*at)).collect();
         let scores: Vec<f64> = here.iter().filter_map(|run| run.score()).collect();
         let count = |of: &dyn Fn(&&&Counted<'a>) -> bool| crate::stats::count(here.iter().filter(of).count());
+        let repeats: Vec<&Counted<'a>> = here.iter().filter(|run| !run.apart).copied().collect();
         Self {
             key,
             scored: crate::stats::count(scores.len()),
             passed: count(&|run| run.passed() == Some(true)),
             decided: count(&|run| run.passed().is_some()),
+            repeats_passed: count(&|run| !run.apart && run.passed() == Some(true)),
+            repeats_decided: count(&|run| !run.apart && run.passed().is_some()),
             errors: count(&|run| run.end == End::Error),
             score: mean(&scores),
-            flaky: disagree(&here),
+            flaky: disagree(&repeats),
             runs: places,
         }
     }
@@ -121,7 +128,7 @@ impl<'a> Row<'a> {
 
 fn tries(rows: &[Row<'_>]) -> Vec<AtK> {
     // Rows of which nothing is decided are rows, too, and say nothing.
-    let counts: Vec<(u64, u64)> = rows.iter().map(|row| (row.passed, row.decided)).collect();
+    let counts: Vec<(u64, u64)> = rows.iter().map(|row| (row.repeats_passed, row.repeats_decided)).collect();
     let most = counts.iter().map(|(_, tries)| *tries).max().unwrap_or(0);
     if most < 2 {
         return Vec::new();

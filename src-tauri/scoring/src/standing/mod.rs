@@ -38,6 +38,8 @@ pub struct Counted<'a> {
     pub fingerprint: Option<i64>,
     /// Messages were added to drive it on.
     pub nudged: bool,
+    /// It is a fork or was continued by a person, so it is a repeat of nothing.
+    pub apart: bool,
     /// Tokens, when known.
     pub tokens: Option<u64>,
     /// Dollars, when known.

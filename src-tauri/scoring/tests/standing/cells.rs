@@ -72,6 +72,9 @@ fn a_row_is_flaky_when_its_repeats_disagree() {
         (&["a #0 s 1", "a #0 s 0.9"], 1),
         (&["a #0 s 1", "a #0 s 1"], 0),
         (&["a #0 s 1+", "a #0 s error"], 0),
+        (&["a #0 s 1+", "a #0 s 1+", "a #0 s 0- apart"], 0),
+        (&["a #0 s 1+ apart", "a #0 s 0- apart"], 0),
+        (&["a #0 s 1+", "a #0 s 0-", "a #0 s 1+ apart"], 1),
         (&["a #0 s 1+", "a #0 s 0-", "b #0 s 1+", "b #0 s 0-"], 2),
     ] {
         assert_eq!(cell(lines).flaky, flaky, "{lines:?}");
@@ -113,6 +116,19 @@ fn repeats_are_one_row_and_tell_what_more_tries_would_do() {
         assert!((found.1 - expected.1).abs() < 1e-12 && (found.2 - expected.2).abs() < 1e-12, "{found:?} {expected:?}");
     }
     assert_eq!(tries.len(), 3);
+}
+
+#[test]
+fn what_is_no_repeat_counts_as_a_run_and_is_no_try() {
+    let all = ["a #0 s 1+", "a #0 s 1+", "b #0 s 1+", "b #0 s 0-", "a #0 s 0- apart", "b #0 s 1+ apart"];
+    let runs = runs(&all);
+    let (with, without) = (Standing::of(&runs, None), Standing::of(&runs[..4], None));
+    let (with, without) = (&with.groups[0], &without.groups[0]);
+    assert_eq!((with.cell.runs, with.cell.passes.map(|it| it.passed)), (6, Some(4)));
+    assert_eq!((&with.tries, with.cell.flaky), (&without.tries, 1));
+    let flaky: Vec<bool> = with.rows.iter().map(|row| row.flaky).collect();
+    assert_eq!(flaky, [false, true]);
+    assert_eq!((with.rows[1].repeats_passed, with.rows[1].repeats_decided, with.rows[1].decided), (1, 2, 3));
 }
 
 #[test]

@@ -25,6 +25,7 @@ fn run(line: &str) -> Counted<'_> {
             Some(("against", n)) => run.fingerprint = Some(n.parse().unwrap()),
             Some(("by", scorer)) => run.scorer = Some(scorer),
             _ if *word == "nudged" => run.nudged = true,
+            _ if *word == "apart" => run.apart = true,
             _ => panic!("{word}"),
         }
     }

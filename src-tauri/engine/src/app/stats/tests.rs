@@ -1,7 +1,7 @@
 //! What `App::stats` makes of runs.
 use super::of;
 use crate::results::query::ScoredRun;
-use crate::rows::{FailureClass, RunState, ScoreStanding, Stats};
+use crate::rows::{FailureClass, Lineage, RunState, ScoreStanding, Stats};
 
 fn run(task: &str, system: &str, state: RunState, score: Option<f64>) -> ScoredRun {
     ScoredRun {
@@ -68,6 +68,17 @@ fn what_is_no_score_is_counted_under_what_became_of_it() {
     assert_eq!((ends.running, ends.damaged, ends.unscored), (1, 1, 1));
     assert!((stats.groups[0].score.unwrap().value - 0.25).abs() < 1e-12, "no answer is a 0, an error is none");
     assert_eq!((stats.tasks, stats.scorers), (6, vec!["fields".to_owned()]));
+}
+
+#[test]
+fn forks_and_continued_runs_are_no_repeats_where_they_are_asked_for() {
+    for lineage in [Lineage::Fork, Lineage::FollowUps] {
+        let apart = ScoredRun { lineage: Some(lineage), ..answered("a", "s", 0.0) };
+        let group = stats(&[answered("a", "s", 1.0), answered("a", "s", 1.0), apart]).groups.remove(0);
+        assert_eq!((group.ends.runs, group.passes.map(|it| (it.passed, it.of))), (3, Some((2, 3))));
+        assert_eq!((group.flaky, group.tries.iter().map(|at| at.k).max()), (0, Some(2)), "{lineage:?}");
+        assert!(group.tries.iter().all(|at| at.pass_all_k >= 1.0), "{lineage:?}");
+    }
 }
 
 #[test]

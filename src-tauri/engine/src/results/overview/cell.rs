@@ -62,7 +62,7 @@ impl<'a> Gathering<'a> {
     fn add(&mut self, task: &'a str, number: u32, row: &'a VariationRow, column: u16) {
         for fact in row.facts.of(column) {
             let place = Counted { task: Some(task), variation: Some(number), ..Counted::default() };
-            self.counted.push(Counted { end: fact.end, ..place });
+            self.counted.push(Counted { end: fact.end, apart: fact.apart, ..place });
             self.facts.push(fact);
         }
         self.forks.extend(row.forks.of(column));

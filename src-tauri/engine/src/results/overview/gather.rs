@@ -111,7 +111,8 @@ impl Gathering {
             Some(Lineage::FollowUps) | None => Holds::Repeat,
         };
         let (end, repeat, reviewed) = (run.end, run.repeat, run.reviewed);
-        let fact = Fact { column, end, repeat, reviewed, holds, id: run.id.into() };
+        let apart = run.lineage.is_some();
+        let fact = Fact { column, end, repeat, reviewed, holds, apart, id: run.id.into() };
         let Some(name) = run.task else {
             if is_left_out {
                 return;

@@ -99,6 +99,8 @@ struct Fact {
     reviewed: bool,
     /// For a run that is left out: whether its file stands in the place of a repeat, and of what kind it is.
     holds: Holds,
+    /// It is a fork or was continued by a person.
+    apart: bool,
     id: Box<str>,
 }
 

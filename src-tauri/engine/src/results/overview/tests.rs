@@ -4,7 +4,9 @@ use crate::results::filter::Filter;
 use crate::results::query::ScoredRun;
 use crate::results::roots::{FileId, Root};
 use crate::results::suites::{Task, Tasks};
-use crate::rows::{Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, RunState, ScoreStanding, Span};
+use crate::rows::{
+    Lineage, Overview, OverviewCell, OverviewKind, OverviewRequest, OverviewRow, RunState, ScoreStanding, Span,
+};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -436,4 +438,19 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_fork_that_is_asked_for_makes_no_cell_flaky() {
+    let mut runs: Vec<ScoredRun> = ["a/0 s m 1: 1+", "a/0 s m 2: 1+", "a/0 s m 1: 0-"].map(run).into();
+    let flaky = |runs: &[ScoredRun], filter: &str| {
+        let matrix = Matrix::of(runs, &suites(&[]), &Filter::parse(filter).0, Vec::new());
+        let page = matrix.page(&request(true, &[], 0, 500), 1, Vec::new());
+        let cell = page.rows[0].cells[0].clone().unwrap();
+        (cell.runs, cell.flaky, page.columns[0].cell.flaky)
+    };
+    assert_eq!(flaky(&runs, "forked:yes,no"), (3, 1, 1));
+    (runs[2].lineage, runs[2].fork) = (Some(Lineage::Fork), 1);
+    assert_eq!(flaky(&runs, "forked:yes,no"), (3, 0, 0));
+    assert_eq!(flaky(&runs, ""), (2, 0, 0));
 }

@@ -16,6 +16,7 @@ impl ScoredRun {
             scorer: self.scorer.as_deref(),
             fingerprint: self.fingerprint,
             nudged: self.nudges > 0,
+            apart: self.lineage.is_some(),
             tokens: self.tokens,
             cost: self.cost,
             seconds: self.seconds,

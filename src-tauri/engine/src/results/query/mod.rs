@@ -64,6 +64,22 @@ impl Lists {
     /// One page.
     pub fn list(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
         let (filter, misread) = Filter::parse(&request.filter);
+        self.page(index, filter, misread, request)
+    }
+
+    /// One page of the runs that statistics count: forks and continued runs are left out unless the filter names them.
+    pub fn list_counted(&self, index: &Reader<'_>, request: &ListRequest) -> Result<RunPage, IndexError> {
+        let (filter, misread) = Filter::parse(&request.filter);
+        self.page(index, filter.for_statistics(), misread, request)
+    }
+
+    fn page(
+        &self,
+        index: &Reader<'_>,
+        filter: Filter,
+        misread: Vec<Misread>,
+        request: &ListRequest,
+    ) -> Result<RunPage, IndexError> {
         let asked = Asked::new(filter);
         let ids = self.ids(index, &asked, request.sort)?;
         let page = part(&ids, request.span);
@@ -93,14 +109,35 @@ impl Lists {
         })
     }
 
-    /// The ids of the runs of a list around one of them, at most [`MOST_AROUND`] before and as many after it.
+    /// The ids of the runs of a list around one run, at most [`MOST_AROUND`] before and as many after it. A run that is not in the
+    /// list stands where it would in the order.
     pub fn around(&self, index: &Reader<'_>, filter: &str, sort: Sort, key: &str) -> Result<RunsAround, IndexError> {
-        let ids = self.ids(index, &Asked::new(Filter::parse(filter).0), sort)?;
-        let position = id_of(index, key)?.and_then(|id| ids.iter().position(|other| *other == id)).unwrap_or(0);
-        let first = position.saturating_sub(MOST_AROUND);
-        let some = ids.iter().skip(first).take(position - first + 1 + MOST_AROUND);
+        self.around_within(index, (filter, sort), key, MOST_AROUND)
+    }
+
+    fn around_within(
+        &self,
+        index: &Reader<'_>,
+        (filter, sort): (&str, Sort),
+        key: &str,
+        most: usize,
+    ) -> Result<RunsAround, IndexError> {
+        let asked = Asked::new(Filter::parse(filter).0);
+        let ids = self.ids(index, &asked, sort)?;
+        let before = match id_of(index, key)? {
+            None => 0,
+            Some(id) => match ids.iter().position(|other| *other == id) {
+                Some(position) => position,
+                None => {
+                    let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
+                    order.iter().take_while(|other| **other != id).filter(|other| passing.contains(**other)).count()
+                }
+            },
+        };
+        let first = before.saturating_sub(most);
+        let some = ids.iter().skip(first).take(before - first + 1 + most);
         let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;
-        Ok(RunsAround { offset: first as u64, total: ids.len() as u64, ids: keys })
+        Ok(RunsAround { offset: first as u64, before: before as u64, total: ids.len() as u64, ids: keys })
     }
 
     /// All runs that pass a filter, with what counting needs of each, by path; and the tokens that were not understood.
@@ -176,13 +213,18 @@ impl Lists {
         if let Some(ids) = self.remembered(index, |known| known.lists.get(&key)) {
             return Ok(ids);
         }
-        let order = match self.remembered(index, |known| known.orders.get(&sort)) {
-            Some(order) => order,
-            None => self.keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)),
-        };
+        let order = self.order(index, sort)?;
         let passing = self.set(index, asked)?;
         let ids = order.iter().copied().filter(|id| passing.contains(*id)).collect();
         Ok(self.keep(index, ids, |known, ids| known.lists.put(key, ids)))
+    }
+
+    /// All runs in an order.
+    fn order(&self, index: &Reader<'_>, sort: Sort) -> Result<Arc<Vec<i64>>, IndexError> {
+        if let Some(order) = self.remembered(index, |known| known.orders.get(&sort)) {
+            return Ok(order);
+        }
+        Ok(self.keep(index, order::order(index, sort)?, |known, order| known.orders.put(sort, order)))
     }
 
     /// The runs that pass, in no order.
@@ -215,6 +257,11 @@ pub(crate) fn misread(filter: &str) -> Vec<Misread> {
 /// The runs that pass a filter, in no order; none when it is invalid.
 pub(crate) fn runs_that_pass(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
     passing(index, &Asked::new(Filter::parse(filter).0))
+}
+
+/// The same without forks and continued runs, unless the filter names them.
+pub(crate) fn runs_that_count(index: &Reader<'_>, filter: &str) -> Result<RunSet, IndexError> {
+    passing(index, &Asked::new(Filter::parse(filter).0.for_statistics()))
 }
 
 impl Asked {

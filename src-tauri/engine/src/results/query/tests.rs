@@ -114,6 +114,38 @@ fn a_run_is_found_in_its_list_with_its_neighbours() {
 }
 
 #[test]
+fn the_runs_around_one_are_those_of_the_list_and_one_that_is_not_in_it_stands_where_it_would() {
+    let books: Vec<Book> = (0..23).map(|n| book(&format!("{n:02}"), n % 5, (n % 3 > 0).then_some(n % 4), 0)).collect();
+    let shelf = Shelf::with(&books);
+    let (lists, index) = (Lists::default(), shelf.reader());
+    let keys = |filter, column, descending| -> Vec<String> {
+        let request = ListRequest { span: Span { offset: 0, limit: 500 }, ..request(filter, column, descending) };
+        lists.list(&index, &request).unwrap().rows.into_iter().map(|row| row.id).collect()
+    };
+    for (column, descending) in COLUMNS.into_iter().flat_map(|column| [(column, false), (column, true)]) {
+        let sort = Sort { column, descending };
+        let all = keys("", column, descending);
+        for filter in ["", "turns:>1", "-turns:>1", "model:o1 turns:<4", "turns:>99"] {
+            let list = keys(filter, column, descending);
+            for (at, key) in all.iter().enumerate() {
+                let before = all[..at].iter().filter(|other| list.contains(other)).count();
+                let within = |most| lists.around_within(&index, (filter, sort), key, most).unwrap();
+                let around = within(3);
+                let from = before.saturating_sub(3);
+                let until = (before + 4).min(list.len());
+                assert_eq!(around.ids, list[from..until], "{filter} {column:?} {key}");
+                let places = (around.offset, around.before, around.total);
+                assert_eq!(places, (from as u64, before as u64, list.len() as u64), "{filter} {column:?} {key}");
+                assert_eq!(within(MOST_AROUND).ids, list);
+            }
+        }
+    }
+    let sort = Sort { column: Column::Path, descending: false };
+    let nowhere = lists.around_within(&index, ("", sort), "never there", 3).unwrap();
+    assert_eq!((nowhere.before, nowhere.ids.len()), (0, 4), "the beginning of the list");
+}
+
+#[test]
 fn what_is_remembered_ends_with_its_generation() {
     let mut shelf = shelf();
     let lists = Lists::default();

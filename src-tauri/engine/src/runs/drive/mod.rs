@@ -267,7 +267,12 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     let facts = script.facts();
     // As the provider named it when it answered; before that, as it is asked for.
     let model_id = facts.model_id.or_else(|| begun.model_id.clone());
-    script.set_facts(&Facts { started: facts.started.or_else(|| begun.started.clone()), model_id, ..begun });
+    // From here on the file says how many there are, so those that came before are counted now.
+    let told_by_words = script.nudges_by_words() as u64;
+    let nudges =
+        if facts.started.is_none() && told_by_words > 0 { facts.nudges.max(Some(told_by_words)) } else { facts.nudges };
+    let started = facts.started.or_else(|| begun.started.clone());
+    script.set_facts(&Facts { started, model_id, nudges, ..begun });
     script.forget("finished");
     if facts.journal.is_some_and(|lines| lines > journal.lines() as u64) {
         // A copy of a file, without the journal it speaks of.

@@ -232,14 +232,22 @@ impl Script {
         pieces.iter().find(|piece| piece.kind == Kind::User).map(|piece| shown(piece.value))
     }
 
-    /// How many messages a person sent after the first one. Those that were added automatically are told by their words, or by
-    /// their number in the file.
+    /// How many messages a person sent after the first one. Those that were added automatically are told by their
+    /// number in the file; in a file that does not say when it began, by their words as well.
     pub fn follow_ups(&self) -> usize {
         let pieces = walk::pieces(self.document.items());
         let later: Vec<&Piece<'_>> = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1).collect();
-        let automatic = later.iter().filter(|piece| is_automatic(&shown(piece.value))).count();
-        let told = self.facts().nudges.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
-        later.len().saturating_sub(automatic.max(told))
+        let facts = self.facts();
+        let seen = if facts.started.is_some() { 0 } else { self.nudges_by_words() };
+        let told = facts.nudges.and_then(|count| usize::try_from(count).ok()).unwrap_or(0);
+        later.len().saturating_sub(seen.max(told))
+    }
+
+    /// How many messages after the first one are in the words of an automatic nudge.
+    pub fn nudges_by_words(&self) -> usize {
+        let pieces = walk::pieces(self.document.items());
+        let later = pieces.iter().filter(|piece| piece.kind == Kind::User).skip(1);
+        later.filter(|piece| is_automatic(&shown(piece.value))).count()
     }
 
     /// How many steps it has, as they are numbered where they are shown.
