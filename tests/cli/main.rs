@@ -216,9 +216,13 @@ fn search_shows_the_place_that_matched_in_whole_words() {
         "conversation:\n- user_message: Now note how many.\n- assistant_message: '{filler}'\n- tool_call:\n    name: sql\n    error: '{filler} no such column: priority_score. {filler}'\n- assistant_message: '{filler} no such column again. Apart {filler}'\n"
     );
     let apart = format!("conversation:\n- user_message: zebra {filler}\n- assistant_message: '{filler} quagga'\n");
+    let almost = format!(
+        "conversation:\n- user_message: Go.\n- assistant_message: '{filler} no such columnar store. {filler} no such          column. {filler}'\n"
+    );
     let sandbox = Sandbox::with(
         "search-words",
         &[
+            ("results/almost-tool_calling-o1-variation0.yaml", &almost),
             ("results/count-tool_calling-o1-variation0.yaml", &file),
             ("results/apart-tool_calling-o1-variation0.yaml", &apart),
         ],
@@ -242,6 +246,12 @@ fn search_shows_the_place_that_matched_in_whole_words() {
             assert_eq!(cut, None, "{text}: {snippet}");
         }
     }
+    // The beginning of another word is no match while the word itself is there, however far apart the words are set.
+    let found = snippets("no such column", "almost");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("no such          column.") && !found[0].contains("columnar"), "{found:?}");
+    let found = snippets("no such columna", "almost");
+    assert!(found.len() == 1 && found[0].contains("columnar"), "{found:?}");
     // Words that never stand together are shown each at its own place.
     let found = snippets("quagga zebra", "apart");
     assert_eq!(found.len(), 1, "{found:?}");

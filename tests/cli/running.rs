@@ -477,3 +477,22 @@ fn plan_and_run_tell_what_is_wrong_with_the_suites_and_begin_nothing_with_a_scor
     assert_eq!(command(&sandbox, "run", &["--task", "other"]).status, 0);
     assert_eq!(sandbox.run(&["score", "."]).status, 2, "another scorer would be taken for the one that was meant");
 }
+
+#[test]
+fn an_output_directory_that_is_named_is_made_with_its_first_run_and_never_again_once_it_is_lost() {
+    let server = answers();
+    let sandbox = folder("named-output", &server);
+    let out = sandbox.folder.join("named");
+    let there = ["--output-dir", out.to_str().unwrap()];
+    let plan = command(&sandbox, "plan", &there);
+    assert_eq!((plan.status, out.exists()), (0, false), "{plan:?}");
+    let ran = command(&sandbox, "run", &there);
+    assert_eq!((ran.status, ends(&ran).len()), (0, 3), "{ran:?}");
+    fs::rename(&out, sandbox.folder.join("away")).unwrap();
+    for what in ["plan", "run"] {
+        let ran = command(&sandbox, what, &there);
+        assert_eq!((ran.status, out.exists()), (2, false), "{what}: {ran:?}");
+        assert!(ran.err.contains("Folder not found: "), "{what}: {}", ran.err);
+    }
+    assert_eq!(server.seen().len(), 3);
+}

@@ -286,3 +286,29 @@ fn a_report_that_is_read_as_runs_is_not_put_among_them_and_says_which_had_not_en
     assert_eq!(told, [("claude", "answered"), ("o1", "error"), ("o3-mini", "waiting")]);
     assert!(read_back[2]["score"].is_null(), "{}", read_back[2]);
 }
+
+#[test]
+fn a_scorer_that_does_not_exist_ends_with_two_only_where_its_suite_is_asked_about_whoever_counts_by_it() {
+    let sandbox = Sandbox::with(
+        "score-others-suite",
+        &[
+            ("tasks/tickets.yaml", TASK),
+            ("tasks/bad.yaml", &format!("{TASK}scorers: [exakt]\n")),
+            ("results/tickets-tool_calling-claude-variation0.yaml", ANSWERED),
+            ("results/bad-tool_calling-claude-variation0.yaml", ANSWERED),
+        ],
+    );
+    let out = sandbox.folder.join("report");
+    let out = out.to_str().unwrap();
+    for command in [
+        &["score", ".", "--fail-under", "0.5"][..],
+        &["stats", "."],
+        &["report", ".", "--format", "md", "--out", out],
+    ] {
+        let asked = |filter: &str| sandbox.run(&[command, &["--filter", filter]].concat());
+        let (other, own) = (asked("task:tickets"), asked("task:bad"));
+        assert_eq!((other.status, other.err.contains("exakt")), (0, false), "{command:?} {other:?}");
+        assert_eq!((own.status, own.err.contains("`exakt` is not a scorer")), (2, true), "{command:?} {own:?}");
+        assert_eq!(sandbox.run(command).status, 2, "{command:?}");
+    }
+}

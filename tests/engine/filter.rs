@@ -399,3 +399,25 @@ proptest! {
         prop_assert!(all.iter().all(|id| fewer.contains(id)));
     }
 }
+
+#[test]
+fn a_condition_that_is_torn_by_a_space_or_written_with_other_signs_is_invalid_and_told_how_to_write_it() {
+    for (typed, meant) in [
+        ("score < 0.5", "score<0.5"),
+        ("score <0.5", "score<0.5"),
+        ("-Score >= 0.5", "-score>=0.5"),
+        ("review :none", "review:none"),
+        ("review : none", "review:none"),
+        ("score\u{2264}0.5", "score<=0.5"),
+        ("score \u{2265} 0.5", "score>=0.5"),
+    ] {
+        let (filter, notes) = Filter::parse(typed);
+        assert!(filter.invalid && notes.len() == 1, "{typed}: {notes:?}");
+        assert!(notes[0].message.contains(&format!(": {meant}. ")), "{typed}: {notes:?}");
+    }
+    for text in ["score", "score of 5", "\"score\" <0.5", "score \"<0.5\"", "count < 3", "a <b", "score and < 5"] {
+        let (filter, notes) = Filter::parse(text);
+        assert!(!filter.invalid, "{text}: {notes:?}");
+        assert_eq!(Filter::parse(&filter.to_string()).0, filter, "{text}");
+    }
+}

@@ -33,7 +33,7 @@ fn every_file_that_the_readme_shows_is_read_without_a_complaint() {
                 assert_eq!(run.outline().standing, Standing::Answered, "{text}");
                 transcripts += 1;
             }
-            "input_dir" | "output_dir" | "name" => {
+            "input_dir" | "output_dir" | "name" | "models" | "systems" | "tools" => {
                 let read = workspace::read(&text);
                 let read = read.unwrap_or_else(|error| panic!("{error}\n{text}"));
                 assert_eq!(read.faults, [], "{text}");

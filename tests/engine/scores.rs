@@ -237,13 +237,13 @@ fn every_scorer_of_the_suite_speaks_in_its_order_and_lists_show_the_first() {
 }
 
 #[test]
-fn a_scorer_that_is_not_known_is_a_warning_with_its_line() {
+fn a_scorer_that_is_not_known_is_an_error_with_its_line() {
     let text = suite("[{ n: 3 }]").replace("variations", "scorers:\n- exact\n- feilds\nvariations");
     let bench = Bench::new().file("tasks/plans.yaml", text).answered(RUN, "Three").open();
     let problem = bench.problems().remove(0);
     assert_eq!(
         (problem.kind, problem.line, problem.excerpt.as_deref()),
-        (ProblemKind::SuiteWarning, Some(4), Some("- feilds"))
+        (ProblemKind::SuiteError, Some(4), Some("- feilds"))
     );
     assert!(problem.message.contains("`fields`"), "{}", problem.message);
     assert_eq!(bench.row(PATH).unwrap().scorer.as_deref(), Some("exact"));

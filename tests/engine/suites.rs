@@ -164,7 +164,7 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
     bench.put("tasks/c.yaml", many(41));
     wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
     for (what, most) in [
-        ("values", Held { variations: 1_000, values: 150, bytes: 1 << 20 }),
+        ("values", Held { variations: 1_000, values: 200, bytes: 1 << 20 }),
         ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
     ] {
         let bench = Bench::new()
@@ -244,8 +244,9 @@ fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_wit
         .file("queries/somebody/2/correct_answer.json", "{\"plans\": [1]}")
         .file("queries/somebody/3.json", "[{\"question\": \"Which?\", \"answer\": 1}]")
         .file("queries/somebody/data.json", "{\"plans\": [1]}")
-        .file("results/plans-tool_calling-claude-variation0.yaml", "conversation: []\n")
-        .open();
+        .file("results/plans-tool_calling-claude-variation0.yaml", "conversation: []\n");
+    std::fs::remove_dir(bench.path("tasks")).unwrap();
+    let bench = bench.open();
     let named = || -> Vec<String> {
         let mut named: Vec<String> = bench
             .problems()
@@ -258,6 +259,36 @@ fn what_looks_like_a_task_below_the_input_directory_and_is_not_read_is_named_wit
     };
     assert_eq!(named(), ["queries/somebody/1/prompt.txt", "queries/somebody/2", "queries/somebody/3.json"]);
     assert_eq!((bench.status().counts.tasks, bench.status().counts.suite_problems), (1, 3));
+    let told = bench.app().suite_trouble("").unwrap();
+    assert_eq!((told.unreadable.len(), told.unread), (3, 0), "the command line names them: {told:?}");
+    let doctor = bench.app().doctor(false).into_iter().find(|check| check.name == "Suites").unwrap();
+    assert!(doctor.ok && doctor.detail.contains("is not read") && doctor.detail.ends_with("And 2 more."), "{doctor:?}");
     bench.remove("queries/somebody/1/prompt.txt");
     wait_until("it is named no more", || (named().len() == 2).then_some(()));
+}
+
+#[test]
+fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_expected_to_be_called() {
+    let workspace = "input_dir: tasks\noutput_dir: results\ntools:\n  first: { kind: sql, database: 'sqlite:a.db' }\n  second: { kind: sql, database: 'sqlite:a.db' }\n  server: { kind: mcp, command: [x] }\n";
+    let told = |tools: &str| {
+        let text = suite("first, second").replace("variations", &format!("tools: [{tools}]\nvariations"));
+        let bench = Bench::new().file("touchstone.yaml", workspace).file("tasks/plans.yaml", text).open();
+        bench.problems().into_iter().map(|problem| (problem.kind, problem.told())).collect::<Vec<_>>()
+    };
+    assert_eq!(told("first, second"), []);
+    assert_eq!(told("first, server"), [], "only the server knows its tools");
+    let [(kind, said)] = told("first").try_into().unwrap();
+    assert_eq!(kind, ProblemKind::SuiteWarning);
+    assert!(said.contains("`second` is not among the tools that the task names"), "{said}");
+    let [(kind, said)] = told("firts, second").try_into().unwrap();
+    assert_eq!(kind, ProblemKind::SuiteError);
+    assert!(said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"), "{said}");
+}
+
+#[test]
+fn a_workspace_file_with_the_other_ending_is_not_read_in_silence() {
+    let bench = Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
+    let [problem] = bench.problems().try_into().unwrap();
+    assert_eq!((problem.file.as_str(), problem.kind), ("touchstone.yml", ProblemKind::SuiteWarning));
+    assert!(problem.message.ends_with("Call it touchstone.yaml."), "{problem:?}");
 }

@@ -240,6 +240,11 @@ fn a_folder_that_goes_away_whole_keeps_everything_and_is_followed_again_without_
         come_back(&bench);
         wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
         assert_eq!(app.status().counts, counts, "{what}");
+        // Gone and back between two looks: the directory stands as before, and was missed meanwhile.
+        leave(&bench);
+        wait_until(what, || matches!(app.status().phase, Phase::Failed { .. }).then_some(()));
+        come_back(&bench);
+        wait_until("it is followed again", || (app.status().phase == Phase::Ready).then_some(()));
     }
 }
 

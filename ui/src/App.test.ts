@@ -310,6 +310,15 @@ describe("the frame", () => {
     press("Enter", {}, again);
     await until(() => location.hash.startsWith("#/run/r2?"));
   });
+  it("says in the palette why a filter is invalid", async () => {
+    await open(new Fixture());
+    await until(() => rows().length > 10);
+    press("k", { ctrlKey: true });
+    const field = find("palette")!.querySelector("input")!;
+    field.value = "bad:x";
+    field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+    await until(() => find("palette")?.textContent.includes("Invalid filter: ") ?? false);
+  });
   it("takes the filter of the list to the evaluators, and says that a selection is not what it names", async () => {
     await open(new Fixture(), "#/runs?q=model%3Ao1");
     await until(() => rows().length > 3);

@@ -6,7 +6,7 @@ use crate::paths::{self, Resolved};
 use crate::reading::Reading;
 use crate::recent::{Recent, folder_id, folder_name};
 use crate::results::catalog::Catalogs;
-use crate::results::conduct::Change;
+use crate::results::conduct::{Change, LOST};
 use crate::results::flow::Flow;
 use crate::results::home::make_temporary;
 use crate::results::index::IndexError;
@@ -148,6 +148,22 @@ impl OpenFolder {
         }
         Arc::clone(&seen.1)
     }
+
+    /// Says no while directories are lost of which something is shown: what is written there now would lie in an empty folder of the
+    /// same name, and what would be run anew is there already.
+    pub(crate) fn check_there(&self) -> Result<(), AppError> {
+        let now = self.flow.live.now();
+        match now.phase {
+            Phase::Failed { reason, hint } if hint == LOST => Err(AppError::new(Code::Failed, reason).hint(LOST)),
+            _ if now.counts.runs + now.counts.other_files > 0 => {
+                let dir = &self.flow.roots.output_dir;
+                fs_err::read_dir(dir).map(drop).map_err(|error| {
+                    AppError::new(Code::Failed, crate::results::watching::lost(dir, &error)).hint(LOST)
+                })
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl App {
@@ -181,7 +197,20 @@ impl App {
 
     /// The same, with directories of tasks and of transcripts that were named, instead of those that the folder stands for.
     pub fn open_with(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
-        let Resolved { roots } = paths::resolve(folder)?.with(input, output)?;
+        self.open_resolved(paths::resolve(folder)?.with(input, output)?)
+    }
+
+    /// The same, where the directory of transcripts is made with the first run when it is not there.
+    pub fn open_to_run(&self, folder: &Path, input: Option<&Path>, output: Option<&Path>) -> Result<(), AppError> {
+        let output = output.map(paths::absent);
+        let mut resolved = paths::resolve(folder)?.with(input, None)?;
+        if let Some(dir) = output {
+            resolved.roots.output_dir = dir;
+        }
+        self.open_resolved(resolved)
+    }
+
+    fn open_resolved(&self, Resolved { roots }: Resolved) -> Result<(), AppError> {
         if self.current().is_some_and(|open| open.flow.roots.as_ref() == &roots) {
             return Ok(());
         }

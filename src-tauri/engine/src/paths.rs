@@ -20,6 +20,8 @@ const INPUTS: [&str; 5] = ["tasks", "suites", "queries", "inputs", "input"];
 const OUTPUTS: [&str; 4] = ["results", "outputs", "output", "transcripts"];
 /// The workspace file.
 pub(crate) const WORKSPACE: &str = "touchstone.yaml";
+/// What people call it by mistake.
+const MISNAMED: &str = "touchstone.yml";
 /// A longer one is none that a person wrote.
 const MAX_WORKSPACE: u64 = 1 << 20;
 
@@ -89,6 +91,16 @@ pub(crate) fn workspace(folder: &Path) -> Option<Result<workspace::Workspace, Re
 pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
     let of_file = |error| suites::problem(WORKSPACE.to_owned(), error);
     match workspace(folder) {
+        None if fs::symlink_metadata(folder.join(MISNAMED)).is_ok_and(|meta| meta.is_file()) => vec![Problem {
+            kind: ProblemKind::SuiteWarning,
+            file: MISNAMED.to_owned(),
+            run: None,
+            message: format!("This file is not read, so no limit and no model in it counts. Call it {WORKSPACE}."),
+            line: None,
+            column: None,
+            excerpt: None,
+            advice: None,
+        }],
         None => Vec::new(),
         Some(Err(error)) => vec![of_file(error)],
         Some(Ok(workspace)) => {
@@ -111,6 +123,19 @@ pub(crate) fn workspace_problems(folder: &Path) -> Vec<Problem> {
 pub(crate) fn workspace_stamp(folder: &Path) -> Option<(u64, u64, i64, i64)> {
     let meta = fs::metadata(folder.join(WORKSPACE)).ok()?;
     Some((meta.size(), meta.ino(), meta.mtime(), meta.mtime_nsec()))
+}
+
+/// The whole path of a folder that need not be there, as it is or would be once it is made.
+pub(crate) fn absent(folder: &Path) -> PathBuf {
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let there = whole.ancestors().find_map(|above| Some((above, fs::canonicalize(above).ok()?)));
+    there.map_or_else(
+        || whole.clone(),
+        |(above, there)| match whole.strip_prefix(above) {
+            Ok(rest) if !rest.as_os_str().is_empty() => there.join(rest),
+            _ => there,
+        },
+    )
 }
 
 /// The whole path of a folder that is there and can be listed.
@@ -147,10 +172,10 @@ fn by_workspace(folder: PathBuf, workspace: workspace::Workspace) -> Resolved {
     Resolved { roots }
 }
 
-/// The names under which the tools of the workspace file are called; none when there are no tools, or when only a server or a set
-/// of APIs knows what its tools are called.
-fn tool_names(tools: &[(String, Value)]) -> Option<Vec<String>> {
-    let names = |(name, settings): &(String, Value)| match settings.get("kind").and_then(Value::text)? {
+/// The tools of the workspace file, each with the names under which it is called; none when only a server or a set of APIs knows what
+/// its tools are called.
+fn tool_names(tools: &[(String, Value)]) -> Vec<(String, Option<Vec<String>>)> {
+    let names = |name: &String, settings: &Value| match settings.get("kind").and_then(Value::text)? {
         "sql" => Some(vec![name.clone()]),
         "mcp" => {
             let prefix = settings.get("prefix").and_then(Value::text).unwrap_or_default();
@@ -159,8 +184,7 @@ fn tool_names(tools: &[(String, Value)]) -> Option<Vec<String>> {
         }
         _ => None,
     };
-    let names: Vec<String> = tools.iter().map(names).collect::<Option<Vec<_>>>()?.concat();
-    (!names.is_empty()).then_some(names)
+    tools.iter().map(|(name, settings)| (name.clone(), names(name, settings))).collect()
 }
 
 /// Nobody named these directories, so a link is not taken for one: it might lead anywhere.

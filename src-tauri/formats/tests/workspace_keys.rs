@@ -13,6 +13,7 @@ fn sections() -> Vec<(&'static schema::Section, &'static str, usize, &'static st
         (&schema::QUERIES, "queries:\n", 1, ""),
         (&schema::MODEL, "models:\n  m:\n", 2, ""),
         (&schema::PRICE, "models:\n  m:\n    price:\n", 3, "      input: 1\n      output: 2\n"),
+        (&schema::THINKING, "models:\n  m:\n    thinking:\n", 3, ""),
         (&schema::SYSTEMS, "systems:\n", 1, ""),
         (&schema::TOOL_CALLING, "systems:\n  tool_calling:\n", 2, ""),
         (&schema::PROMPTQL, "systems:\n  promptql:\n", 2, ""),

@@ -8,7 +8,7 @@ use std::{
 };
 use touchstone_engine::{
     app::{App, SuiteTrouble},
-    error::AppError,
+    error::{AppError, Code},
     rows::{ListRequest, RunRow, Sort, Span},
 };
 
@@ -47,19 +47,27 @@ pub(super) fn ready(asked: Where, here: &Surroundings) -> Result<App, AppError> 
 
 /// Tells of suites and of a workspace file that cannot be read: what is shown without them is not all.
 pub(super) fn tell_unread(app: &App) -> Result<(), AppError> {
-    for line in app.suite_trouble()?.unreadable {
+    for line in app.suite_trouble("")?.unreadable {
         let _ = writeln!(io::stderr(), "{}", one_line(&line));
     }
     Ok(())
 }
 
-/// What is wrong with suites, told before anything that is counted by them.
-pub(super) fn suite_trouble(app: &App) -> Result<SuiteTrouble, AppError> {
-    let trouble = app.suite_trouble()?;
+/// What is wrong with the suites of the runs that pass the filter, told before anything that is counted by them.
+pub(super) fn suite_trouble(app: &App, filter: &str) -> Result<SuiteTrouble, AppError> {
+    let trouble = app.suite_trouble(filter)?;
     for line in &trouble.lines {
         let _ = writeln!(io::stderr(), "{}", one_line(line));
     }
     Ok(trouble)
+}
+
+/// Says no where scorers of suites are left out and those would have been counted by: nothing is measured in their place.
+pub(super) fn check_scorers(left_out: Option<String>) -> Result<(), AppError> {
+    left_out.map_or(Ok(()), |why| {
+        let error = AppError::new(Code::BadRequest, why);
+        Err(error.hint("Correct the scorers of the suite, or name others here with --scorer."))
+    })
 }
 
 /// The same for one place.

@@ -91,6 +91,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
     if !printed {
         fs_make(&asked.out)?;
     }
+    let left_out = app.suite_trouble(&asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let mut written = Vec::new();
     let (mut whole, mut told) = (true, HashSet::new());
     for format in &asked.format {
@@ -136,6 +137,7 @@ pub(super) fn run(asked: &Report, here: &Surroundings) -> Outcome {
             writeln!(out, "{}", one_line(path))?;
         }
     }
+    folder::check_scorers(left_out)?;
     Ok(if whole { Ended::Well } else { Ended::WithFailures })
 }
 

@@ -118,15 +118,15 @@ impl Which {
         }
     }
 
-    /// An engine that has read the folder. An output directory that is named here is made when it is not there.
+    /// An engine that has read the folder. An output directory that is named here need not be there: it is made with the first run.
     fn ready(&self, here: &Surroundings) -> Result<App, AppError> {
         // Models and tools are in the workspace file of the current folder, also when both directories are named.
         let folder = self.place.folder.clone().unwrap_or_else(|| ".".into());
-        if let Some(dir) = &self.place.dirs.output_dir {
-            std::fs::create_dir_all(dir)
-                .map_err(|why| AppError::new(Code::Failed, format!("{} could not be made: {why}.", dir.display())))?;
-        }
-        folder::ready(Where { folder: Some(folder), dirs: self.place.dirs.clone() }, here)
+        let app = here.engine();
+        let dirs = &self.place.dirs;
+        app.open_to_run(&folder, dirs.input_dir.as_deref(), dirs.output_dir.as_deref())?;
+        app.wait_ready(folder::PATIENCE)?;
+        Ok(app)
     }
 }
 

@@ -11,7 +11,6 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::{App, FileScores, SuiteTrouble};
-use touchstone_engine::error::{AppError, Code};
 use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_engine::written::fixed;
 
@@ -67,7 +66,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     }
     // Scorers that are named take the place of those of the suites, programs included.
     let programs = asked.scorer.is_empty() && !asked.no_programs;
-    let suites = folder::suite_trouble(&app)?;
+    let suites = folder::suite_trouble(&app, &asked.filter)?;
     let trouble = if programs { app.run_scorers(&asked.filter).err() } else { None };
     if let Some(trouble) = &trouble {
         trouble.to_string().lines().for_each(|line| {
@@ -105,10 +104,7 @@ pub(super) fn run(asked: &Score, here: &Surroundings) -> Outcome {
     for line in &not_enough {
         let _ = writeln!(io::stderr(), "{line}");
     }
-    if let Some(why) = suites.left_out.filter(|_| asked.scorer.is_empty()) {
-        let error = AppError::new(Code::BadRequest, why);
-        return Err(Stop::Why(error.hint("Correct the scorers of the suite, or name others here with --scorer.")));
-    }
+    folder::check_scorers(suites.left_out.filter(|_| asked.scorer.is_empty()))?;
     let failed = trouble.is_some() || !not_enough.is_empty() || counts.first.error > 0 || counts.first.failed > 0;
     Ok(if failed { Ended::WithFailures } else { Ended::Well })
 }
@@ -121,7 +117,7 @@ fn unsure(suites: &SuiteTrouble, by_suites: bool) -> Vec<String> {
         more => Some(format!("{more} suites cannot be read, so their runs have no score.")),
     };
     let left_out = (suites.scorers && by_suites)
-        .then(|| "A scorer cannot be read as it is written, so the scores are by others than were meant.".to_owned());
+        .then(|| "A scorer cannot be read as it is written, so the scores are not those that were meant.".to_owned());
     unread.into_iter().chain(left_out).collect()
 }
 

@@ -38,7 +38,7 @@ pub(super) struct StatsOf {
 pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
     App::understood(&asked.filter)?;
     let app = folder::ready(asked.place.clone(), here)?;
-    folder::suite_trouble(&app)?;
+    let left_out = folder::suite_trouble(&app, &asked.filter)?.left_out.filter(|_| asked.scorer.is_none());
     let (filter, scorer, baseline) = (asked.filter.clone(), asked.scorer.clone(), asked.baseline.clone());
     let stats = app.stats(&StatsRequest { filter, scorer, baseline })?;
     let mut out = BufWriter::new(io::stdout().lock());
@@ -49,6 +49,7 @@ pub(super) fn run(asked: &StatsOf, here: &Surroundings) -> Outcome {
         write(&mut out, &stats, Paint(here.colour))?;
     }
     out.flush()?;
+    folder::check_scorers(left_out)?;
     Ok(Ended::Well)
 }
 

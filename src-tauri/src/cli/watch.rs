@@ -182,7 +182,10 @@ fn draw(bar: &ProgressBar, event: &RunEvent) {
     match &event.what {
         What::Began { runs } => bar.set_length(*runs),
         What::Ended { how, why } => {
-            bar.inc(1);
+            // What was stopped, or never begun, is not done.
+            if *how != Ending::Stopped {
+                bar.inc(1);
+            }
             let why = why.as_deref().map(|why| format!(": {}", one_line(why))).unwrap_or_default();
             say(bar, &format!("{:<9} {path}{why}", word(*how)));
         }
@@ -246,4 +249,21 @@ pub(super) fn unbound(most: f64) -> String {
     format!(
         "The budget of ${most} does not bind what has no known cost: add the `price` of the model in touchstone.yaml, and have its server say what a reply took."
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_counts_what_was_done_and_not_what_was_stopped() {
+        let bar = ProgressBar::hidden();
+        let ended = |how| RunEvent { at_ms: 0, run: Some("a.yaml".to_owned()), what: What::Ended { how, why: None } };
+        for (how, done) in
+            [(Ending::Answered, 1), (Ending::Stopped, 1), (Ending::NoAnswer, 2), (Ending::Error, 3), (Ending::Elsewhere, 4)]
+        {
+            draw(&bar, &ended(how));
+            assert_eq!(bar.position(), done, "{how:?}");
+        }
+    }
 }

@@ -424,6 +424,6 @@ fn a_result_whose_name_would_be_too_long_is_refused_and_one_as_long_as_can_be_is
     let name = format!("{fits}-tool_calling-scripted-variation0.yaml");
     let row = bench.wait_state(&name, touchstone_engine::rows::RunState::Answered);
     let error = bench.app().fork_run(&row.id, 2, None).unwrap_err();
-    assert!(error.message.contains("5 letters shorter"), "a copy has a longer name: {error:?}");
+    assert!(error.message.contains("6 letters shorter"), "a copy has a longer name: {error:?}");
     assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 2, "the run and our own folder");
 }

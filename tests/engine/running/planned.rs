@@ -1,10 +1,13 @@
 //! Plans without anybody to ask: what would run is a matter of files, and what keeps it from running is told beside it.
-use super::stage::PLAIN;
+use super::stage::{PLAIN, calls_then_answers, workspace};
 use super::{folder_of, request};
-use crate::bench::{Bench, beside_the_project};
+use crate::bench::{Bench, beside_the_project, wait_until};
+use crate::scripted::Scripted;
 use fs_err as fs;
-use touchstone_engine::error::Code;
-use touchstone_engine::rows::{Act, LaunchPlan, LaunchRequest};
+use touchstone_engine::error::{AppError, Code};
+use touchstone_engine::rows::{
+    Act, JudgeRequest, LaunchPlan, LaunchRequest, Phase, Review, RunState, Verdict,
+};
 
 const TWO_MODELS: &str = "input_dir: tasks\noutput_dir: results\nmodels:\n  first: { provider: openai, model: a, api_key_env: KEY_OF_FIRST }\n  second: { provider: openai, model: b, api_key_env: KEY_OF_SECOND }\n";
 
@@ -26,7 +29,7 @@ fn a_plan_needs_no_key_and_only_a_launch_is_refused_with_one_line_a_cause() {
     let lines: Vec<&str> = refused.message.lines().collect();
     assert_eq!(lines.len(), 2, "{refused:?}");
     assert!(lines[0].starts_with("Cannot start here: KEY_OF_FIRST is not set ("), "{refused:?}");
-    assert!(!bench.path("results").exists(), "nothing is written");
+    assert_eq!(fs::read_dir(bench.path("results")).unwrap().count(), 0, "nothing is written");
 }
 
 #[test]
@@ -69,7 +72,10 @@ fn copied(from: &str) -> Bench {
     }
     let (root, mut files) = (beside_the_project(from), Vec::new());
     each(&root, &mut files);
-    files.iter().fold(Bench::new(), |bench, path| {
+    let bench = Bench::new();
+    // Only the directories that it has itself.
+    fs::remove_dir(bench.path("tasks")).unwrap();
+    files.iter().fold(bench, |bench, path| {
         bench.file(path.strip_prefix(&root).unwrap().to_str().unwrap(), fs::read(path).unwrap())
     })
 }
@@ -139,4 +145,101 @@ fn an_answer_of_the_original_benchmark_is_the_run_of_its_query_method_and_model(
     }
     let refused = bench.app().plan_launch(&LaunchRequest { tasks: vec!["999".into()], ..both() });
     assert!(refused.is_err());
+}
+
+/// A folder with one finished run of a task, and what was launched to make it.
+fn finished(server: &Scripted) -> (Bench, String) {
+    let bench = folder_of(&workspace(server, "", ""), PLAIN).open();
+    let launch = bench.app().start_launch(&request()).unwrap().launch;
+    super::ended(&bench, &launch);
+    bench.wait_state(super::stage::NAME, RunState::Answered);
+    (bench, launch)
+}
+
+/// Everything that pays or writes, each with what it is.
+fn everything_refused(bench: &Bench, launch: &str) -> Vec<(&'static str, AppError)> {
+    let (app, id) = (bench.app(), bench.rows()[0].id.clone());
+    let judge = JudgeRequest { judge: "sopr".into(), model: "scripted".into(), ..JudgeRequest::default() };
+    let anew = LaunchRequest { start_over: true, ..request() };
+    vec![
+        ("launch", app.start_launch(&anew).unwrap_err()),
+        ("retry", app.retry_launch(launch).unwrap_err()),
+        ("nudge", app.nudge_run(&id, "Go on.", false).unwrap_err()),
+        ("fork", app.fork_run(&id, 1, Some("Go on.")).unwrap_err()),
+        ("judge", app.start_judging(&judge).unwrap_err()),
+    ]
+}
+
+#[test]
+fn nothing_is_paid_for_while_a_key_of_the_workspace_file_is_misspelt_whatever_it_is() {
+    let server = Scripted::start(calls_then_answers);
+    let (bench, launch) = finished(&server);
+    let asked = server.delivered();
+    bench.put("touchstone.yaml", workspace(&server, "", "run: { max_costs: 0.001 }\n"));
+    for (what, refused) in everything_refused(&bench, &launch) {
+        assert!(refused.message.contains("`max_costs` is not a key of `run`"), "{what}: {refused:?}");
+    }
+    assert_eq!(server.delivered(), asked);
+}
+
+#[test]
+fn while_the_results_are_lost_nothing_is_written_or_run_and_all_that_was_there_comes_back_with_them() {
+    let server = Scripted::start(calls_then_answers);
+    let (bench, launch) = finished(&server);
+    let (asked, id) = (server.delivered(), bench.rows()[0].id.clone());
+    fs::rename(bench.path("results"), bench.path("away")).unwrap();
+    // Whether or not it has been noticed yet.
+    let verdict = Some(Verdict::Right);
+    let review = Review { verdict, score: None, note: String::new(), at_ms: 0, stale: false, answer: None };
+    for noticed in [false, true] {
+        if noticed {
+            wait_until("it is told", || matches!(bench.status().phase, Phase::Failed { .. }).then_some(()));
+        }
+        let mut refused = everything_refused(&bench, &launch);
+        refused.push(("review", bench.app().review_run(&id, Some(&review)).unwrap_err()));
+        refused.push(("no review", bench.app().review_run(&id, None).unwrap_err()));
+        for (what, refused) in refused {
+            assert!(refused.message.starts_with("Folder not found: "), "{what}: {refused:?}");
+        }
+        let plan = bench.app().plan_launch(&request()).unwrap();
+        assert!(plan.invalid.unwrap().message.starts_with("Folder not found: "));
+        assert!(!bench.path("results").exists(), "nothing takes its place");
+        assert_eq!((bench.rows().len(), server.delivered()), (1, asked));
+    }
+    fs::rename(bench.path("away"), bench.path("results")).unwrap();
+    wait_until("it is back", || (bench.status().phase == Phase::Ready).then_some(()));
+    bench.app().review_run(&id, Some(&review)).unwrap();
+    assert_eq!(bench.app().plan_launch(&request()).unwrap().owed_total, 0);
+}
+
+#[test]
+fn a_variable_that_a_tool_needs_and_that_is_not_set_blocks_the_runs_that_use_it_and_is_told_by_its_name() {
+    let tools = "tools:\n  db: { kind: sql, database: 'postgres://u:${NO_SUCH_PASSWORD}@localhost/x' }\n  other: { kind: mcp, command: [x], env: { K: '${NO_SUCH_VALUE}' } }\n  free: { kind: sql, database: 'sqlite:data/things.db', description: 'Costs ${AMOUNT}.' }\n";
+    let workspace = TWO_MODELS.to_owned() + tools;
+    let causes = |used: &str| {
+        let task = format!("{PLAIN}tools: [{used}]\n");
+        let bench = folder_of(&workspace, &task).key("KEY_OF_FIRST", "0123456789").key("KEY_OF_SECOND", "0123456789");
+        let bench = bench.open();
+        let plan = bench.app().plan_launch(&both()).unwrap();
+        if !plan.blocked.is_empty() {
+            let refused = bench.app().start_launch(&both()).unwrap_err();
+            assert!(refused.message.contains("NO_SUCH_"), "{refused:?}");
+        }
+        plan.blocked.into_iter().map(|cause| cause.why).collect::<Vec<_>>()
+    };
+    assert_eq!(causes("db"), ["NO_SUCH_PASSWORD is not set, and the tool `db` needs it"]);
+    assert_eq!(causes("other"), ["NO_SUCH_VALUE is not set, and the tool `other` needs it"]);
+    assert_eq!(causes("free"), Vec::<String>::new());
+}
+
+#[test]
+fn a_plan_says_of_which_models_no_price_is_known_and_names_no_sum() {
+    let workspace = TWO_MODELS.replace("model: a,", "model: a, price: { input: 1.0, output: 2.0 },");
+    let bench = folder_of(&workspace, PLAIN).open();
+    let plan = bench.app().plan_launch(&both()).unwrap();
+    let said = plan.unpriced.unwrap();
+    assert!(said.contains("second") && !said.contains("first"), "{said}");
+    assert_eq!(plan.estimate.cost, None);
+    let priced = LaunchRequest { models: vec!["first".into()], ..both() };
+    assert_eq!(bench.app().plan_launch(&priced).unwrap().unpriced, None);
 }

@@ -235,8 +235,8 @@ fn runs_whose_key_is_not_set_are_refused_before_anything_is_sent() {
     let server = Scripted::always(says(ANSWER));
     let bench = folder_with(&workspace(&server, ", api_key_env: TOUCHSTONE_TEST_NO_SUCH_KEY", ""), PLAIN);
     let plan = bench.app().plan_launch(&one_at_a_time(3)).unwrap();
-    assert_eq!((plan.owed_total, plan.skipped_total), (0, 3));
-    assert!(plan.skipped.iter().all(|run| run.why.contains("TOUCHSTONE_TEST_NO_SUCH_KEY")), "{:?}", plan.skipped);
+    assert_eq!((plan.owed_total, plan.skipped_total, plan.blocked_total), (3, 0, 3));
+    assert!(plan.blocked[0].why.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{:?}", plan.blocked);
     let refused = bench.app().start_launch(&one_at_a_time(3)).unwrap_err();
     assert!(refused.message.contains("TOUCHSTONE_TEST_NO_SUCH_KEY"), "{refused}");
     assert!(server.seen().is_empty() && !bench.path("results/count-tool_calling-scripted-variation0.yaml").exists());

@@ -15,6 +15,7 @@ impl App {
     pub fn doctor(&self, may_run: bool) -> Vec<Check> {
         let mut checks = vec![self.cache(), database(), watches()];
         checks.extend(self.folder_check());
+        checks.extend(self.suites_check());
         checks.extend(self.leftovers_checks());
         if may_run {
             checks.extend(self.runs_checks());
@@ -35,6 +36,18 @@ impl App {
                 "Make it writable, or set XDG_CACHE_HOME to a folder that is. Until then every start reads all files again.",
             ),
         }
+    }
+
+    /// What is wrong with suites, folders that only look like some among them; none when nothing is.
+    fn suites_check(&self) -> Option<Check> {
+        let problems = self.current()?.flow.shelf.problems();
+        let more = match problems.len() {
+            0 => return None,
+            1 => String::new(),
+            many => format!(" And {} more.", many - 1),
+        };
+        let detail = format!("{}{more}", problems[0].told());
+        Some(note("Suites", detail, "Problems and `touchstone plan` list what is wrong with suites."))
     }
 
     fn folder_check(&self) -> Option<Check> {

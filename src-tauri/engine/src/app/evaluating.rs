@@ -112,6 +112,7 @@ impl App {
     /// Begins what a request comes to.
     pub fn start_evaluating(&self, request: &EvaluateRequest) -> Result<Evaluating, AppError> {
         let open = self.opened()?;
+        open.check_there()?;
         self.begin_evaluating(self.of_page(request)?, request, Some(open))
     }
 

@@ -96,6 +96,7 @@ impl App {
     /// Begins what a request comes to.
     pub fn start_judging(&self, request: &JudgeRequest) -> Result<Judging, AppError> {
         let open = self.opened()?;
+        open.check_there()?;
         let (mut setup, model, wish) = self.wish(request)?;
         let budget = Budget::of(request.max_cost, &setup.rules)?;
         budget.check(&Prices::of([&model]))?;

@@ -22,7 +22,7 @@ use crate::runs::setup::{MOST_AT_ONCE, Setup, ToolEntry};
 use crate::runs::spec::{Model, Provider};
 use crate::runs::tools::virtual_api::{Order, VirtualSettings, Wires};
 use crate::runs::way::Way;
-use crate::runs::{lock, log, look};
+use crate::runs::{disk, lock, log, look, secrets};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use touchstone_formats::stabletoolbench::{Pool, Query};
@@ -63,7 +63,8 @@ impl App {
         let setup = self.setup_to_look()?;
         let mut plan = self.plan_with(&open, &setup, request)?;
         let problems = launch_problems(&open, request, &plan);
-        let invalid = setup_fault(&setup).or_else(|| suite_fault(&problems));
+        let lost = open.check_there().err().map(|error| Trouble { message: error.message, fix: error.hint });
+        let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
         let lacking = self.lacking_of(&open, &setup, plan.owed.iter().map(|planned| &planned.slot));
         let notes = same_requests(&setup, &plan).into_iter().collect();
         let prices = prices(&open, &setup, &plan);
@@ -129,6 +130,7 @@ impl App {
         listeners: Vec<Listener>,
     ) -> Result<(Launched, Vec<PlannedRun>), AppError> {
         let open = self.opened()?;
+        open.check_there()?;
         let (mut setup, mut plan) = self.plan(&open, request)?;
         let lacking = self.refuse_blocked(&open, &setup, &mut plan);
         if plan.owed.is_empty() && !lacking.is_empty() {
@@ -263,17 +265,22 @@ impl App {
     ) -> Vec<Vec<Trouble>> {
         // The same for every task, and a keyring is slow to ask.
         let mut known: HashMap<(String, String), Vec<Trouble>> = HashMap::new();
-        let mut simulators = None;
+        let (mut simulators, mut tools) = (None, None);
         let of_slot = |slot: &Slot| {
             let at = &slot.at;
             let key = (at.system.clone(), at.model.clone());
             let mut troubles = known.entry(key).or_insert_with(|| self.lacking(setup, at)).clone();
+            let uses =
+                |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
             let replayed = setup.model(&at.model).is_some_and(|model| model.provider == Provider::Replay);
             if at.system != "promptql" && !replayed {
                 let simulators: &Vec<_> = simulators.get_or_insert_with(|| self.simulators_lacking(open, setup));
-                let uses =
-                    |tool: &str| slot.task.tools.as_ref().is_none_or(|tools| tools.iter().any(|known| known == tool));
                 troubles.extend(simulators.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
+            }
+            if at.system != "promptql" {
+                // Tools are called for real, also where a recording answers.
+                let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
+                troubles.extend(tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
             }
             troubles
         };
@@ -305,6 +312,29 @@ impl App {
         simulators(open, setup).filter_map(lacking).collect()
     }
 
+    /// Tools whose settings name a variable that is not set, with what is missing.
+    fn tools_lacking(&self, setup: &Setup) -> Vec<(String, Trouble)> {
+        let of_tool = |tool: &ToolEntry| {
+            let mut names = BTreeSet::new();
+            let settings = tool.settings.entries().iter().filter(|(key, _)| key.text() != Some("description"));
+            settings.for_each(|(_, value)| secrets::places(value, &mut names));
+            let lacking = names.into_iter().filter_map(|name| {
+                let (message, fix) = match self.inner.keys.secret(&name) {
+                    Ok(Some(_)) => return None,
+                    Ok(None) => {
+                        let fix = format!("Set {name} in the environment, or store it in the keyring.");
+                        (format!("{name} is not set"), fix)
+                    }
+                    Err(why) => (format!("{name} cannot be used"), why.to_string()),
+                };
+                let message = format!("{message}, and the tool `{}` needs it", tool.name);
+                Some((tool.name.clone(), Trouble { message, fix: Some(fix) }))
+            });
+            lacking.collect::<Vec<_>>()
+        };
+        setup.tools.iter().flat_map(of_tool).collect()
+    }
+
     /// Begins these runs, on the runtime of launches.
     pub(super) fn begin(
         &self,
@@ -313,11 +343,15 @@ impl App {
         jobs: Vec<Job>,
         telling: Telling,
     ) -> Result<Launched, AppError> {
+        open.check_there()?;
         let Telling { mut listeners, notes } = telling;
         if jobs.is_empty() {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
         }
+        // There never was one where this makes it.
+        disk::make_root(&open.flow.roots.output_dir)
+            .map_err(|why| AppError::new(Code::Failed, format!("The output directory could not be made: {why}")))?;
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();

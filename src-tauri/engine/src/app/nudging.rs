@@ -44,6 +44,7 @@ impl App {
         listeners: Vec<Listener>,
     ) -> Result<Launched, AppError> {
         let open = self.opened()?;
+        open.check_there()?;
         let message = worded(message)?;
         let setup = self.setup()?;
         let found = row(&open, id)?;
@@ -78,6 +79,7 @@ impl App {
     /// Copies a run up to a step to a fork. With a message, the fork is continued with it.
     pub fn fork_run(&self, id: &str, step: u32, message: Option<&str>) -> Result<Copied, AppError> {
         let open = self.opened()?;
+        open.check_there()?;
         let message = message.map(worded).transpose()?;
         // A copy alone asks nobody.
         let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };

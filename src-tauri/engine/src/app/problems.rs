@@ -1,13 +1,16 @@
 //! What is wrong with the files of the open folder, page by page, worst first: suites from memory, runs from the index.
+use super::judging::passing;
 use super::{App, OpenFolder};
 use crate::error::AppError;
 use crate::paths;
 use crate::results::index::{IndexError, Reader};
 use crate::results::reviews;
 use crate::results::roots::{FileId, Root};
+use crate::results::suites::{Task, Tasks};
 use crate::rows::{Problem, ProblemKind, ProblemPage, RunState, Span};
 use rusqlite::params;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use touchstone_scoring::scorers;
 
 /// No page is longer.
@@ -20,7 +23,7 @@ const TOLD: usize = 20;
 pub struct SuiteTrouble {
     /// One line for each thing, worst first.
     pub lines: Vec<String>,
-    /// Those of files that cannot be read at all, the workspace file among them.
+    /// Those of files of which no task was read, whatever the reason, and of the workspace file.
     pub unreadable: Vec<String>,
     /// How many cannot be read, so that their runs have no score.
     pub unread: usize,
@@ -31,33 +34,41 @@ pub struct SuiteTrouble {
 }
 
 impl App {
-    /// What is wrong with suites, and with the workspace file.
-    pub fn suite_trouble(&self) -> Result<SuiteTrouble, AppError> {
+    /// What is wrong with the workspace file, and with the suites of the runs that pass the filter; an empty one means every suite.
+    pub fn suite_trouble(&self, filter: &str) -> Result<SuiteTrouble, AppError> {
         let open = self.opened()?;
         let of_suites = open.flow.shelf.problems();
         let of_workspace = open.workspace_problems();
-        let mut all: Vec<&Problem> = of_workspace.iter().chain(of_suites.iter()).collect();
-        all.sort_by_key(|problem| problem.kind);
+        if of_suites.is_empty() && of_workspace.is_empty() {
+            return Ok(SuiteTrouble::default());
+        }
         let tasks = open.flow.shelf.tasks();
-        let of_tasks = tasks.all().filter(|task| task.suite.query.is_none()).map(|task| task.suite.scorers.as_slice());
-        let scorers =
-            of_tasks.chain([open.flow.roots.query_scorers.as_slice()]).any(|list| !scorers::read(list).1.is_empty());
+        let asked = if filter.trim().is_empty() { None } else { Some(Asked::of(&open, &tasks, filter)?) };
+        let is_asked = |problem: &&Problem| asked.as_ref().is_none_or(|asked| asked.means(problem));
+        let mut all: Vec<&Problem> = of_workspace.iter().chain(of_suites.iter().filter(is_asked)).collect();
+        all.sort_by_key(|problem| problem.kind);
         let mut lines: Vec<String> = all.iter().take(TOLD).map(|problem| problem.told()).collect();
         if all.len() > TOLD {
             lines.push(format!("And {} more things are wrong with suites.", all.len() - TOLD));
         }
         // A suite that has tasks was read, whatever is wrong with its scorers.
         let read: BTreeSet<String> = tasks.all().map(|task| open.flow.roots.shown(&task.file)).collect();
-        let cannot_be_read =
-            |problem: &&Problem| problem.kind == ProblemKind::SuiteError && !read.contains(&problem.file);
-        let unreadable = of_workspace.iter().chain(of_suites.iter().filter(cannot_be_read));
+        let is_unread = |problem: &&Problem| !read.contains(&problem.file) && is_asked(problem);
+        let cannot_be_read = |problem: &&Problem| problem.kind == ProblemKind::SuiteError && is_unread(problem);
+        // Folders and files that only look like tasks are among these.
+        let unreadable = of_workspace.iter().chain(of_suites.iter().filter(is_unread));
         let unreadable = unreadable.take(TOLD).map(Problem::told).collect();
         let workspace = matches!(paths::workspace(&open.flow.roots.folder), Some(Err(_)));
         let unread = of_suites.iter().filter(cannot_be_read).count() + usize::from(workspace);
-        let lists = tasks.all().filter(|task| task.suite.query.is_none()).map(|task| task.suite.scorers.as_slice());
-        let mut complaints = lists.chain([open.flow.roots.query_scorers.as_slice()]).flat_map(scorers::complaints);
-        let left_out = complaints.find(|complaint| complaint.left_out).map(|complaint| complaint.message);
-        Ok(SuiteTrouble { lines, unreadable, unread, scorers, left_out })
+        let is_meant = |task: &&Arc<Task>| asked.as_ref().is_none_or(|asked| asked.tasks.contains(&task.suite.id));
+        // Queries name no scorers; those of the workspace file are of all of them.
+        let own = tasks.all().filter(is_meant).filter(|task| task.suite.query.is_none());
+        let own = own.map(|task| task.suite.scorers.as_slice());
+        let of_queries = asked.is_none() || tasks.all().filter(is_meant).any(|task| task.suite.query.is_some());
+        let of_queries = of_queries.then_some(open.flow.roots.query_scorers.as_slice());
+        let complaints: Vec<_> = own.chain(of_queries).flat_map(scorers::complaints).collect();
+        let left_out = complaints.iter().find(|complaint| complaint.left_out).map(|complaint| complaint.message.clone());
+        Ok(SuiteTrouble { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
     }
 
     /// A page of problems.
@@ -66,6 +77,32 @@ impl App {
         let index = &open.flow.index;
         let reader = index.reader()?;
         Ok(index.trust(page(&open, &reader, span))?)
+    }
+}
+
+/// The suites of some runs.
+struct Asked {
+    /// Ids of their tasks.
+    tasks: BTreeSet<String>,
+    /// Their files.
+    files: BTreeSet<String>,
+    /// What is said of those that cannot be read.
+    broken: BTreeSet<String>,
+}
+
+impl Asked {
+    fn of(open: &OpenFolder, tasks: &Tasks, filter: &str) -> Result<Self, AppError> {
+        let names: BTreeSet<String> = passing(open, filter)?.into_iter().filter_map(|row| row.task).collect();
+        let known = || names.iter().filter_map(|name| tasks.get(name));
+        Ok(Self {
+            files: known().map(|task| open.flow.roots.shown(&task.file)).collect(),
+            broken: names.iter().filter_map(|name| tasks.broken.get(name).cloned()).collect(),
+            tasks: known().map(|task| task.suite.id.clone()).collect(),
+        })
+    }
+
+    fn means(&self, problem: &Problem) -> bool {
+        self.files.contains(&problem.file) || self.broken.contains(&problem.told())
     }
 }
 

@@ -15,7 +15,7 @@ const MAX_PREVIEW: usize = 256 << 10;
 impl App {
     /// Writes a report; with `whole`, all of it, else what a preview shows.
     pub fn make_report(&self, request: &ReportRequest, whole: bool) -> Result<Report, AppError> {
-        let trouble = self.suite_trouble()?.lines;
+        let trouble = self.suite_trouble(&request.filter)?.lines;
         let mut report = match request.format {
             ReportFormat::StableToolBench => self.result_file(request, whole)?,
             ReportFormat::Azure => self.evaluation_file(request, whole)?,

@@ -39,6 +39,11 @@ impl App {
             return Err(error.hint("Open the folder of the run again; what you said is still there."));
         }
         let subject = subject(&open, id)?;
+        if let Err(lost) = open.check_there() {
+            // Whoever reviews is told at once, and so is the frame.
+            open.flow.look_at(&subject.file);
+            return Err(lost);
+        }
         let dir = &open.flow.roots.output_dir;
         let done = match review.filter(|review| !is_empty(review)) {
             None => take_away(dir, &subject.name).map(drop),

@@ -32,7 +32,7 @@ impl App {
             return;
         }
         // A file that cannot be read says nothing of models; those before stay until it can.
-        if let Ok(setup) = self.setup() {
+        if let Ok(setup) = self.setup_to_look() {
             *seen = stamp;
             open.flow.know_models(marks(&setup));
         }

@@ -29,7 +29,7 @@ const AGAIN: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(1)
 /// How often it is looked whether the roots are still there: nobody tells that a folder above them was renamed.
 const GLANCE: Duration = Duration::from_secs(1);
 /// What can be done about roots that are gone.
-const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
+pub(crate) const LOST: &str = "What was read before is still shown, as it last was. Put the folder back, or open it where it is now: \
                     it is looked for every second.";
 /// How long to wait after the index could not be written.
 const AFTER_FAILURE: Duration = Duration::from_secs(2);
@@ -104,7 +104,9 @@ pub(crate) struct Conductor {
     pub(crate) unborn: bool,
     /// How the roots stood when they were last looked at.
     pub(crate) standing: Vec<RootState>,
-    /// Roots that were listed since the folder was opened, and on which of them a file system was mounted.
+    /// Roots that could not be listed when they were last tried.
+    pub(crate) missing: BTreeSet<Root>,
+    /// Roots that were listed, and on which of them a file system was mounted. The index keeps the latter.
     pub(crate) listed: BTreeMap<Root, bool>,
     /// When it is looked again whether the roots are still there.
     next_glance: Instant,
@@ -147,6 +149,7 @@ impl Conductor {
             next_check: opened + BETWEEN_CHECKS,
             unborn: false,
             standing: Vec::new(),
+            missing: BTreeSet::new(),
             listed: BTreeMap::new(),
             next_glance: opened,
             resting_until: opened,
@@ -221,6 +224,9 @@ impl Conductor {
         load::put_models(&self.writer.sql, models)?;
         self.known = load::known(&self.writer.sql)?;
         self.tally = load::tally(&self.writer.sql)?;
+        for root in load::mounted(&self.writer.sql)? {
+            self.listed.entry(root).or_insert(true);
+        }
         self.chores = chores::Chores::new();
         self.heed_marks()?;
         let generation = load::generation(&self.writer.sql)?;
@@ -345,6 +351,7 @@ impl Conductor {
         self.reviews.note(scopes);
         self.heed_unmounted(scopes, &mut survey);
         self.heed_unborn(scopes, &mut survey);
+        self.note_missing(scopes, &survey);
         let limits = &self.shared.limits;
         let mut scopes: Vec<FileId> = scopes.iter().filter(|scope| !scan::is_hidden(scope)).cloned().collect();
         scopes.retain(|scope| !survey.failed.contains_key(&scope.root));
@@ -429,7 +436,8 @@ impl Conductor {
         self.next_glance = now + GLANCE;
         let states = self.root_states();
         let before = std::mem::replace(&mut self.standing, states);
-        !before.is_empty() && before != self.standing
+        // What went and came back between two looks stands as before, and was missed meanwhile.
+        self.missing_is_back() || (!before.is_empty() && before != self.standing)
     }
 
     /// True when the wall clock ran on while the steady one stood still, or was set.

@@ -62,8 +62,57 @@ pub(crate) fn put_models(sql: &Connection, hash: i64) -> Result<(), IndexError> 
     put_meta(sql, "models", hash)
 }
 
+/// What is noted of a root on which a file system is mounted, beside what every index has.
+fn mount_key(root: Root) -> &'static str {
+    match root {
+        Root::Output => "mounted_output",
+        Root::Input => "mounted_input",
+    }
+}
+
+/// The roots on which a file system was mounted when they were last listed.
+pub(crate) fn mounted(sql: &Connection) -> Result<Vec<Root>, IndexError> {
+    let mut select = sql.prepare("SELECT 1 FROM meta WHERE key = ?1 AND value = 1")?;
+    let mut found = Vec::new();
+    for root in [Root::Output, Root::Input] {
+        if select.exists([mount_key(root)])? {
+            found.push(root);
+        }
+    }
+    Ok(found)
+}
+
+/// Notes whether a file system is mounted on a root. Nothing is written where that was known.
+pub(crate) fn put_mounted(sql: &Connection, root: Root, mounted: bool) -> Result<(), IndexError> {
+    if mounted {
+        let text = "INSERT INTO meta VALUES (?1, 1) ON CONFLICT DO UPDATE SET value = 1 WHERE value <> 1";
+        sql.prepare_cached(text)?.execute([mount_key(root)])?;
+    } else {
+        put_meta(sql, mount_key(root), 0)?;
+    }
+    Ok(())
+}
+
 /// Notes a number.
 pub(crate) fn put_meta(sql: &Connection, key: &str, value: i64) -> Result<(), IndexError> {
     sql.prepare_cached("UPDATE meta SET value = ?2 WHERE key = ?1 AND value <> ?2")?.execute((key, value))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn that_a_file_system_is_mounted_is_kept_for_each_root_until_it_is_not_and_nothing_is_written_where_none_ever_was() {
+        let sql = Connection::open_in_memory().unwrap();
+        sql.execute_batch("CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID").unwrap();
+        put_mounted(&sql, Root::Output, false).unwrap();
+        assert_eq!((mounted(&sql).unwrap(), sql.total_changes()), (vec![], 0));
+        put_mounted(&sql, Root::Output, true).unwrap();
+        put_mounted(&sql, Root::Input, true).unwrap();
+        assert_eq!(mounted(&sql).unwrap(), [Root::Output, Root::Input]);
+        put_mounted(&sql, Root::Output, false).unwrap();
+        assert_eq!(mounted(&sql).unwrap(), [Root::Input]);
+    }
 }

@@ -42,7 +42,7 @@ pub mod suites;
 mod tally;
 mod trust;
 mod watch;
-mod watching;
+pub(crate) mod watching;
 mod words;
 
 /// The id of the run that a file belongs to, by its name; of one of many in it, by what it is called there.

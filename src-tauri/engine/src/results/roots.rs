@@ -20,8 +20,9 @@ pub struct Roots {
     pub query_scorers: Vec<Value>,
     /// Tools that the workspace file declares, as far as it says what they take.
     pub tools: Vec<Offer>,
-    /// Names of all tools that runs can call, as the workspace file says; none where only asking the tools would tell.
-    pub tool_names: Option<Vec<String>>,
+    /// Entries of `tools` in the workspace file, each with the names under which its tools are called; none where only asking them
+    /// would tell.
+    pub tool_names: Vec<(String, Option<Vec<String>>)>,
 }
 
 /// One of the two directories.

@@ -39,12 +39,12 @@ impl Needle {
         Some(Self { text: text.to_owned(), regex, at_word_start })
     }
 
-    /// A needle for several texts that stand one after the other as a phrase: at most a few signs and spaces lie between them.
+    /// A needle for several texts that stand one after the other as a phrase: only signs and spaces lie between them, and not many.
     /// None for fewer than two texts.
     pub fn phrase(texts: &[Self]) -> Option<Self> {
         let [first, _, ..] = texts else { return None };
         let escaped: Vec<String> = texts.iter().map(|needle| regex::escape(&needle.text)).collect();
-        let regex = RegexBuilder::new(&escaped.join(r"[\s\p{P}]{1,4}")).case_insensitive(true).build().ok()?;
+        let regex = RegexBuilder::new(&escaped.join(r"[\s\p{P}]{1,16}")).case_insensitive(true).build().ok()?;
         let text = texts.iter().map(|needle| needle.text.as_str()).collect::<Vec<_>>().join(" ");
         Some(Self { text, regex, at_word_start: first.at_word_start })
     }

@@ -313,8 +313,8 @@ impl Shelving {
                 let kind = if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning };
                 add(kind, "scorers", complaint.message);
             }
-            for (section, message) in unknown_tools(roots, task) {
-                add(ProblemKind::SuiteWarning, section, message);
+            for (kind, section, message) in unknown_tools(roots, task) {
+                add(kind, section, message);
             }
         }
     }
@@ -576,24 +576,44 @@ fn ids(
     }
 }
 
-/// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Nothing where only the
-/// tools themselves know what they are called.
-fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
-    let Some(names) = &roots.tool_names else { return Vec::new() };
-    let known = || names.iter().map(String::as_str).chain([offered::PYTHON]);
-    let advice = |name: &str| match nearest(name, known()) {
-        Some(near) => format!("Did you mean `{near}`?"),
-        None => format!("Its tools are {}.", known().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
-    };
-    let is_unknown = |name: &&String| !known().any(|known| known == name.as_str());
-    let expected = task.expected_tool_calls.iter().filter(is_unknown);
-    let expected = expected.map(|name| {
-        (
-            "expected_tool_calls",
-            format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name)),
-        )
+/// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Where only the tools
+/// themselves know what they are called, nothing is said of the calls that are expected.
+fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(ProblemKind, &'static str, String)> {
+    let all = &roots.tool_names;
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let entries = || all.iter().map(|(entry, _)| entry.as_str());
+    let is_entry = |name: &&String| !entries().any(|entry| entry == name.as_str());
+    let unknown = task.tools.iter().flatten().filter(is_entry).map(|name| {
+        let message = format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
+        (ProblemKind::SuiteError, "tools", message)
     });
-    expected.take(MOST_PROBLEMS).collect()
+    let mut told: Vec<_> = unknown.take(MOST_PROBLEMS).collect();
+    let has = |entry: &String| task.tools.as_ref().is_none_or(|own| own.contains(entry));
+    let own = all.iter().filter(|(entry, _)| has(entry)).map(|(_, names)| names.as_deref());
+    let Some(own) = own.collect::<Option<Vec<_>>>().filter(|_| told.is_empty()) else { return told };
+    let known = || own.iter().copied().flatten().map(String::as_str).chain([offered::PYTHON]);
+    let elsewhere = |name: &str| all.iter().any(|(_, names)| names.iter().flatten().any(|known| known == name));
+    let expected = task.expected_tool_calls.iter().filter(|name| !known().any(|known| known == name.as_str()));
+    let expected = expected.map(|name| {
+        let message = if elsewhere(name) {
+            format!("`{name}` is not among the tools that the task names under `tools`, so no run can call it. Add its tool there.")
+        } else {
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name, known()))
+        };
+        (ProblemKind::SuiteWarning, "expected_tool_calls", message)
+    });
+    told.extend(expected.take(MOST_PROBLEMS));
+    told
+}
+
+/// The nearest of the names that are known, or all of them.
+fn advice<'a>(name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    match nearest(name, known.clone()) {
+        Some(near) => format!("Did you mean `{near}`?"),
+        None => format!("Its tools are {}.", known.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")),
+    }
 }
 
 /// The line of a suite that a warning is about: the first from a key on that holds the word that the warning begins with.

@@ -1,7 +1,7 @@
 //! By which means the folder is followed, and what is to be said of that.
 use super::conduct::Conductor;
 use super::conduct::Shared;
-use super::open;
+use super::{load, open};
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
 use crate::rows::Watching;
@@ -42,7 +42,7 @@ fn is_mounted(dir: &Path) -> bool {
 }
 
 /// Why a root is lost, in words.
-fn lost(dir: &Path, error: &io::Error) -> String {
+pub(crate) fn lost(dir: &Path, error: &io::Error) -> String {
     let dir = dir.display();
     match error.kind() {
         ErrorKind::NotFound => format!("Folder not found: {dir} could not be listed: it is not there."),
@@ -90,8 +90,32 @@ impl Conductor {
                 survey.failed.insert(root, io::Error::other("nothing is mounted there any more"));
             } else if scopes.contains(&FileId::new(root, "")) {
                 self.listed.insert(root, mounted);
+                if let Err(error) = load::put_mounted(&self.writer.sql, root, mounted) {
+                    tracing::debug!(%error, "it is not kept that a file system is mounted here");
+                }
             }
         }
+    }
+
+    /// Keeps in mind which roots could not be listed.
+    pub(crate) fn note_missing(&mut self, scopes: &[FileId], survey: &Survey) {
+        for scope in scopes {
+            if survey.failed.contains_key(&scope.root) {
+                self.missing.insert(scope.root);
+            } else if scope.path.is_empty() {
+                self.missing.remove(&scope.root);
+            }
+        }
+    }
+
+    /// True when a root that could not be listed can be listed again.
+    pub(crate) fn missing_is_back(&self) -> bool {
+        let roots = &self.shared.roots;
+        self.missing.iter().any(|root| {
+            let needs_mount = self.listed.get(root) == Some(&true);
+            let is_whole = || roots.dir(*root).is_some_and(|dir| !needs_mount || is_mounted(dir));
+            scan::listable(roots, *root).is_ok() && is_whole()
+        })
     }
 
     /// How the roots stand now.

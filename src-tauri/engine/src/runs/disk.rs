@@ -98,6 +98,17 @@ pub(super) fn split(path: &str) -> Result<(Vec<&str>, &str), DiskError> {
     }
 }
 
+/// Makes an output directory where there is none. Only for whoever knows that there never was one.
+pub fn make_root(output_dir: &Path) -> Result<(), DiskError> {
+    if output_dir.is_dir() {
+        return Ok(());
+    }
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .create(output_dir)
+        .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO)))
+}
+
 /// An open folder.
 pub(super) struct Folder {
     fd: OwnedFd,
@@ -105,19 +116,23 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    /// The folder below an output directory, which is made when it is missing.
+    /// The folder below an output directory, which is made when it is missing. The directory itself is not: where it was renamed or
+    /// unmounted, another one in its place would hide all that is in it.
     pub(super) fn make(output_dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
-        if !output_dir.is_dir() {
-            std::fs::DirBuilder::new()
-                .recursive(true)
-                .create(output_dir)
-                .map_err(|error| DiskError::of(output_dir, Errno::from_io_error(&error).unwrap_or(Errno::IO)))?;
-        }
-        let mut folder = Self::root(output_dir)?;
+        let mut folder = Self::root(output_dir).map_err(|error| match error.why.as_str() {
+            GONE => DiskError { why: NOT_FOUND.to_owned(), ..error },
+            _ => error,
+        })?;
         for part in parts {
             folder = folder.enter(part, Some(mode))?;
         }
         Ok(folder)
+    }
+
+    /// The same, with the directory itself.
+    pub(super) fn make_whole(dir: &Path, parts: &[&str], mode: Mode) -> Result<Self, DiskError> {
+        make_root(dir)?;
+        Self::make(dir, parts, mode)
     }
 
     /// The same, when it is there.
@@ -253,6 +268,7 @@ impl Folder {
 }
 
 const GONE: &str = "it is not there.";
+const NOT_FOUND: &str = "folder not found. Put it back, or open it where it is now.";
 
 fn gone_or(path: &Path, error: Errno) -> DiskError {
     match error {

@@ -132,7 +132,7 @@ impl Bench {
     pub fn take(place: &Place, keeping: Keeping) -> Result<Self, LockError> {
         let (folders, name) = split(&place.path)?;
         // Made first: on the way to it no link is followed.
-        let home = Folder::make(&place.dir, &folders, PUBLIC)?;
+        let home = Folder::make_whole(&place.dir, &folders, PUBLIC)?;
         let lock = RunLock::take(&home.path, &hidden(name))?;
         // What a process that died left half written.
         publish::clear(&home, name)?;

@@ -41,6 +41,8 @@ pub enum Kind {
     Map(&'static Section),
     /// Such a map, or `true` or `false`.
     SwitchOrMap(&'static Section),
+    /// Such a map, or anything that is no map.
+    AnyOrMap(&'static Section),
     /// A map of names that the person chooses; each value is a map with the keys of a section.
     Named(&'static Section),
     /// A map of names that the person chooses; the keys of each value depend on its `kind`.
@@ -80,6 +82,13 @@ pub static RUN: Section = Section {
 pub static NUDGE: Section =
     Section { also: None, needs: &[], keys: &[("auto", Kind::Switch), ("max", Kind::Whole(0))] };
 
+/// `thinking` of a model: what the API takes.
+pub static THINKING: Section = Section {
+    also: None,
+    needs: &[],
+    keys: &[("type", Kind::Text), ("budget_tokens", Kind::Whole(0)), ("display", Kind::Text)],
+};
+
 /// `queries`.
 pub static QUERIES: Section = Section { also: None, needs: &[], keys: &[("scorers", Kind::List)] };
 
@@ -94,7 +103,7 @@ pub static MODEL: Section = Section {
         ("api_key_env", Kind::Text),
         ("reasoning", Kind::Switch),
         ("reasoning_effort", Kind::Text),
-        ("thinking", Kind::Free),
+        ("thinking", Kind::AnyOrMap(&THINKING)),
         ("temperature", Kind::Number),
         ("stream", Kind::Switch),
         ("embeddings", Kind::Switch),
@@ -292,6 +301,8 @@ impl Checker<'_> {
         let wrong = match kind {
             Kind::Free => None,
             Kind::Map(section) => return self.map(value, section, place),
+            Kind::AnyOrMap(section) if value.shape() == Shape::Map => return self.map(value, section, place),
+            Kind::AnyOrMap(_) => None,
             Kind::SwitchOrMap(section) => match value.shape() {
                 Shape::Map => return self.map(value, section, place),
                 Shape::Scalar(Scalar::Bool(_)) => None,

@@ -322,6 +322,11 @@ describe("where there is no matrix", () => {
     fixture.status = STATUS;
     fixture.tell({ kind: "status" });
     await until(() => text().includes("4 tasks are waiting for a first run") && all("main a").some((link) => link.getAttribute("href") === "#/launch"));
+    // Where nothing could be read, nobody knows whether anything was run.
+    fixture.status = { ...STATUS, phase: { kind: "failed", reason: "Folder not found: /a could not be listed.", hint: "Put it back." } };
+    fixture.tell({ kind: "status" });
+    await until(() => text().includes("Nothing could be read"));
+    expect([text().includes("No runs yet"), all("main a").some((link) => link.getAttribute("href") === "#/launch")]).toEqual([false, false]);
   });
   it("nothing passes the filter, and clearing it is offered", async () => {
     await open(empty({}), "#/overview?q=nothing");

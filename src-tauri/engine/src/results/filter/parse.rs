@@ -42,12 +42,17 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
     let end = typed.floor_char_boundary(MAX_BYTES);
     let mut tokens = Vec::new();
     let mut misread = Vec::new();
-    for word in words(&typed[..end]) {
+    let all = words(&typed[..end]);
+    for (at, word) in all.iter().enumerate() {
+        if let Some(message) = torn(word, &all[at + 1..]) {
+            misread.push(note(word.typed, message));
+            break;
+        }
         if tokens.len() == MAX_TOKENS {
             misread.push(note(word.typed, format!("A filter takes at most {MAX_TOKENS} tokens.")));
             break;
         }
-        if let Some(token) = token(&word, &mut misread) {
+        if let Some(token) = token(word, &mut misread) {
             tokens.push(token);
         }
     }
@@ -56,6 +61,30 @@ pub(super) fn parse(typed: &str) -> (Filter, Vec<Misread>) {
     }
     let invalid = !misread.is_empty();
     (Filter { tokens: if invalid { Vec::new() } else { tokens }, invalid }, misread)
+}
+
+/// Why a key that stands alone before a word with a sign, or before a sign that no keyboard has, is no text to be found: it is a
+/// condition, torn by a space or written otherwise.
+fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
+    let (negated, letters) = negation(&word.letters);
+    let at = letters.iter().position(|letter| !letter.quoted && matches!(letter.char, '≤' | '≥'));
+    let (name, here) = letters.split_at(at.unwrap_or(letters.len()));
+    let name: String = name.iter().filter(|letter| !letter.quoted).map(|letter| letter.char).collect();
+    let rule = key_named(&name).filter(|_| !word.has_quotes)?;
+    let signs = [':', '<', '>', '=', '≤', '≥'];
+    let mut value: String = here.iter().map(|letter| letter.char).collect();
+    if value.is_empty() {
+        let next = rest.first().filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
+        value = next.typed.to_owned();
+    }
+    if value.chars().all(|char| signs.contains(&char)) {
+        let next = if here.is_empty() { rest.get(1) } else { rest.first() };
+        value.push_str(next.map_or("", |next| next.typed));
+    }
+    let value = value.replace('≤', "<=").replace('≥', ">=");
+    let sign = if negated { "-" } else { "" };
+    let how = if here.is_empty() { "without a space between" } else { "with signs that every keyboard has" };
+    Some(format!("Write it {how}: {sign}{}{value}. {IN_QUOTES}", rule.name))
 }
 
 fn words(typed: &str) -> Vec<Word<'_>> {

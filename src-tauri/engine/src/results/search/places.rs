@@ -26,6 +26,8 @@ struct Found {
 #[derive(Default)]
 struct Together {
     phrases: Vec<Range<u64>>,
+    /// Phrases whose last text is only the beginning of a word.
+    opened: Vec<Range<u64>>,
     words: Vec<Range<u64>>,
     beginnings: Vec<Range<u64>>,
 }
@@ -68,7 +70,9 @@ pub(super) fn in_run(
             firsts[one.needle].get_or_insert_with(|| absolute(&one.place));
         }
         if let Some(phrase) = &texts.phrase {
-            add(phrase.find_all(&piece).collect(), &mut together.phrases)?;
+            let (whole, opened) = phrase.find_all(&piece).partition(|place| ends_word(&piece, place.end));
+            add(whole, &mut together.phrases)?;
+            add(opened, &mut together.opened)?;
             add(windows(texts, found.iter().filter(|one| one.whole)), &mut together.words)?;
             add(windows(texts, found.iter()), &mut together.beginnings)?;
         } else {
@@ -77,7 +81,8 @@ pub(super) fn in_run(
         done += PIECE as u64;
     }
     let missing = firsts.iter().enumerate().filter(|(_, first)| first.is_none()).map(|(at, _)| at).collect();
-    let best = [together.phrases, together.words, together.beginnings].into_iter().find(|places| !places.is_empty());
+    let Together { phrases, opened, words, beginnings } = together;
+    let best = [phrases, opened, words, beginnings].into_iter().find(|places| !places.is_empty());
     let shown = match best {
         Some(places) => places.into_iter().map(|place| vec![place]).collect(),
         None => Vec::from_iter(apart(firsts)),
@@ -89,13 +94,15 @@ pub(super) fn in_run(
 fn all(texts: &Texts, piece: &[u8]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for (needle, wanted) in texts.wanted.iter().enumerate() {
-        found.extend(wanted.find_all(piece).map(|place| {
-            let whole = piece.get(place.end).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric());
-            Found { place, needle, whole }
-        }));
+        found.extend(wanted.find_all(piece).map(|place| Found { whole: ends_word(piece, place.end), place, needle }));
     }
     found.sort_by_key(|one| (one.place.start, one.place.end));
     found
+}
+
+/// Whether a word ends here.
+fn ends_word(piece: &[u8], at: usize) -> bool {
+    piece.get(at).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
 }
 
 /// The stretches that hold a place of each wanted text and fit into a snippet, none reaching into another.

@@ -1,7 +1,10 @@
 //! Where a database is: the address of the workspace file with its secrets put in, and what it must not hold.
 //! Touches no file, no net and no environment: whoever knows secrets is asked for them.
+use crate::runs::secrets;
 use crate::runs::tools::Unusable;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use touchstone_formats::value::Value;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
@@ -142,6 +145,10 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
     let config = address.parse::<Config>().ok().filter(|_| server(&address));
     let sent = config.as_ref().and_then(Config::get_password).map(String::from_utf8_lossy);
     found.extend(sent.map(std::borrow::Cow::into_owned));
+    // The name of a variable that is not set stands for itself above, and has to be told.
+    let mut names = BTreeSet::new();
+    secrets::places(&Value::Text(written.to_owned()), &mut names);
+    found.retain(|text| !names.contains(text) || secret(text).is_some());
     found.sort();
     found.dedup();
     found

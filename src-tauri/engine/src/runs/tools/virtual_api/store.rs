@@ -216,7 +216,7 @@ impl Disk {
     /// Adds replies to a file, or to the one beside it when that cannot be read.
     fn write(&self, name: &Name, replies: &[(&str, &Py)]) -> Result<Option<String>, String> {
         let said = |why: DiskError| format!("The reply could not be kept: {why}");
-        let folder = Folder::make(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
+        let folder = Folder::make_whole(&self.root, &[&name[0], &name[1]], PUBLIC).map_err(said)?;
         locked(&folder)?;
         if lock(&self.cleared).insert(name.clone())
             && let Err(error) = publish::clear(&folder, &name[2])
