@@ -1,8 +1,10 @@
 //! What the program finds around it: a display, a terminal, its own files. Owns where the sample data and our own directories are.
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use touchstone_engine::app::{App, AppConfig};
 use touchstone_engine::rows::Check;
+use touchstone_engine::runs::http::keys::keep_environment;
 use tracing_subscriber::EnvFilter;
 
 /// Read once, in `main`.
@@ -73,6 +75,40 @@ pub(crate) fn keep_secrets() {
     }));
 }
 
+/// Takes everything out of the environment that is not known to concern windows. The processes of the window are programs of
+/// their own, which other programs of the same user can look into; keys of any name are in the environment.
+pub(crate) fn give_no_keys_to_the_window() {
+    keep_environment();
+    // The environment is changed only while nobody else can be reading it.
+    let threads = std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
+    if threads != 1 {
+        return tracing::warn!("keys of the environment are left to the processes of the window");
+    }
+    #[cfg(target_os = "linux")]
+    for (name, _) in std::env::vars_os().filter(|(name, _)| !concerns_windows(name)) {
+        glib::unsetenv(name);
+    }
+}
+
+/// Whether a variable says how windows are drawn, where files and libraries are, or which way leads out.
+fn concerns_windows(name: &OsStr) -> bool {
+    const STARTS: [&str; 35] = [
+        "XDG_", "LC_", "KDE_", "GNOME_", "GTK_", "GDK_", "GSK_", "GIO_", "GST_", "GSETTINGS_", "G_", "QT_", "WEBKIT_",
+        "JSC_", "JavaScriptCore", "TAURI_", "TOUCHSTONE_", "RUST_", "LIBGL_", "LIBVA_", "MESA_", "GALLIUM_", "EGL_",
+        "__EGL_", "__GLX_", "__GL_", "VK_", "DRI_", "FONTCONFIG_", "AT_SPI_", "IBUS_", "XCURSOR_", "PIPEWIRE_",
+        "PULSE_", "DBUS_",
+    ];
+    const NAMES: [&str; 36] = [
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DISPLAY", "XAUTHORITY",
+        "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DESKTOP_SESSION", "DESKTOP_STARTUP_ID", "SESSION_MANAGER", "XMODIFIERS",
+        "NO_AT_BRIDGE", "LD_LIBRARY_PATH", "APPIMAGE", "APPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY",
+        "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "TERM",
+        "NO_COLOR", "COLORTERM", "GI_TYPELIB_PATH", "GTK2_RC_FILES",
+    ];
+    let name = name.as_encoded_bytes();
+    STARTS.iter().any(|start| name.starts_with(start.as_bytes())) || NAMES.iter().any(|one| one.as_bytes() == name)
+}
+
 /// What the engine looked at, and what belongs to the front doors.
 pub(crate) fn with_ours(mut checks: Vec<Check>) -> Vec<Check> {
     let name = "Web view".to_owned();
@@ -103,6 +139,16 @@ mod tests {
     fn sample_data_that_is_not_there_is_not_named() {
         let nowhere = Surroundings { demo_dir: Some("/nowhere/at/all".into()), ..Surroundings::default() };
         assert!(nowhere.demo().is_none_or(|dir| dir.is_dir()));
+    }
+
+    #[test]
+    fn a_process_of_the_window_is_given_what_concerns_windows_and_nothing_else() {
+        for name in ["OPENAI_API_KEY", "MY_SECRET", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATHS", "G"] {
+            assert!(!concerns_windows(OsStr::new(name)), "{name}");
+        }
+        for name in ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "WEBKIT_DISABLE_DMABUF_RENDERER", "GDK_BACKEND"] {
+            assert!(concerns_windows(OsStr::new(name)), "{name}");
+        }
     }
 
     /// Run by the next test in a process of its own: what happens at a panic is set for a whole process.

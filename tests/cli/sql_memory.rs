@@ -1,11 +1,14 @@
 //! SQL that needs more than a machine has: it ends with an error that the model sees, in a process whose memory is bounded, and
 //! nothing of it is written to a disk. The process is the one that the program itself asks.
+use crate::evaluating::until;
 use crate::sandbox::Sandbox;
 use crate::scripted::{Reply, Scripted};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use serde_json::{Value, json};
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
+    os::unix::process::CommandExt as _,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
@@ -149,16 +152,16 @@ fn a_query_that_needs_too_much_ends_with_an_error_within_bounded_memory_and_writ
     }
 }
 
-#[test]
-fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
-    let server = Scripted::start(|seen| {
+/// A folder with a task whose model asks this, and then ends.
+fn asking(name: &str, sql: &'static str) -> (Sandbox, Scripted) {
+    let server = Scripted::start(move |seen| {
         let request = seen.json();
         let messages = request["messages"].as_array().unwrap();
         let message = match messages.last().unwrap()["role"].as_str().unwrap() {
             "tool" => json!({ "role": "assistant", "content": "<answer>done</answer>" }),
             _ => {
                 json!({ "role": "assistant", "content": null, "tool_calls": [{ "id": "c1", "type": "function", "function": {
-                "name": request["tools"][0]["function"]["name"], "arguments": json!({ "sql": GREEDY[0].1 }).to_string() } }] })
+                "name": request["tools"][0]["function"]["name"], "arguments": json!({ "sql": sql }).to_string() } }] })
             }
         };
         let finish = if message["tool_calls"].is_null() { "stop" } else { "tool_calls" };
@@ -171,10 +174,128 @@ fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
          tools:\n  sales: {{ kind: sql, database: 'sqlite:sales.db' }}\n"
     );
     let task = "tool_calling_prompt: Count.\n";
-    let sandbox = Sandbox::with("sql-memory-run", &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)]);
+    let sandbox = Sandbox::with(name, &[("touchstone.yaml", &workspace), ("tasks/count.yaml", task)]);
     database(&sandbox);
-    let ran = sandbox.run(&["run", ".", "--system", "tool_calling", "--model", "local", "--json"]);
+    (sandbox, server)
+}
+
+const RUN: [&str; 7] = ["run", ".", "--system", "tool_calling", "--model", "local", "--json"];
+
+#[test]
+fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
+    let (sandbox, server) = asking("sql-memory-run", GREEDY[0].1);
+    let ran = sandbox.run(&RUN);
     assert_eq!(ran.status, 0, "{ran:?}");
     let told = server.seen().last().unwrap().json()["messages"].to_string();
     assert!(told.contains("needs more than 128 MiB of memory"), "{told}");
+}
+
+/// A question that takes until its deadline.
+const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
+
+/// A run whose question is being answered.
+struct Busy {
+    child: Child,
+    reader: u32,
+    sandbox: Sandbox,
+    server: Scripted,
+}
+
+impl Busy {
+    fn begin(name: &str, sql: &'static str) -> Self {
+        let (sandbox, server) = asking(name, sql);
+        let mut command = sandbox.command(&RUN);
+        // As in a terminal, where what was started together is told of a key together.
+        let child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut busy = Self { child, reader: 0, sandbox, server };
+        busy.reader = busy.next_reader();
+        busy
+    }
+
+    /// Waits for a process that answers, other than the one before, to be at work.
+    fn next_reader(&self) -> u32 {
+        let found = std::cell::Cell::new(None);
+        until("a process answers", || {
+            let others = readers(self.child.id()).into_iter().filter(|reader| *reader != self.reader);
+            // Those that told of the tables took next to no time.
+            let works = |reader: &u32| fields(*reader).get(11).and_then(|ticks| ticks.parse().ok()).is_some_and(|ticks: u64| ticks > 20);
+            found.set(others.into_iter().find(works));
+            found.get().is_some()
+        });
+        found.get().unwrap()
+    }
+
+    fn group(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// What the system knows of a process, from its state on; nothing when it is gone.
+fn fields(process: u32) -> Vec<String> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let rest = stat.rsplit_once(") ").map_or("Z", |(_, rest)| rest);
+    rest.split_whitespace().map(str::to_owned).collect()
+}
+
+fn is_gone(process: u32) -> bool {
+    matches!(fields(process)[0].as_str(), "Z" | "X")
+}
+
+/// The processes that this one has answer questions.
+fn readers(parent: u32) -> Vec<u32> {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let asks = |id: &u32| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("answer-sqlite-questions"));
+    ids.filter(|id| fields(*id).get(1) == Some(&parent.to_string()) && asks(id)).collect()
+}
+
+fn kill(process: u32) {
+    kill_process(Pid::from_raw(i32::try_from(process).unwrap()).unwrap(), Signal::KILL).unwrap();
+}
+
+#[test]
+fn a_key_of_the_terminal_ends_no_question_and_a_second_one_leaves_nothing_at_work() {
+    let mut busy = Busy::begin("sql-interrupted", ENDLESS);
+    until("interrupts are listened to", || crate::evaluating::is_caught(&busy.child.id().to_string(), 2));
+    kill_process_group(busy.group(), Signal::INT).unwrap();
+    assert_ne!(fields(busy.reader)[2], busy.child.id().to_string(), "it is in a group of its own");
+    let (group, reader) = (busy.group(), busy.reader);
+    assert!(!is_gone(reader));
+    let child = std::cell::RefCell::new(&mut busy.child);
+    // Two that come at once may be heard as one.
+    until("it has ended", || {
+        let _ = kill_process_group(group, Signal::INT);
+        child.borrow_mut().try_wait().unwrap().is_some()
+    });
+    until("nothing is at work", || is_gone(reader));
+    assert_eq!(busy.server.seen().len(), 1, "no result was told to the model");
+    let file = busy.sandbox.folder.join("results/count-tool_calling-local-variation0.yaml");
+    let text = fs::read_to_string(file).unwrap_or_default();
+    assert!(!text.contains("could not be read"), "a question that was given up is no error: {text}");
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_no_question_at_work() {
+    let busy = Busy::begin("sql-killed", ENDLESS);
+    kill(busy.child.id());
+    until("nothing is at work", || is_gone(busy.reader));
+}
+
+#[test]
+fn a_question_whose_reader_breaks_off_is_asked_once_more_and_then_is_an_error() {
+    let mut busy = Busy::begin("sql-broken", ENDLESS);
+    kill(busy.reader);
+    busy.reader = busy.next_reader();
+    kill(busy.reader);
+    assert!(busy.child.wait().unwrap().success());
+    let told = busy.server.seen().last().unwrap().json()["messages"].to_string();
+    assert!(told.contains("the reader broke off"), "{told}");
+    assert_eq!(busy.server.seen().len(), 2);
 }

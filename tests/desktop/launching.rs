@@ -106,3 +106,22 @@ fn a_window_without_runs_closes_at_once() {
     window.ask_to_end();
     wait("the window is gone", || (!is_there(program)).then_some(()));
 }
+
+#[test]
+fn no_process_of_the_window_has_a_key_in_its_surroundings() {
+    const KEY: &str = "canary-key-of-the-window";
+    let stage = Stage::empty("keys");
+    let window = stage.window_with(&["--demo"], &[("CANARY_API_KEY", KEY), ("WEBKIT_CANARY", "canary-of-webkit")]);
+    window.until("the page is there", "return document.querySelector('[data-testid=status]') !== null");
+    let environments = |word: &str| {
+        let all = std::fs::read_dir("/proc").unwrap().flatten();
+        let named = all.filter(|process| {
+            let text = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&text).contains("WebKitWebProcess")
+        });
+        let seen = named.map(|process| std::fs::read(process.path().join("environ")).unwrap_or_default());
+        seen.filter(|text| String::from_utf8_lossy(text).contains(word)).count()
+    };
+    assert!(environments("canary-of-webkit") > 0, "its processes are seen");
+    assert_eq!(environments(KEY), 0);
+}

@@ -185,7 +185,13 @@ impl Bench {
 
     /// Waits until a path has a state.
     pub(crate) fn wait_state(&self, path: &str, state: RunState) -> RunRow {
-        wait_until(&format!("{path} is {state:?}"), || self.row(path).filter(|row| row.state == state))
+        let seen = std::cell::RefCell::new(None);
+        let found = || {
+            let row = self.row(path);
+            seen.replace(row.as_ref().map(|row| row.state));
+            row.filter(|row| row.state == state)
+        };
+        wait_until_or(&|| format!("{path} is {state:?}, not {:?}", seen.borrow()), found)
     }
 
     /// Waits until the full-text index is complete.
@@ -268,13 +274,17 @@ pub(crate) fn beside_the_project(path: &str) -> PathBuf {
 }
 
 /// Waits until something is there.
-pub(crate) fn wait_until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn wait_until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    wait_until_or(&|| what.to_owned(), look)
+}
+
+fn wait_until_or<T>(what: &dyn Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
     let end = Instant::now() + DEADLINE;
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < end, "waited in vain until {what}");
+        assert!(Instant::now() < end, "waited in vain until {}", what());
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }

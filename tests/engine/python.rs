@@ -102,6 +102,14 @@ async fn every_way_to_end_has_its_own_outcome() {
         ("import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)", "timeout", None, None),
         // What looks after the program cannot be killed by it.
         ("import os, time; os.kill(os.getppid(), 9); time.sleep(60)", "timeout", None, None),
+        // It goes over to the group of a child, and none is left of the one it was started in.
+        (
+            "import os, time\nchild = os.fork()\nif child == 0: time.sleep(60)\nos.setpgid(child, child); os.setpgid(0, child)\n\
+             time.sleep(60)",
+            "timeout",
+            None,
+            None,
+        ),
         ("x = [0] * 1_300_000_000", "memory", Some("1"), None),
         ("print('x' * 100_000)", "output", Some("0"), None),
         ("import os; os.abort()", "killed", None, Some("SIGABRT")),

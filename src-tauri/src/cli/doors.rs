@@ -55,6 +55,8 @@ pub(super) fn window(folder: Option<PathBuf>, demo: bool, here: &Surroundings) -
         let error = AppError::new(Code::Failed, "There is no display here to open a window on.");
         return Err(error.hint("Serve the same page to a browser instead: touchstone serve FOLDER").into());
     }
+    // Before a thread is there, and before a process of the window.
+    crate::surroundings::give_no_keys_to_the_window();
     let app = here.engine();
     if demo {
         app.open_demo()?;

@@ -2,7 +2,9 @@
 //!
 //! Every user of this machine can open a connection, so a connection is a stranger's until a request over it was let in. Strangers
 //! have a share of their own: the oldest is closed when another comes, and each has little time to show who it is. So connections
-//! are always taken, and whoever may come in does.
+//! are always taken, and whoever may come in does. Where everybody may come in, a connection over which nothing is asked gives way
+//! to another.
+use super::line::Line;
 use axum::{
     Extension, Router,
     http::{HeaderValue, header},
@@ -20,7 +22,7 @@ use std::{
     net::SocketAddr,
     pin::pin,
     sync::{
-        Arc, Weak,
+        Arc, Mutex, PoisonError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -46,8 +48,11 @@ const AFTER_FAILURE: Duration = Duration::from_millis(20);
 pub(super) struct Shares {
     /// Connections over which no request was let in yet. When another comes, the oldest is closed.
     pub(super) strangers: usize,
-    /// Connections over which a request was let in. These are never closed for others; more are not taken until one ends.
+    /// Connections over which a request was let in. More are not taken until one ends.
     pub(super) admitted: usize,
+    /// Whether one of these is closed when there are as many and another comes: the one over which nothing was asked for longest.
+    /// Where nobody has to show who they are, whoever keeps connections open would keep others out.
+    pub(super) idle_gives_way: bool,
 }
 
 /// Most bytes of a head of a request, and of a body that nobody reads yet.
@@ -62,9 +67,36 @@ struct State {
     admitted: AtomicBool,
     count: Arc<AtomicUsize>,
     changed: Arc<Notify>,
+    /// Since when nothing is asked over it; none while something is.
+    idle: Mutex<Option<Instant>>,
+}
+
+/// Something that was asked is being answered, for as long as this is there.
+pub(super) struct AtWork(Connection);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.set_idle(Some(Instant::now()));
+        // There may be one that can give way now.
+        self.0.0.changed.notify_one();
+    }
 }
 
 impl Connection {
+    /// Says that something is being answered over it, so that it is not closed for others meanwhile.
+    pub(super) fn work(&self) -> AtWork {
+        self.set_idle(None);
+        AtWork(self.clone())
+    }
+
+    fn set_idle(&self, since: Option<Instant>) {
+        *self.0.idle.lock().unwrap_or_else(PoisonError::into_inner) = since;
+    }
+
+    fn idle_since(&self) -> Option<Instant> {
+        *self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The address at its other end.
     pub(super) fn peer(&self) -> SocketAddr {
         self.0.peer
@@ -78,7 +110,7 @@ impl Connection {
         }
     }
 
-    fn is_admitted(&self) -> bool {
+    pub(super) fn is_admitted(&self) -> bool {
         self.0.admitted.load(Ordering::Acquire)
     }
 }
@@ -139,6 +171,26 @@ impl Strangers {
     }
 }
 
+/// Connections that may give way to others. Holds none of them open.
+#[derive(Default)]
+struct Guests(Vec<(Weak<State>, AbortHandle)>);
+
+impl Guests {
+    fn take(&mut self, connection: &Connection, task: AbortHandle) {
+        self.0.retain(|(_, task)| !task.is_finished());
+        self.0.push((Arc::downgrade(&connection.0), task));
+    }
+
+    /// The one over which nothing was asked for longest.
+    fn idlest(&self) -> Option<&AbortHandle> {
+        let there = self.0.iter().filter(|(_, task)| !task.is_finished());
+        let known = there.filter_map(|(state, task)| Some((Connection(state.upgrade()?), task)));
+        let idle = known.filter(|(connection, _)| connection.is_admitted());
+        let idle = idle.filter_map(|(connection, task)| Some((connection.idle_since()?, task)));
+        idle.min_by_key(|(since, _)| *since).map(|(_, task)| task)
+    }
+}
+
 /// Answers on connections until `end`; requests that are under way then may go on until `hurry`.
 pub(super) async fn answer(
     listener: TcpListener,
@@ -151,11 +203,12 @@ pub(super) async fn answer(
     http.timer(TokioTimer::new()).header_read_timeout(SLOWEST_HEAD).max_buf_size(LARGEST_BUFFER);
     let (graceful, mut connections) = (GracefulShutdown::new(), JoinSet::new());
     let (count, changed) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
-    let mut strangers = Strangers::default();
+    let (mut strangers, mut guests) = (Strangers::default(), Guests::default());
     let mut end = pin!(end);
     loop {
         let full_until = strangers.full_until(shares.strangers);
-        let has_room = count.load(Ordering::Acquire) < shares.admitted && full_until.is_none();
+        let is_full = count.load(Ordering::Acquire) >= shares.admitted;
+        let has_room = (!is_full || shares.idle_gives_way && guests.idlest().is_some()) && full_until.is_none();
         tokio::select! {
             () = &mut end => break,
             () = changed.notified() => {}
@@ -163,14 +216,22 @@ pub(super) async fn answer(
             () = tokio::time::sleep_until(full_until.unwrap_or_else(Instant::now)), if full_until.is_some() => {}
             accepted = listener.accept(), if has_room => match accepted {
                 Ok((stream, peer)) => {
+                    if let Some(idlest) = guests.idlest().filter(|_| is_full) {
+                        idlest.abort();
+                    }
                     // Small replies go out at once.
                     let _ = stream.set_nodelay(true);
                     let (count, changed) = (Arc::clone(&count), Arc::clone(&changed));
-                    let state = State { peer, admitted: AtomicBool::new(false), count, changed };
+                    let idle = Mutex::new(Some(Instant::now()));
+                    let state = State { peer, admitted: AtomicBool::new(false), count, changed, idle };
                     let known = Connection(Arc::new(state));
+                    let line = Line::new(stream, known.clone());
                     let service = TowerToHyperService::new(rooms.clone().layer(Extension(known.clone())));
-                    let answering = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
+                    let answering = graceful.watch(http.serve_connection(TokioIo::new(line), service));
                     let task = connections.spawn(patiently(answering, known.clone()));
+                    if shares.idle_gives_way {
+                        guests.take(&known, task.clone());
+                    }
                     strangers.take(&known, task, shares.strangers);
                 }
                 Err(error) => {
@@ -198,5 +259,63 @@ async fn patiently(answering: impl Future, connection: Connection) {
     }
     if connection.is_admitted() {
         answering.await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::routing::get;
+    use std::{
+        io::{Read as _, Write as _},
+        net::TcpStream,
+    };
+
+    const ASK: &[u8] = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+
+    fn ask(stream: &mut TcpStream) -> std::io::Result<()> {
+        stream.set_read_timeout(Some(Duration::from_secs(30)))?;
+        stream.write_all(ASK)?;
+        let mut reply = Vec::new();
+        while !reply.ends_with(b"fine") {
+            let mut piece = [0; 512];
+            match stream.read(&mut piece)? {
+                0 => return Err(std::io::ErrorKind::UnexpectedEof.into()),
+                read => reply.extend_from_slice(&piece[..read]),
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn where_everybody_may_come_in_the_longest_idle_connection_gives_way_to_another() {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+        let address = listener.local_addr().unwrap();
+        let rooms = Router::new().route(
+            "/",
+            get(|Extension(connection): Extension<Connection>| async move {
+                connection.admit();
+                let _at_work = connection.work();
+                "fine"
+            }),
+        );
+        let shares = Shares { strangers: 8, admitted: 4, idle_gives_way: true };
+        let served = runtime.spawn(async move {
+            answer(listener, &rooms, shares, std::future::pending(), std::future::pending()).await;
+        });
+        let mut kept: Vec<TcpStream> = (0..4)
+            .map(|_| {
+                let mut stream = TcpStream::connect(address).unwrap();
+                ask(&mut stream).unwrap();
+                stream
+            })
+            .collect();
+        // The first has asked again, so the second is the one that was idle for longest.
+        ask(&mut kept[0]).unwrap();
+        ask(&mut TcpStream::connect(address).unwrap()).expect("another comes in");
+        assert!(ask(&mut kept[1]).is_err(), "it gave way");
+        ask(&mut kept[0]).expect("it did not");
+        served.abort();
     }
 }

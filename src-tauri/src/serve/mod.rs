@@ -3,6 +3,7 @@
 mod connections;
 mod events;
 mod gate;
+mod line;
 mod invites;
 mod page;
 mod peer;
@@ -39,7 +40,7 @@ pub(crate) use virtual_apis::VirtualServer;
 /// Arguments are ids, filters and spans; nothing long.
 const LONGEST_BODY: usize = 64 * 1024;
 /// Connections at a time: of the owner's browsers, and of everybody else. Each takes one of our files.
-const SHARES: Shares = Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128 };
+const SHARES: Shares = Shares { strangers: if cfg!(test) { 256 } else { 1024 }, admitted: 128, idle_gives_way: false };
 /// How long requests may take to end after Ctrl-C.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 

@@ -18,7 +18,7 @@ use touchstone_engine::app::virtual_apis::VirtualDoor;
 /// Inputs of calls are short; some carry a document.
 const LONGEST_BODY: usize = 8 << 20;
 /// Connections at a time: programs ask for many queries at once, and nobody else gets in their way.
-const SHARES: Shares = Shares { strangers: 1024, admitted: 512 };
+const SHARES: Shares = Shares { strangers: 1024, admitted: 512, idle_gives_way: false };
 
 /// A server that has its port and does not answer yet.
 pub(crate) struct VirtualServer {
@@ -52,6 +52,7 @@ impl VirtualServer {
     /// Answers until it is asked to end. What is under way then is answered and kept, unless it is asked once more.
     pub(crate) async fn run(self, door: VirtualDoor, asked: watch::Receiver<u8>) {
         let door = Arc::new(door);
+        let shares = Shares { idle_gives_way: self.guard.token.is_none(), ..SHARES };
         let rooms = Router::new()
             .route("/virtual", post(called))
             .fallback(|| async { (StatusCode::NOT_FOUND, json("{\"detail\":\"Not Found\"}")) })
@@ -61,7 +62,7 @@ impl VirtualServer {
             let mut asked = asked.clone();
             async move { drop(asked.wait_for(|now| *now >= times).await) }
         };
-        connections::answer(self.listener, &rooms, SHARES, asked_times(1), asked_times(2)).await;
+        connections::answer(self.listener, &rooms, shares, asked_times(1), asked_times(2)).await;
         tokio::select! {
             biased;
             () = asked_times(2) => {}
@@ -103,10 +104,16 @@ fn brings(head: &Parts, token: &Secret) -> bool {
     in_address.chain(in_header).any(|word| token.is(word))
 }
 
-async fn called(State(door): State<Arc<VirtualDoor>>, body: Body) -> Response {
+async fn called(
+    State(door): State<Arc<VirtualDoor>>,
+    Extension(connection): Extension<Connection>,
+    body: Body,
+) -> Response {
     let Ok(body) = body::to_bytes(body, LONGEST_BODY).await else {
         return (StatusCode::PAYLOAD_TOO_LARGE, json("{\"detail\":\"The request is too long.\"}")).into_response();
     };
+    // Not before: one that says only half of what it asks is idle.
+    let _at_work = connection.work();
     let answer = door.answer(&body).await;
     for note in &answer.notes {
         tracing::warn!("{note}");

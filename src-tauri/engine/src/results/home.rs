@@ -1,6 +1,7 @@
 //! Where the index of an output directory lives: a folder in the cache, claimed by one process at a time with a lock of the
 //! system, with one numbered build inside. Owns the claim and the builds' names, not what is in them, and how much is left of builds
-//! that are not used any more: of one at most, for at most 14 days, and no more than 256 MiB.
+//! that are not used any more: of one at most, for at most 14 days, and no more than 256 MiB. Folders that other processes had beside
+//! it go when the next one opens an index of the same directory.
 use fs_err as fs;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 use std::fs::{DirBuilder, Permissions};
@@ -25,18 +26,18 @@ pub(crate) struct Home {
     output_dir: PathBuf,
     dir: PathBuf,
     lock: fs::File,
+    /// The number of the newest build there was. None is given twice, also when the cache was deleted meanwhile: somebody may still
+    /// look into the one that had it.
+    last: u64,
 }
 
 impl Home {
     /// Claims the folder for this output directory; when another process holds it, one beside it.
     pub(crate) fn claim(cache_dir: &Path, output_dir: &Path) -> io::Result<Self> {
-        use std::os::unix::ffi::OsStrExt as _;
-        let key = xxh3_64(output_dir.as_os_str().as_bytes());
+        let key = key_of(output_dir);
+        // Who tidies may remove a folder in the moment in which it is taken; then the next one is.
         for turn in 0..CLAIMS {
-            let dir = match turn {
-                0 => cache_dir.join(format!("{key:016x}")),
-                n => cache_dir.join(format!("{key:016x}-{n}")),
-            };
+            let dir = turn_dir(cache_dir, key, turn);
             if dir.symlink_metadata().is_ok_and(|meta| !meta.is_dir()) {
                 discard(&dir)?;
             }
@@ -50,11 +51,14 @@ impl Home {
             let lock = fs::OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(&path)?;
             fs::set_permissions(&path, Permissions::from_mode(0o600))?;
             match lock.try_lock() {
+                Ok(()) if !is_at(&lock, &path) => {}
                 Ok(()) => {
                     let name = format!("{}\n", output_dir.display());
                     create_private(&dir.join("folder.txt"))?.write_all(name.as_bytes())?;
                     let (cache_dir, output_dir) = (cache_dir.to_owned(), output_dir.to_owned());
-                    return Ok(Self { cache_dir, output_dir, dir, lock });
+                    let mut home = Self { cache_dir, output_dir, dir, lock, last: 0 };
+                    home.last = home.builds().into_iter().max().unwrap_or(0);
+                    return Ok(home);
                 }
                 Err(std::fs::TryLockError::WouldBlock) => {}
                 Err(std::fs::TryLockError::Error(error)) => return Err(error),
@@ -72,7 +76,9 @@ impl Home {
     pub(crate) fn renew(&mut self) -> io::Result<PathBuf> {
         if !self.is_ours() {
             // The cache was deleted under our hands, and somebody else may have made a folder of this name since.
+            let last = self.last;
             *self = Self::claim(&self.cache_dir, &self.output_dir)?;
+            self.last = self.last.max(last);
         }
         let builds = self.builds();
         let newest = builds.iter().max().copied();
@@ -86,7 +92,8 @@ impl Home {
                 discard(&build)?;
             }
         }
-        let dir = self.build(newest.map_or(1, |n| n + 1));
+        self.last = self.last.max(newest.unwrap_or(0)) + 1;
+        let dir = self.build(self.last);
         // The cache may have been deleted under our hands; then the folder itself is made again.
         make_private(&dir)?;
         Ok(dir)
@@ -107,6 +114,12 @@ impl Home {
         if aside.symlink_metadata().is_ok_and(|meta| is_old(&meta)) || weight(&aside, DEPTH) > ASIDE_BYTES {
             leftovers.push(aside);
         }
+        for turn in 1..CLAIMS {
+            let dir = turn_dir(&self.cache_dir, key_of(&self.output_dir), turn);
+            if dir != self.dir {
+                discard_free(&dir);
+            }
+        }
         for leftover in leftovers {
             if let Err(error) = discard(&leftover) {
                 tracing::debug!(%error, "what is left of an old index could not be removed");
@@ -119,9 +132,7 @@ impl Home {
 
     /// Whether the lock that is held is the one that others see.
     fn is_ours(&self) -> bool {
-        let there = self.dir.join("lock").symlink_metadata();
-        let ours = self.lock.metadata();
-        there.is_ok_and(|there| ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+        is_at(&self.lock, &self.dir.join("lock"))
     }
 
     fn build(&self, number: u64) -> PathBuf {
@@ -131,6 +142,41 @@ impl Home {
     fn builds(&self) -> Vec<u64> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         entries.filter_map(|e| e.file_name().to_str()?.strip_prefix("build-")?.parse().ok()).collect()
+    }
+}
+
+fn key_of(output_dir: &Path) -> u64 {
+    use std::os::unix::ffi::OsStrExt as _;
+    xxh3_64(output_dir.as_os_str().as_bytes())
+}
+
+/// The folder that is tried in this turn.
+fn turn_dir(cache_dir: &Path, key: u64, turn: u32) -> PathBuf {
+    match turn {
+        0 => cache_dir.join(format!("{key:016x}")),
+        n => cache_dir.join(format!("{key:016x}-{n}")),
+    }
+}
+
+/// Whether a folder is one that was made because the first one was taken.
+fn is_another(dir: &Path) -> bool {
+    let name = dir.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name.split_once('-').is_some_and(|(_, turn)| turn.parse::<u32>().is_ok_and(|turn| turn > 0))
+}
+
+/// Whether this open file is the one at a path.
+fn is_at(file: &fs::File, path: &Path) -> bool {
+    let (there, ours) = (path.symlink_metadata(), file.metadata());
+    there.is_ok_and(|there| ours.is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino())))
+}
+
+/// Removes the folder of an index that no process has open.
+fn discard_free(dir: &Path) {
+    let Ok(lock) = fs::File::open(dir.join("lock")) else { return };
+    if lock.try_lock().is_ok()
+        && let Err(error) = discard(dir)
+    {
+        tracing::debug!(%error, "an index that is not used any more could not be removed");
     }
 }
 
@@ -213,8 +259,8 @@ pub(crate) fn weight(path: &Path, depth: usize) -> u64 {
     inside.fold(0, u64::saturating_add)
 }
 
-/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and indexes of folders that are gone and
-/// that no program has open.
+/// Returns the folders of a cache that nobody needs: copies of indexes that were moved aside, and those that no program has open of
+/// folders that are gone, or that were made while the first one was taken.
 pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(cache_dir).into_iter().flatten().flatten() {
@@ -222,7 +268,7 @@ pub(crate) fn leftovers(cache_dir: &Path) -> Vec<PathBuf> {
         let Ok(text) = fs::read_to_string(dir.join("folder.txt")) else { continue };
         let is_free = || fs::File::open(dir.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
         let is_gone = !text.trim_end_matches('\n').is_empty() && !Path::new(text.trim_end_matches('\n')).exists();
-        if is_gone && is_free() {
+        if (is_gone || is_another(&dir)) && is_free() {
             found.push(dir);
         } else if dir.join("aside").symlink_metadata().is_ok() {
             found.push(dir.join("aside"));

@@ -382,3 +382,50 @@ fn prepare(sql: &Connection) -> Result<(), IndexError> {
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opened(cache: &Path) -> (Index, Writer) {
+        Index::open(cache, Path::new("/runs")).unwrap()
+    }
+
+    #[test]
+    fn a_reader_that_is_held_while_the_cache_is_deleted_is_not_asked_again_and_doubts_only_what_it_saw() {
+        let home = tempfile::tempdir().unwrap();
+        let (index, writer) = opened(home.path());
+        let held = index.reader().unwrap();
+        drop(writer);
+        for entry in fs::read_dir(home.path()).unwrap() {
+            fs::remove_dir_all(entry.unwrap().path()).unwrap();
+        }
+        assert!(matches!(index.reader(), Err(IndexError::Gone)));
+        let writer = index.renew().unwrap();
+        assert!(!index.is_doubted(), "what is gone is not what is in use");
+        writer.sql.execute("UPDATE meta SET value = 7 WHERE key = 'generation'", []).unwrap();
+        assert_ne!(held.moment().0, writer.dir, "no name is given twice");
+        drop(held);
+        assert_eq!(index.reader().unwrap().generation(), 7);
+        index.trust::<()>(Err(IndexError::Gone)).unwrap_err();
+        assert!(index.is_doubted());
+    }
+
+    #[test]
+    fn an_index_that_another_process_had_beside_goes_when_nobody_has_it_open() {
+        let home = tempfile::tempdir().unwrap();
+        let folders = || fs::read_dir(home.path()).unwrap().count();
+        let (first, _writer) = opened(home.path());
+        let (second, _) = opened(home.path());
+        let (third, _) = opened(home.path());
+        assert_eq!((folders(), home::leftovers(home.path()).len()), (3, 0), "all are in use");
+        drop(second);
+        assert_eq!(home::leftovers(home.path()).len(), 1);
+        let (fourth, _) = opened(home.path());
+        assert_eq!(folders(), 3, "it has the place of the one that ended");
+        drop((third, fourth));
+        drop(first);
+        let (_again, _writer) = opened(home.path());
+        assert_eq!((folders(), home::leftovers(home.path()).len()), (1, 0));
+    }
+}

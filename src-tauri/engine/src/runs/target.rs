@@ -80,6 +80,8 @@ impl Group {
         let failed = |why: &dyn std::fmt::Display| format!("What ends targets could not be started: {why}.");
         let guard = Command::new("/bin/sh")
             .args(["-c", GUARD])
+            // It outlives the target's own children, and has no use for keys.
+            .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())

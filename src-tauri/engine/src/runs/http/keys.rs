@@ -1,6 +1,10 @@
 //! Keys of providers: where they come from and where they may be kept. The environment comes first, then the keyring of the
 //! operating system; no key is ever written to a file. Owns the one type that holds a key, which nothing can print.
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
+use std::os::unix::ffi::OsStringExt as _;
+use std::sync::OnceLock;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
@@ -87,6 +91,21 @@ pub trait Vault: Send + Sync {
     fn forget(&self, name: &str) -> Result<(), KeyError>;
 }
 
+/// The environment as it was before keys were taken out of it.
+static KEPT: OnceLock<BTreeMap<OsString, Zeroizing<Vec<u8>>>> = OnceLock::new();
+
+/// Remembers the environment, so that keys can be taken out of it and are found all the same.
+pub fn keep_environment() {
+    let all = std::env::vars_os().map(|(name, value)| (name, Zeroizing::new(value.into_vec())));
+    // The first word counts: later there may be less in it.
+    let _ = KEPT.set(all.collect());
+}
+
+fn variable(name: &str) -> Option<String> {
+    let Some(kept) = KEPT.get() else { return std::env::var(name).ok() };
+    String::from_utf8(kept.get(OsStr::new(name))?.to_vec()).ok()
+}
+
 /// What is looked up in the environment.
 type Environment = Box<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
@@ -107,7 +126,7 @@ impl fmt::Debug for Keys {
 impl Keys {
     /// Those of this process and this person.
     pub fn system() -> Self {
-        Self::new(|name| std::env::var(name).ok(), Keyring)
+        Self::new(variable, Keyring)
     }
 
     /// Those of another environment and another keyring.
@@ -254,7 +273,6 @@ fn innermost(error: &keyring::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::collections::BTreeMap;
     use std::sync::{Arc, Mutex};
 
     #[derive(Clone, Default)]

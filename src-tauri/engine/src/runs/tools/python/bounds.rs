@@ -102,16 +102,48 @@ fn look(root: &Path, bounds: Bounds) -> Option<Excess> {
         path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
     };
     let processes: Vec<PathBuf> = processes.map(|entry| entry.path()).filter(is_process).collect();
-    let sum = |file: &str, name: &str| -> u64 {
-        processes.iter().filter_map(|process| number(&process.join(file), name)).sum::<u64>() << 10
+    let sum = |file: &str, names: [&str; 2]| -> u64 {
+        let held = |process: &PathBuf| fs::read_to_string(process.join(file)).map_or(0, |text| held(&text, names));
+        processes.iter().map(held).fold(0, u64::saturating_add)
     };
     // The first counts pages that processes share once for each, and costs little; the second counts them once.
-    let is_more = sum("status", "VmRSS:") > bounds.memory && sum("smaps_rollup", "Pss:") > bounds.memory;
+    let is_more = sum("status", IN_ALL) > bounds.memory && sum("smaps_rollup", IN_PARTS) > bounds.memory;
     is_more.then_some(Excess::Memory)
+}
+
+/// What a process holds, in memory and where it was moved to when memory ran short.
+const IN_ALL: [&str; 2] = ["VmRSS:", "VmSwap:"];
+/// The same, with its part of pages that it shares with others.
+const IN_PARTS: [&str; 2] = ["Pss:", "SwapPss:"];
+
+/// The bytes behind these names together.
+fn held(text: &str, names: [&str; 2]) -> u64 {
+    let kilobytes = names.into_iter().filter_map(|name| number_in(text, name)).fold(0, u64::saturating_add);
+    kilobytes.saturating_mul(1 << 10)
 }
 
 /// The number behind a name, in a file with a line for each. None once the process has ended.
 fn number(file: &Path, name: &str) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
+    number_in(&fs::read_to_string(file).ok()?, name)
+}
+
+fn number_in(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_moved_out_of_memory_counts_as_held() {
+        let status = "Name:\tpython3\nVmHWM:\t  900 kB\nVmRSS:\t  200 kB\nRssAnon:\t  150 kB\nVmSwap:\t  300 kB\n";
+        assert_eq!(held(status, IN_ALL), 500 << 10);
+        let parts = "00-ff ---p 00:00 0 [rollup]\nRss:  200 kB\nPss:   40 kB\nPss_Anon:   9 kB\nSwap:  300 kB\nSwapPss:   60 kB\n";
+        assert_eq!(held(parts, IN_PARTS), 100 << 10);
+        assert_eq!(held("", IN_ALL), 0, "it has ended");
+        // The kernel that tests run on names them so.
+        let own = fs::read_to_string("/proc/self/smaps_rollup").unwrap();
+        assert!(IN_PARTS.iter().all(|name| number_in(&own, name).is_some()), "{own}");
+    }
 }

@@ -46,7 +46,11 @@ def look_after(program):
             os._exit(137)
         else:
             asked, until = True, time.monotonic() + grace
-            os.killpg(program, signal.SIGTERM)
+            try:
+                os.killpg(program, signal.SIGTERM)
+            except OSError:
+                # The program went over to another group. It is not waited for yet, so its number is its own.
+                os.kill(program, signal.SIGTERM)
 
 
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])

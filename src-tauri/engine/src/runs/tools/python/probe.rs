@@ -166,7 +166,8 @@ async fn try_all(sandbox: &Sandbox) -> Result<Told, Unusable> {
     let stdout = ran.stdout.text();
     let Ok(mut told) = serde_json::from_str::<Told>(stdout.lines().next_back().unwrap_or_default()) else {
         let said = ran.stderr.text();
-        return Err(broken(format!("it ended early: {}", said.lines().next_back().unwrap_or("no word"))));
+        let said = said.lines().next_back().unwrap_or("no word");
+        return Err(broken(format!("it ended early ({:?}): {said}", ran.by)));
     };
     // That the call returned says it: it waits for every process that keeps the output open.
     told.found.insert("nothing lives on".to_owned(), None);

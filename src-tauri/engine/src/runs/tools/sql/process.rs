@@ -8,9 +8,10 @@ use super::stopped;
 use crate::runs::tools::{Called, ToolFailure};
 use rusqlite::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -80,7 +81,8 @@ pub(super) fn too_much_memory() -> String {
     )
 }
 
-/// Asks a process, and ends it when there is no answer by `deadline` or it was stopped.
+/// Asks a process, and ends it when there is no answer by `deadline` or it was stopped. One that breaks off says nothing about the
+/// question, for somebody else may have ended it: another is asked, once.
 pub(super) fn ask(
     path: &Path,
     question: &Question,
@@ -90,29 +92,48 @@ pub(super) fn ask(
 ) -> Called {
     let broke_off = || ToolFailure::new("The database could not be read: the reader broke off.");
     let line = request(path, question, caps);
-    let waiting = waiting().pop();
-    // One that waited may have been ended meanwhile.
-    let sent = waiting.and_then(|mut worker| worker.send(&line).ok().map(|()| worker));
-    let mut worker = match sent {
-        Some(worker) => worker,
-        None => {
-            let mut worker = Worker::start().map_err(|why| {
-                ToolFailure::new(format!("The process that reads databases could not be started: {why}."))
-            })?;
-            worker.send(&line).map_err(|_| broke_off())?;
-            worker
+    let mut waiting = self::waiting().pop();
+    for _ in 0..2 {
+        // One that waited may have been ended meanwhile.
+        let sent = waiting.take().and_then(|mut worker| worker.send(&line).ok().map(|()| worker));
+        let mut worker = match sent {
+            Some(worker) => worker,
+            None => {
+                let mut worker = Worker::start().map_err(|why| {
+                    ToolFailure::new(format!("The process that reads databases could not be started: {why}."))
+                })?;
+                if worker.send(&line).is_err() {
+                    continue;
+                }
+                worker
+            }
+        };
+        let reply = match worker.reply(deadline, stop)? {
+            Heard::Line(reply) => reply,
+            Heard::Nothing => return Err(broke_off()),
+            Heard::End => continue,
+        };
+        let answer = answer_of(&reply).ok_or_else(broke_off)?;
+        // Only one that did what it should is asked again.
+        if answer.is_ok() {
+            let mut waiting = self::waiting();
+            if waiting.len() < MOST_IDLE {
+                waiting.push(worker);
+            }
         }
-    };
-    let reply = worker.reply(deadline, stop)?.ok_or_else(broke_off)?;
-    let answer = answer_of(&reply).ok_or_else(broke_off)?;
-    // Only one that did what it should is asked again.
-    if answer.is_ok() {
-        let mut waiting = self::waiting();
-        if waiting.len() < MOST_IDLE {
-            waiting.push(worker);
-        }
+        return answer;
     }
-    answer
+    Err(broke_off())
+}
+
+/// What came of waiting for an answer.
+enum Heard {
+    /// The answer.
+    Line(String),
+    /// None that can be used, or none in time.
+    Nothing,
+    /// It broke off.
+    End,
 }
 
 fn waiting() -> MutexGuard<'static, Vec<Worker>> {
@@ -134,7 +155,8 @@ impl Worker {
         // No key of this process is in its surroundings. What its libraries are found by may be.
         command.arg(ARGUMENT).env_clear();
         command.envs(std::env::vars_os().filter(|(name, _)| name == "LD_LIBRARY_PATH"));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        // In a process group of its own: a key of the terminal that asks us to stop ends no question that is under way.
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
         let mut child = command.spawn()?;
         match (child.stdin.take(), child.stdout.take()) {
             (Some(questions), Some(answers)) => Ok(Self { child, questions, answers: BufReader::new(answers) }),
@@ -147,29 +169,29 @@ impl Worker {
         self.questions.flush()
     }
 
-    /// The next line; none when it broke off, or nobody waits any more.
-    fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<Option<String>, ToolFailure> {
+    /// The next line. An error when nobody waits any more.
+    fn reply(&mut self, deadline: Instant, stop: &CancellationToken) -> Result<Heard, ToolFailure> {
         let mut line = Vec::new();
         loop {
             if stop.is_cancelled() {
                 return Err(stopped());
             }
             if Instant::now() >= deadline || line.len() > LONGEST_ANSWER {
-                return Ok(None);
+                return Ok(Heard::Nothing);
             }
             if self.answers.buffer().is_empty() && !self.has_more() {
                 continue;
             }
-            let Ok(piece) = self.answers.fill_buf() else { return Ok(None) };
+            let Ok(piece) = self.answers.fill_buf() else { return Ok(Heard::End) };
             if piece.is_empty() {
-                return Ok(None);
+                return Ok(Heard::End);
             }
             let end = piece.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(piece.len(), |end| end + 1);
             line.extend_from_slice(&piece[..end.unwrap_or(taken)]);
             self.answers.consume(taken);
             if end.is_some() {
-                return Ok(String::from_utf8(line).ok());
+                return Ok(String::from_utf8(line).map_or(Heard::Nothing, Heard::Line));
             }
         }
     }
@@ -252,7 +274,7 @@ fn answer_of(line: &str) -> Option<Called> {
 
 /// Answers questions from standard input, a line each, until there are no more.
 pub fn answer_questions() -> ExitCode {
-    if bound().is_none() {
+    if end_with_who_asks().is_err() || bound().is_none() {
         // Without its bounds it answers nothing.
         return ExitCode::from(2);
     }
@@ -278,6 +300,18 @@ pub fn answer_questions() -> ExitCode {
             return ExitCode::SUCCESS;
         }
     }
+}
+
+/// Watches whoever asks: when they are gone, however they ended, nobody wants the answer that is being looked for.
+fn end_with_who_asks() -> std::io::Result<()> {
+    let input = std::io::stdin();
+    let watch = move || {
+        // Nothing is waited for but the other end of standard input being shut, which is always told.
+        let mut watched = [PollFd::new(&input, PollFlags::empty())];
+        while poll(&mut watched, None).is_err() {}
+        let _ = kill_process(getpid(), Signal::KILL);
+    };
+    std::thread::Builder::new().name("who asks".to_owned()).stack_size(64 << 10).spawn(watch).map(drop)
 }
 
 /// Bounds the memory of this process. None when that cannot be done.

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_millis(500);
 const LARGEST: i32 = 1_000_000;
 
 /// Most steps of SQLite's machine for one question: work is bounded on a fast machine, too.
-const MOST_STEPS: u64 = 2_000_000_000;
+const MOST_STEPS: u64 = if cfg!(test) { 2_000_000 } else { 2_000_000_000 };
 
 /// Most of a file that is kept in memory, as SQLite has it: in KiB below 0.
 const CACHE: i64 = -2000;
@@ -401,6 +401,23 @@ fn references(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn work_is_bounded_by_steps_and_not_by_the_clock_alone() {
+        let home = tempfile::tempdir().unwrap();
+        let file = home.path().join("a.db");
+        Connection::open(&file).unwrap().execute_batch("CREATE TABLE a (b)").unwrap();
+        let asked = |most: u64| {
+            let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 1000000000) SELECT count(*) FROM \
+                       (SELECT n FROM c LIMIT MOST)";
+            let watch = Watch::until(Instant::now() + Duration::from_hours(1), CancellationToken::new());
+            let question = Question::Rows(sql.replace("MOST", &most.to_string()));
+            answer(&file, &question, &Caps::default(), watch, &Idle::default())
+        };
+        asked(100).unwrap();
+        let failure = asked(MOST_STEPS).unwrap_err();
+        assert!(failure.message.contains("steps and was stopped"), "{failure}");
+    }
 
     #[test]
     fn the_file_does_not_say_how_much_of_it_is_kept_in_memory() {
