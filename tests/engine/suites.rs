@@ -282,12 +282,16 @@ fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_e
     assert!(said.contains("`second` is not among the tools that the task names"), "{said}");
     let [(kind, said)] = told("firts, second").try_into().unwrap();
     assert_eq!(kind, ProblemKind::SuiteError);
-    assert!(said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"), "{said}");
+    assert!(
+        said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_workspace_file_with_the_other_ending_is_not_read_in_silence() {
-    let bench = Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
+    let bench =
+        Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
     let [problem] = bench.problems().try_into().unwrap();
     assert_eq!((problem.file.as_str(), problem.kind), ("touchstone.yml", ProblemKind::SuiteWarning));
     assert!(problem.message.ends_with("Call it touchstone.yaml."), "{problem:?}");

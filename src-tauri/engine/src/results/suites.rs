@@ -586,7 +586,8 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(ProblemKind, &'stati
     let entries = || all.iter().map(|(entry, _)| entry.as_str());
     let is_entry = |name: &&String| !entries().any(|entry| entry == name.as_str());
     let unknown = task.tools.iter().flatten().filter(is_entry).map(|name| {
-        let message = format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
+        let message =
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
         (ProblemKind::SuiteError, "tools", message)
     });
     let mut told: Vec<_> = unknown.take(MOST_PROBLEMS).collect();
