@@ -141,7 +141,7 @@ fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
 #[test]
 fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room() {
     let many = |count: usize| {
-        let variations: String = (0..count).map(|n| format!("- parameters: {{ what: p{n} }}\n")).collect();
+        let variations = (0..count).fold(String::new(), |text, n| text + &format!("- parameters: {{ what: p{n} }}\n"));
         format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
     };
     let bench = Bench::new()

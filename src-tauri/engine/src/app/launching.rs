@@ -244,7 +244,7 @@ impl App {
     fn refuse_impossible(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         refuse(plan, |slot| {
             let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
-            self.unrecorded(open, setup, &slot.at).or_else(json)
+            Self::unrecorded(open, setup, &slot.at).or_else(json)
         });
     }
 
@@ -290,7 +290,7 @@ impl App {
     /// Why a run cannot be made here now, though it may be owed; none when it can.
     fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
         let lacking = || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
-        self.unrecorded(open, setup, &slot.at).or_else(lacking)
+        Self::unrecorded(open, setup, &slot.at).or_else(lacking)
     }
 
     /// Says no before anything is written, where a run that is gone on with by hand could not be made.

@@ -396,7 +396,7 @@ impl Shelving {
     }
 
     /// Returns the suites that were left out for want of room, once there is more of it.
-    pub(crate) fn to_read_again(&mut self) -> Vec<FileId> {
+    pub(crate) fn take_left_out(&mut self) -> Vec<FileId> {
         if !std::mem::take(&mut self.has_room) {
             return Vec::new();
         }
