@@ -235,13 +235,13 @@ impl App {
         }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
-        self.refuse_impossible(open, setup, &mut plan);
+        Self::refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok(plan)
     }
 
     /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the reason.
-    fn refuse_impossible(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+    fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         refuse(plan, |slot| {
             let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
             Self::unrecorded(open, setup, &slot.at).or_else(json)
