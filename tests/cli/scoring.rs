@@ -280,11 +280,9 @@ fn a_scorer_that_does_not_exist_ends_with_two_only_where_its_suite_is_asked_abou
     );
     let out = sandbox.folder.join("report");
     let out = out.to_str().unwrap();
-    for command in [
-        &["score", ".", "--fail-under", "0.5"][..],
-        &["stats", "."],
-        &["report", ".", "--format", "md", "--out", out],
-    ] {
+    for command in
+        [&["score", ".", "--fail-under", "0.5"][..], &["stats", "."], &["report", ".", "--format", "md", "--out", out]]
+    {
         let asked = |filter: &str| sandbox.run(&[command, &["--filter", filter]].concat());
         let (other, own) = (asked("task:tickets"), asked("task:bad"));
         assert_eq!((other.status, other.err.contains("exakt")), (0, false), "{command:?} {other:?}");

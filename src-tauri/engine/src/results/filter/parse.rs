@@ -74,7 +74,9 @@ fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
     let signs = [':', '<', '>', '=', '≤', '≥'];
     let mut value: String = here.iter().map(|letter| letter.char).collect();
     if value.is_empty() {
-        let next = rest.first().filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
+        let next = rest
+            .first()
+            .filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
         value = next.typed.to_owned();
     }
     if value.chars().all(|char| signs.contains(&char)) {
