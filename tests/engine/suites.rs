@@ -164,7 +164,7 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
     bench.put("tasks/c.yaml", many(41));
     wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
     for (what, most) in [
-        ("values", Held { variations: 1_000, values: 200, bytes: 1 << 20 }),
+        ("values", Held { variations: 1_000, values: 100, bytes: 1 << 20 }),
         ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
     ] {
         let bench = Bench::new()
@@ -281,7 +281,7 @@ fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_e
     assert_eq!(kind, ProblemKind::SuiteWarning);
     assert!(said.contains("`second` is not among the tools that the task names"), "{said}");
     let [(kind, said)] = told("firts, second").try_into().unwrap();
-    assert_eq!(kind, ProblemKind::SuiteError);
+    assert_eq!(kind, ProblemKind::SuiteWarning, "runs of other tasks are begun all the same");
     assert!(
         said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"),
         "{said}"

@@ -281,6 +281,7 @@ impl App {
                 // Tools are called for real, also where a recording answers.
                 let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
                 troubles.extend(tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
+                troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
             troubles
         };
@@ -517,6 +518,15 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
         }
     }
     plan.owed = owed;
+}
+
+/// Tools that a task names and the workspace file does not define.
+fn undefined<'s>(setup: &'s Setup, tools: Option<&'s [String]>) -> impl Iterator<Item = Trouble> + 's {
+    let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
+    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Trouble {
+        message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
+        fix: Some(format!("Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task.")),
+    })
 }
 
 /// A trouble and its next step.
