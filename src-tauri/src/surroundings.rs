@@ -77,13 +77,11 @@ pub(crate) fn keep_secrets() {
 
 /// Takes everything out of the environment that is not known to concern windows. The processes of the window are programs of
 /// their own, which other programs of the same user can look into; keys of any name are in the environment.
+///
+/// To be called before a thread of ours begins, so that nobody reads what is being changed. The only other thread then is one that
+/// WebKit's library begins while it is loaded; it gives memory back and looks at no variable.
 pub(crate) fn give_no_keys_to_the_window() {
     keep_environment();
-    // The environment is changed only while nobody else can be reading it.
-    let threads = std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
-    if threads != 1 {
-        return tracing::warn!("keys of the environment are left to the processes of the window");
-    }
     #[cfg(target_os = "linux")]
     for (name, _) in std::env::vars_os().filter(|(name, _)| !concerns_windows(name)) {
         glib::unsetenv(name);
@@ -93,17 +91,79 @@ pub(crate) fn give_no_keys_to_the_window() {
 /// Whether a variable says how windows are drawn, where files and libraries are, or which way leads out.
 fn concerns_windows(name: &OsStr) -> bool {
     const STARTS: [&str; 35] = [
-        "XDG_", "LC_", "KDE_", "GNOME_", "GTK_", "GDK_", "GSK_", "GIO_", "GST_", "GSETTINGS_", "G_", "QT_", "WEBKIT_",
-        "JSC_", "JavaScriptCore", "TAURI_", "TOUCHSTONE_", "RUST_", "LIBGL_", "LIBVA_", "MESA_", "GALLIUM_", "EGL_",
-        "__EGL_", "__GLX_", "__GL_", "VK_", "DRI_", "FONTCONFIG_", "AT_SPI_", "IBUS_", "XCURSOR_", "PIPEWIRE_",
-        "PULSE_", "DBUS_",
+        "XDG_",
+        "LC_",
+        "KDE_",
+        "GNOME_",
+        "GTK_",
+        "GDK_",
+        "GSK_",
+        "GIO_",
+        "GST_",
+        "GSETTINGS_",
+        "G_",
+        "QT_",
+        "WEBKIT_",
+        "JSC_",
+        "JavaScriptCore",
+        "TAURI_",
+        "TOUCHSTONE_",
+        "RUST_",
+        "LIBGL_",
+        "LIBVA_",
+        "MESA_",
+        "GALLIUM_",
+        "EGL_",
+        "__EGL_",
+        "__GLX_",
+        "__GL_",
+        "VK_",
+        "DRI_",
+        "FONTCONFIG_",
+        "AT_SPI_",
+        "IBUS_",
+        "XCURSOR_",
+        "PIPEWIRE_",
+        "PULSE_",
+        "DBUS_",
     ];
     const NAMES: [&str; 36] = [
-        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DISPLAY", "XAUTHORITY",
-        "WAYLAND_DISPLAY", "WAYLAND_SOCKET", "DESKTOP_SESSION", "DESKTOP_STARTUP_ID", "SESSION_MANAGER", "XMODIFIERS",
-        "NO_AT_BRIDGE", "LD_LIBRARY_PATH", "APPIMAGE", "APPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY",
-        "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy", "TERM",
-        "NO_COLOR", "COLORTERM", "GI_TYPELIB_PATH", "GTK2_RC_FILES",
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "TMPDIR",
+        "DISPLAY",
+        "XAUTHORITY",
+        "WAYLAND_DISPLAY",
+        "WAYLAND_SOCKET",
+        "DESKTOP_SESSION",
+        "DESKTOP_STARTUP_ID",
+        "SESSION_MANAGER",
+        "XMODIFIERS",
+        "NO_AT_BRIDGE",
+        "LD_LIBRARY_PATH",
+        "APPIMAGE",
+        "APPDIR",
+        "SSL_CERT_FILE",
+        "SSL_CERT_DIR",
+        "HTTP_PROXY",
+        "HTTPS_PROXY",
+        "ALL_PROXY",
+        "NO_PROXY",
+        "http_proxy",
+        "https_proxy",
+        "all_proxy",
+        "no_proxy",
+        "TERM",
+        "NO_COLOR",
+        "COLORTERM",
+        "GI_TYPELIB_PATH",
+        "GTK2_RC_FILES",
     ];
     let name = name.as_encoded_bytes();
     STARTS.iter().any(|start| name.starts_with(start.as_bytes())) || NAMES.iter().any(|one| one.as_bytes() == name)
@@ -143,7 +203,8 @@ mod tests {
 
     #[test]
     fn a_process_of_the_window_is_given_what_concerns_windows_and_nothing_else() {
-        for name in ["OPENAI_API_KEY", "MY_SECRET", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATHS", "G"] {
+        for name in ["OPENAI_API_KEY", "MY_SECRET", "PGPASSWORD", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "PATHS", "G"]
+        {
             assert!(!concerns_windows(OsStr::new(name)), "{name}");
         }
         for name in ["PATH", "DISPLAY", "XDG_RUNTIME_DIR", "WEBKIT_DISABLE_DMABUF_RENDERER", "GDK_BACKEND"] {

@@ -191,7 +191,8 @@ fn a_run_is_told_that_its_query_needs_too_much_and_goes_on() {
 }
 
 /// A question that takes until its deadline.
-const ENDLESS: &str = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
+const ENDLESS: &str =
+    "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100000000000) SELECT count(*) FROM c";
 
 /// A run whose question is being answered.
 struct Busy {
@@ -218,7 +219,9 @@ impl Busy {
         until("a process answers", || {
             let others = readers(self.child.id()).into_iter().filter(|reader| *reader != self.reader);
             // Those that told of the tables took next to no time.
-            let works = |reader: &u32| fields(*reader).get(11).and_then(|ticks| ticks.parse().ok()).is_some_and(|ticks: u64| ticks > 20);
+            let works = |reader: &u32| {
+                fields(*reader).get(11).and_then(|ticks| ticks.parse().ok()).is_some_and(|ticks: u64| ticks > 20)
+            };
             found.set(others.into_iter().find(works));
             found.get().is_some()
         });
@@ -252,7 +255,9 @@ fn is_gone(process: u32) -> bool {
 fn readers(parent: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().flatten();
     let ids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let asks = |id: &u32| fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("answer-sqlite-questions"));
+    let asks = |id: &u32| {
+        fs::read_to_string(format!("/proc/{id}/cmdline")).is_ok_and(|line| line.contains("answer-sqlite-questions"))
+    };
     ids.filter(|id| fields(*id).get(1) == Some(&parent.to_string()) && asks(id)).collect()
 }
 

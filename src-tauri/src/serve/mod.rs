@@ -3,8 +3,8 @@
 mod connections;
 mod events;
 mod gate;
-mod line;
 mod invites;
+mod line;
 mod page;
 mod peer;
 mod secret;

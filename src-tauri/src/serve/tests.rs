@@ -305,7 +305,10 @@ fn is_kept(end: std::net::SocketAddr) -> bool {
     let [a, b, c, d] = std::net::Ipv4Addr::LOCALHOST.octets();
     let own = format!("{:08X}:{:04X}", u32::from_le_bytes([a, b, c, d]), end.port());
     let table = std::fs::read_to_string("/proc/self/net/tcp").unwrap();
-    table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).any(|words| words[1] == own && words[3] != TIME_WAIT)
+    table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .any(|words| words[1] == own && words[3] != TIME_WAIT)
 }
 
 #[test]
