@@ -77,13 +77,11 @@ pub(crate) fn keep_secrets() {
 
 /// Takes everything out of the environment that is not known to concern windows. The processes of the window are programs of
 /// their own, which other programs of the same user can look into; keys of any name are in the environment.
+///
+/// To be called before a thread of ours begins, so that nobody reads what is being changed. The only other thread then is one that
+/// WebKit's library begins while it is loaded; it gives memory back and looks at no variable.
 pub(crate) fn give_no_keys_to_the_window() {
     keep_environment();
-    // The environment is changed only while nobody else can be reading it.
-    let threads = std::fs::read_dir("/proc/self/task").map_or(usize::MAX, Iterator::count);
-    if threads != 1 {
-        return tracing::warn!("keys of the environment are left to the processes of the window");
-    }
     #[cfg(target_os = "linux")]
     for (name, _) in std::env::vars_os().filter(|(name, _)| !concerns_windows(name)) {
         glib::unsetenv(name);
