@@ -116,7 +116,7 @@ fn rows_are_made_of_runs_and_the_plan_says_which_column_is_a_text() {
     assert_eq!(offered(&bench, "runs.jsonl").id, one.file.id);
     assert!(app.make_rows("model:none").unwrap_err().message.starts_with("None of these runs has a row"));
     assert!(app.make_rows("modle:o1").unwrap_err().message.starts_with("modle:o1: "));
-    assert_eq!(bench.rows().len(), 2, "rows for evaluators are no runs");
+    assert_eq!(bench.rows().len(), 2, "rows for evaluators are no runs: {:?}", bench.rows());
 
     let columns = app.look_at_data(&one.file.id).unwrap().columns;
     assert!(columns.windows(2).any(|two| two == ["response", "response_text"]), "{columns:?}");
