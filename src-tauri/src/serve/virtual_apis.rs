@@ -86,13 +86,11 @@ async fn guard(
             "This server needs its token: use the whole address that it printed, or the header `Authorization: Bearer TOKEN`.",
         ))
     });
-    match refused {
-        Some((status, why)) => connections::close_after((status, format!("{why}\n")).into_response()),
-        None => {
-            connection.admit();
-            next.run(Request::from_parts(head, body)).await
-        }
+    if let Some((status, why)) = refused {
+        return connections::close_after((status, format!("{why}\n")).into_response());
     }
+    connection.admit();
+    next.run(Request::from_parts(head, body)).await
 }
 
 /// True when the address or the header carries the token.

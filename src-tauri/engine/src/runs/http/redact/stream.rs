@@ -25,7 +25,9 @@ pub(super) fn clean(redactor: &Redactor, body: &str) -> Option<String> {
             let part = Part { line, text: text.to_owned() };
             places.entry(place.to_owned()).or_default().push(part);
         };
-        value.iter().for_each(|value| walk(value, &mut String::new(), &mut gather));
+        if let Some(value) = value {
+            walk(value, &mut String::new(), &mut gather);
+        }
     }
     let mut cleaned: BTreeMap<(usize, String), String> = BTreeMap::new();
     for (place, parts) in places.into_iter().filter(|(_, parts)| parts.len() > 1) {

@@ -243,8 +243,8 @@ fn escaped(secret: &str, ways: &[u8]) -> String {
         let code = u32::from(letter);
         let units: Vec<u16> = letter.encode_utf16(&mut [0; 2]).to_vec();
         let _ = match way % 7 {
-            0 => write!(text, "{}", units.iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()),
-            1 => write!(text, "{}", units.iter().map(|unit| format!("\\u{unit:04X}")).collect::<String>()),
+            0 => units.iter().try_for_each(|unit| write!(text, "\\u{unit:04x}")),
+            1 => units.iter().try_for_each(|unit| write!(text, "\\u{unit:04X}")),
             2 if code < 0x100 => write!(text, "\\x{code:02x}"),
             3 => write!(text, "\\U{code:08X}"),
             4 => write!(text, "\\u{{{code:x}}}"),

@@ -81,13 +81,13 @@ async fn checks_in(cache: &Path, places: &Places) -> Vec<(String, Result<String,
     }
     let at = sandbox.parts.bwrap.display();
     let limits = &sandbox.limits;
-    let (total, names) = (limits.total >> 20, limits.names);
+    let (total, files) = (limits.total >> 20, limits.names);
     let kernel = match bounds::control_group(limits) {
         Some(_) => "The kernel holds them to their memory, too: there is a control group for each program.",
         None => "This user may make no control groups (version 2), so nothing else holds them to it.",
     };
     let together = format!(
-        "The processes of a program are watched and have {total} MiB of memory and {names} files together. {kernel}"
+        "The processes of a program are watched and have {total} MiB of memory and {files} files together. {kernel}"
     );
     let mut checks = vec![
         named("Sandbox", Ok(format!("{} at {at}; it can begin namespaces of its own.", verified.bubblewrap))),

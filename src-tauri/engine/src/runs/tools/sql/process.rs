@@ -96,17 +96,16 @@ pub(super) fn ask(
     for _ in 0..2 {
         // One that waited may have been ended meanwhile.
         let sent = waiting.take().and_then(|mut worker| worker.send(&line).ok().map(|()| worker));
-        let mut worker = match sent {
-            Some(worker) => worker,
-            None => {
-                let mut worker = Worker::start().map_err(|why| {
-                    ToolFailure::new(format!("The process that reads databases could not be started: {why}."))
-                })?;
-                if worker.send(&line).is_err() {
-                    continue;
-                }
-                worker
+        let mut worker = if let Some(worker) = sent {
+            worker
+        } else {
+            let mut worker = Worker::start().map_err(|why| {
+                ToolFailure::new(format!("The process that reads databases could not be started: {why}."))
+            })?;
+            if worker.send(&line).is_err() {
+                continue;
             }
+            worker
         };
         let reply = match worker.reply(deadline, stop)? {
             Heard::Line(reply) => reply,
