@@ -6,7 +6,7 @@ const MODELS: [&str; 3] = ["claude", "o1", "o3-mini"];
 
 /// Reads any text as JSON, strictly, leniently and as a Python literal: nothing panics, and strict JSON is written and read again
 /// as it was.
-pub fn json_value(text: &str) {
+pub(crate) fn json_value(text: &str) {
     if let Ok(value) = json::read(text) {
         for pretty in [false, true] {
             assert_eq!(json::read(&json::write(&value, pretty)).as_ref(), Ok(&value));
@@ -21,7 +21,7 @@ pub fn json_value(text: &str) {
 
 /// Reads any text as a suite, a template, a workspace file or a file name: nothing panics, and a name that is read is written the
 /// same.
-pub fn suite(bytes: &[u8]) {
+pub(crate) fn suite(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Ok(suite) = suite::read(text, "folder/task") {
         for variation in suite.tasks.iter().flat_map(|task| &task.variations) {
@@ -41,7 +41,7 @@ pub fn suite(bytes: &[u8]) {
 
 /// Reads any bytes as a transcript: nothing panics, the fast way and the full parser agree, the outline agrees with the whole, and
 /// what was read is what is written and read again.
-pub fn yaml_transcript(bytes: &[u8]) {
+pub(crate) fn yaml_transcript(bytes: &[u8]) {
     let outline = transcript::outline(bytes);
     assert_eq!(outline, transcript::read(bytes).map(|run| run.outline()));
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -207,12 +207,13 @@ fn write(folder: &Path, files: &[&(String, Vec<u8>)]) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, bytes).unwrap();
         let long_ago = std::time::SystemTime::now() - Duration::from_hours(1);
-        fs::File::options().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
+        fs::OpenOptions::new().append(true).open(&path).unwrap().set_modified(long_ago).unwrap();
     }
 }
 
 /// Whether a file makes rows alone; the companions of a benchmark run belong to the row of their run.
 fn has_a_row_of_its_own(name: &str) -> bool {
     let is_result = name.contains("/results/") || name.contains("/answers/") || name.contains("/transcripts/");
-    (name.ends_with(".yaml") || name.ends_with(".json")) && is_result
+    let extension = Path::new(name).extension();
+    extension.is_some_and(|extension| extension == "yaml" || extension == "json") && is_result
 }

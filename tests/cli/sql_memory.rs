@@ -35,7 +35,8 @@ impl Answering {
     }
 
     fn ask(&mut self, database: &std::path::Path, sql: &str) -> Value {
-        let path = database.to_str().unwrap().bytes().fold(String::new(), |path, byte| format!("{path}{byte:02x}"));
+        let path: String =
+            database.to_str().unwrap().bytes().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
         let question = json!({ "path": path, "question": "rows", "sql": sql, "rows": 100, "bytes": 1 << 20, "cell": 1 << 16,
             "columns": 200, "ms": 20_000 });
         writeln!(self.questions, "{question}").unwrap();

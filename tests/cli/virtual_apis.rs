@@ -208,12 +208,12 @@ fn what_is_under_way_when_it_is_asked_to_end_is_answered_and_kept() {
     let wanted = json!({ "error": "", "response": "{'n': 1}" });
     std::thread::scope(|threads| {
         let (port, path) = (served.port, served.path.clone());
-        let head = served.head();
+        let headers = served.head();
         let asked = threads.spawn(move || call_at(port, &path, &json!({"n": 1})));
         // One that does not wait for its reply.
         let mut gone = TcpStream::connect(("127.0.0.1", port)).unwrap();
         let body = posted(&json!({"n": 2})).to_string();
-        write!(gone, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        write!(gone, "{headers}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
         model.wait_for(2);
         drop(gone);
         served.signal();

@@ -46,7 +46,7 @@ impl Chance {
                     // A value becomes none that anybody can read.
                     let colons: Vec<usize> = (0..broken.len()).filter(|at| broken[*at] == b':').collect();
                     if let Some(at) = colons.get(self.below(colons.len())) {
-                        broken.splice(at + 1..at + 1, *b" oops");
+                        broken.splice(at + 1..=*at, *b" oops");
                     }
                 }
             }

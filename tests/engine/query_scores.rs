@@ -393,7 +393,7 @@ fn the_answer_of_a_query_is_what_finish_was_given_else_the_whole_last_message_an
     }
     bench.write(QUERY_FILE, QUERY);
     let of_query = |is: bool| {
-        wait_until("the query set counts", || ((row("gave_up").state == RunState::Answered) != is).then_some(()))
+        wait_until("the query set counts", || ((row("gave_up").state == RunState::Answered) != is).then_some(()));
     };
     of_query(true);
     for (model, _, answer) in &cases {

@@ -141,7 +141,7 @@ fn a_suite_that_is_too_large_is_refused_with_a_reason_and_hides_no_other() {
 #[test]
 fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_until_there_is_room() {
     let many = |count: usize| {
-        let variations: String = (0..count).map(|n| format!("- parameters: {{ what: p{n} }}\n")).collect();
+        let variations = (0..count).fold(String::new(), |text, n| text + &format!("- parameters: {{ what: p{n} }}\n"));
         format!("tool_calling_prompt: How many {{what}}?\nvariations:\n{variations}")
     };
     let bench = Bench::new()
@@ -164,7 +164,7 @@ fn all_suites_of_a_folder_share_one_bound_and_those_that_do_not_fit_are_named_un
     bench.put("tasks/c.yaml", many(41));
     wait_until("it does not fit", || left_out().iter().any(|(file, _)| file == "tasks/c.yaml").then_some(()));
     for (what, most) in [
-        ("values", Held { variations: 1_000, values: 200, bytes: 1 << 20 }),
+        ("values", Held { variations: 1_000, values: 100, bytes: 1 << 20 }),
         ("bytes", Held { variations: 1_000, values: 10_000, bytes: 3_000 }),
     ] {
         let bench = Bench::new()
@@ -281,13 +281,17 @@ fn tools_that_a_task_names_are_those_of_the_workspace_file_and_only_theirs_are_e
     assert_eq!(kind, ProblemKind::SuiteWarning);
     assert!(said.contains("`second` is not among the tools that the task names"), "{said}");
     let [(kind, said)] = told("firts, second").try_into().unwrap();
-    assert_eq!(kind, ProblemKind::SuiteError);
-    assert!(said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"), "{said}");
+    assert_eq!(kind, ProblemKind::SuiteWarning, "runs of other tasks are begun all the same");
+    assert!(
+        said.contains("`firts` is not a tool of touchstone.yaml") && said.ends_with("Did you mean `first`?"),
+        "{said}"
+    );
 }
 
 #[test]
 fn a_workspace_file_with_the_other_ending_is_not_read_in_silence() {
-    let bench = Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
+    let bench =
+        Bench::new().file("touchstone.yml", "run: { max_cost: 1 }\n").file("tasks/plans.yaml", suite("x")).open();
     let [problem] = bench.problems().try_into().unwrap();
     assert_eq!((problem.file.as_str(), problem.kind), ("touchstone.yml", ProblemKind::SuiteWarning));
     assert!(problem.message.ends_with("Call it touchstone.yaml."), "{problem:?}");

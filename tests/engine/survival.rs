@@ -275,11 +275,14 @@ fn a_folder_in_the_place_of_any_file_of_the_index_is_moved_aside() {
     }
 }
 
+/// What is done to a folder that is open.
+type Deed<'a> = &'a dyn Fn(&Bench);
+
 #[test]
 fn whatever_is_done_to_the_cache_while_it_is_in_use_no_answer_is_wrong() {
     let bench = bench();
     let mut count = bench.rows().len();
-    let harm: [(&str, &dyn Fn(&Bench)); 5] = [
+    let harm: [(&str, Deed<'_>); 5] = [
         ("the whole cache goes", &|bench| fs::remove_dir_all(bench.cache()).unwrap()),
         ("the build goes", &|bench| fs::remove_dir_all(database(bench).parent().unwrap()).unwrap()),
         ("the log goes", &|bench| fs::remove_file(database(bench).with_file_name("index.db-wal")).unwrap()),

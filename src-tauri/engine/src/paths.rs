@@ -57,10 +57,9 @@ impl Resolved {
 pub(crate) fn resolve(folder: &Path) -> Result<Resolved, AppError> {
     let folder = readable(folder)?;
     Ok(match workspace(&folder) {
-        None => by_names(folder),
         Some(Ok(workspace)) => by_workspace(folder, workspace),
-        // The names of the subfolders are the next best thing.
-        Some(Err(_)) => by_names(folder),
+        // Where touchstone.yaml cannot be read, the names of the subfolders are the next best thing.
+        Some(Err(_)) | None => by_names(folder),
     })
 }
 

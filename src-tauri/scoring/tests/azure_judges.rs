@@ -336,7 +336,7 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
 
 /// What a judge's reply comes to where the package is not followed: the score, or why there is none.
 fn came(kind: &str, replies: &[&str], quirks: &Quirks) -> Result<String, String> {
-    let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).unwrap();
+    let evaluator = Evaluator::read(kind, &Value::Map(Vec::new())).map_err(|why| format!("{why:?}"))?;
     let row = read(r#"{"query": "q", "response": "r", "context": "c", "ground_truth": "g"}"#);
     let replies: Vec<String> = replies.iter().map(|reply| (*reply).to_owned()).collect();
     let went = went(&evaluator, &row, &replies, quirks);

@@ -307,7 +307,7 @@ fn heads() -> Vec<Head> {
 /// One row for each scorer of a run.
 fn rows(run: &FileScores) -> Vec<Vec<String>> {
     let file = |reason: &str| {
-        let label = run.lineage.map(|lineage| lineage.label());
+        let label = run.lineage.map(touchstone_engine::rows::Lineage::label);
         let said = label.into_iter().chain(Some(reason).filter(|reason| !reason.is_empty()));
         let reason = said.collect::<Vec<_>>().join("; ");
         let reason = one_line(&reason);

@@ -259,9 +259,13 @@ mod tests {
     fn the_bar_counts_what_was_done_and_not_what_was_stopped() {
         let bar = ProgressBar::hidden();
         let ended = |how| RunEvent { at_ms: 0, run: Some("a.yaml".to_owned()), what: What::Ended { how, why: None } };
-        for (how, done) in
-            [(Ending::Answered, 1), (Ending::Stopped, 1), (Ending::NoAnswer, 2), (Ending::Error, 3), (Ending::Elsewhere, 4)]
-        {
+        for (how, done) in [
+            (Ending::Answered, 1),
+            (Ending::Stopped, 1),
+            (Ending::NoAnswer, 2),
+            (Ending::Error, 3),
+            (Ending::Elsewhere, 4),
+        ] {
             draw(&bar, &ended(how));
             assert_eq!(bar.position(), done, "{how:?}");
         }

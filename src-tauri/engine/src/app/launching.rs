@@ -235,16 +235,16 @@ impl App {
         }
         let dir = &open.flow.roots.output_dir;
         let mut plan = plan::outstanding(matrix, |slot| look::look(dir, &slot.path), rules(request));
-        self.refuse_impossible(open, setup, &mut plan);
+        Self::refuse_impossible(open, setup, &mut plan);
         plan.skipped.append(&mut refused);
         Ok(plan)
     }
 
     /// Moves what is owed but cannot be made by what is on disk to what is skipped, with the reason.
-    fn refuse_impossible(&self, open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
+    fn refuse_impossible(open: &OpenFolder, setup: &Setup, plan: &mut Plan) {
         refuse(plan, |slot| {
             let json = || look::is_json(&slot.path).then(|| KEPT_AS_JSON.to_owned());
-            self.unrecorded(open, setup, &slot.at).or_else(json)
+            Self::unrecorded(open, setup, &slot.at).or_else(json)
         });
     }
 
@@ -281,6 +281,7 @@ impl App {
                 // Tools are called for real, also where a recording answers.
                 let tools: &Vec<_> = tools.get_or_insert_with(|| self.tools_lacking(setup));
                 troubles.extend(tools.iter().filter(|(tool, _)| uses(tool)).map(|(_, trouble)| trouble.clone()));
+                troubles.extend(undefined(setup, slot.task.tools.as_deref()));
             }
             troubles
         };
@@ -290,7 +291,7 @@ impl App {
     /// Why a run cannot be made here now, though it may be owed; none when it can.
     fn unready(&self, open: &OpenFolder, setup: &Setup, slot: &Slot) -> Option<String> {
         let lacking = || self.lacking_of(open, setup, std::iter::once(slot)).pop()?.first().map(sentence);
-        self.unrecorded(open, setup, &slot.at).or_else(lacking)
+        Self::unrecorded(open, setup, &slot.at).or_else(lacking)
     }
 
     /// Says no before anything is written, where a run that is gone on with by hand could not be made.
@@ -517,6 +518,15 @@ fn refuse(plan: &mut Plan, mut why: impl FnMut(&Slot) -> Option<String>) {
         }
     }
     plan.owed = owed;
+}
+
+/// Tools that a task names and the workspace file does not define.
+fn undefined<'s>(setup: &'s Setup, tools: Option<&'s [String]>) -> impl Iterator<Item = Trouble> + 's {
+    let is_known = |name: &String| setup.tools.iter().any(|tool| tool.name == *name);
+    tools.into_iter().flatten().filter(move |name| !is_known(name)).map(|name| Trouble {
+        message: format!("touchstone.yaml does not define the tool `{name}`, and the task uses it"),
+        fix: Some(format!("Add `{name}` under `tools:` in touchstone.yaml, or take it out of the task.")),
+    })
 }
 
 /// A trouble and its next step.

@@ -67,7 +67,8 @@ impl App {
         let of_queries = asked.is_none() || tasks.all().filter(is_meant).any(|task| task.suite.query.is_some());
         let of_queries = of_queries.then_some(open.flow.roots.query_scorers.as_slice());
         let complaints: Vec<_> = own.chain(of_queries).flat_map(scorers::complaints).collect();
-        let left_out = complaints.iter().find(|complaint| complaint.left_out).map(|complaint| complaint.message.clone());
+        let left_out =
+            complaints.iter().find(|complaint| complaint.left_out).map(|complaint| complaint.message.clone());
         Ok(SuiteTrouble { lines, unreadable, unread, scorers: !complaints.is_empty(), left_out })
     }
 

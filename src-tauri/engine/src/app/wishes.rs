@@ -109,7 +109,7 @@ impl App {
     }
 
     /// Why a run that is to be replayed cannot be: there is no recording of it. None for all other runs.
-    pub(super) fn unrecorded(&self, open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
+    pub(super) fn unrecorded(open: &OpenFolder, setup: &Setup, at: &Coordinates) -> Option<String> {
         let roots = &open.flow.roots;
         not_recorded(setup.model(&at.model)?, at, &roots.folder, &roots.output_dir)
     }

@@ -71,6 +71,7 @@ pub(crate) struct Shared {
     pub(crate) watch: Arc<Watch>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each says one thing that is due or was seen")]
 pub(crate) struct Conductor {
     pub(crate) shared: Shared,
     pub(crate) writer: Writer,

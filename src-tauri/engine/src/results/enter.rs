@@ -188,7 +188,7 @@ impl Conductor {
 
     /// Has suites read again that were left out for want of room, where there is more of it now.
     fn read_left_out(&mut self) {
-        let files = self.shelving.to_read_again();
+        let files = self.shelving.take_left_out();
         if files.is_empty() {
             return;
         }

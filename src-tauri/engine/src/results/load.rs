@@ -104,7 +104,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn that_a_file_system_is_mounted_is_kept_for_each_root_until_it_is_not_and_nothing_is_written_where_none_ever_was() {
+    fn that_a_file_system_is_mounted_is_kept_for_each_root_until_it_is_not_and_nothing_is_written_where_none_ever_was()
+    {
         let sql = Connection::open_in_memory().unwrap();
         sql.execute_batch("CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID").unwrap();
         put_mounted(&sql, Root::Output, false).unwrap();

@@ -313,8 +313,8 @@ impl Shelving {
                 let kind = if complaint.left_out { ProblemKind::SuiteError } else { ProblemKind::SuiteWarning };
                 add(kind, "scorers", complaint.message);
             }
-            for (kind, section, message) in unknown_tools(roots, task) {
-                add(kind, section, message);
+            for (section, message) in unknown_tools(roots, task) {
+                add(ProblemKind::SuiteWarning, section, message);
             }
         }
     }
@@ -396,7 +396,7 @@ impl Shelving {
     }
 
     /// Returns the suites that were left out for want of room, once there is more of it.
-    pub(crate) fn to_read_again(&mut self) -> Vec<FileId> {
+    pub(crate) fn take_left_out(&mut self) -> Vec<FileId> {
         if !std::mem::take(&mut self.has_room) {
             return Vec::new();
         }
@@ -578,7 +578,7 @@ fn ids(
 
 /// What a suite says of tools that the workspace file does not have, each with the key under which it stands. Where only the tools
 /// themselves know what they are called, nothing is said of the calls that are expected.
-fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(ProblemKind, &'static str, String)> {
+fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(&'static str, String)> {
     let all = &roots.tool_names;
     if all.is_empty() {
         return Vec::new();
@@ -586,8 +586,9 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(ProblemKind, &'stati
     let entries = || all.iter().map(|(entry, _)| entry.as_str());
     let is_entry = |name: &&String| !entries().any(|entry| entry == name.as_str());
     let unknown = task.tools.iter().flatten().filter(is_entry).map(|name| {
-        let message = format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
-        (ProblemKind::SuiteError, "tools", message)
+        let message =
+            format!("`{name}` is not a tool of touchstone.yaml, so no run can be made. {}", advice(name, entries()));
+        ("tools", message)
     });
     let mut told: Vec<_> = unknown.take(MOST_PROBLEMS).collect();
     let has = |entry: &String| task.tools.as_ref().is_none_or(|own| own.contains(entry));
@@ -602,7 +603,7 @@ fn unknown_tools(roots: &Roots, task: &suite::Task) -> Vec<(ProblemKind, &'stati
         } else {
             format!("`{name}` is not a tool of touchstone.yaml, so no run can call it. {}", advice(name, known()))
         };
-        (ProblemKind::SuiteWarning, "expected_tool_calls", message)
+        ("expected_tool_calls", message)
     });
     told.extend(expected.take(MOST_PROBLEMS));
     told

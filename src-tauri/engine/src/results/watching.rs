@@ -1,9 +1,9 @@
 //! By which means the folder is followed, and what is to be said of that.
 use super::conduct::Conductor;
 use super::conduct::Shared;
-use super::{load, open};
 use super::roots::{FileId, Root};
 use super::scan::{self, Survey};
+use super::{load, open};
 use crate::rows::Watching;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::collections::BTreeMap;

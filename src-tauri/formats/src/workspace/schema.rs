@@ -299,10 +299,9 @@ impl Checker<'_> {
             return;
         }
         let wrong = match kind {
-            Kind::Free => None,
             Kind::Map(section) => return self.map(value, section, place),
             Kind::AnyOrMap(section) if value.shape() == Shape::Map => return self.map(value, section, place),
-            Kind::AnyOrMap(_) => None,
+            Kind::Free | Kind::AnyOrMap(_) => None,
             Kind::SwitchOrMap(section) => match value.shape() {
                 Shape::Map => return self.map(value, section, place),
                 Shape::Scalar(Scalar::Bool(_)) => None,
@@ -315,9 +314,7 @@ impl Checker<'_> {
                 let is_switch = matches!(value.shape(), Shape::Scalar(Scalar::Bool(_)));
                 (!is_switch).then(|| "true or false".to_owned())
             }
-            Kind::Number => {
-                value.number().filter(|number| *number >= 0.0).is_none().then(|| "a number from 0 on".into())
-            }
+            Kind::Number => (!value.number().is_some_and(|number| number >= 0.0)).then(|| "a number from 0 on".into()),
             Kind::Whole(least) => {
                 let is_whole = matches!(value.shape(), Shape::Scalar(Scalar::Number(text)) if whole(text, least));
                 (!is_whole).then(|| format!("a whole number from {least} to {}", u32::MAX))
@@ -386,7 +383,7 @@ impl Checker<'_> {
         found
     }
 
-    fn fault(&mut self, node: Item<'_>, message: String, advice: String) {
+    fn fault(&mut self, node: Item<'_>, message: impl std::fmt::Display, advice: String) {
         if self.faults.len() < MOST {
             let offset = node.span().map_or(0, |(from, _)| from);
             let fault = ReadError::at(ReadErrorKind::BadValue, self.text, offset, format!("{message}."));

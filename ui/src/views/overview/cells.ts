@@ -42,7 +42,7 @@ export function marksOf(cell: OverviewCell): Mark[] {
     { icon: "pause", tone: "busy", count: cell.waiting, text: `${count(cell.waiting)} waiting` },
     { icon: "dash", tone: "part", count: cell.unscored, text: `${count(cell.unscored)} not scored` },
     { icon: "gap", tone: "muted", count: cell.missing, text: `${count(cell.missing)} missing` },
-    { icon: "branch", tone: "muted", count: cell.forks, text: `${counted(cell.forks, "fork")} left out` },
+    { icon: "branch", tone: "muted", count: cell.forks, text: `${counted(cell.forks, "fork or follow-up", "forks or follow-ups")} left out` },
   ];
   return all.filter((mark) => mark.count > 0);
 }

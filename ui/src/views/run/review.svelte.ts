@@ -38,6 +38,8 @@ interface Act {
   at: number | null;
 }
 
+const differs = (review: Review | null, last: Said | undefined): boolean => last !== undefined && ((review?.verdict ?? null) !== last.verdict || (review?.score ?? null) !== last.score || (review?.note ?? "").trim() !== last.note.trim());
+
 export class Reviewing {
   verdict = $state<Verdict | null>(null);
   /** As typed. */
@@ -55,6 +57,8 @@ export class Reviewing {
   /** Grows with every change; what was kept is that of `#kept`. */
   #revision = 0;
   #kept = 0;
+  /** How often something was sent to be kept. */
+  #sent = 0;
   /** What is on disk, as far as is known. */
   #last: Said | undefined;
   /** The answer that it is said of: null is any, undefined that nothing was said yet. */
@@ -83,9 +87,26 @@ export class Reviewing {
     this.#changed("verdict", "score", "note");
   }
 
-  /** What is on disk. It does not take away what is not kept yet. */
+  /** What was read from disk. It does not take away what is not kept yet. */
   take(review: Review | null): void {
     if (this.#sending) return;
+    // What was asked for before something was kept here may come after it: then it tells of the past. What is there now is read.
+    if (this.#sent > 0 && differs(review, this.#last)) void this.#look();
+    else this.#took(review);
+  }
+
+  /** Reads what is on disk, unless something is kept meanwhile. */
+  async #look(): Promise<void> {
+    const sent = this.#sent;
+    try {
+      const review = await this.load();
+      if (sent === this.#sent && !this.#sending) this.#took(review);
+    } catch {
+      // The next change is read again.
+    }
+  }
+
+  #took(review: Review | null): void {
     if (this.#last === undefined && this.#revision !== this.#kept) return this.#learn(review);
     const act = this.#act;
     if (act?.at === null && review?.verdict === act.marked) this.#act = { ...act, at: review.at_ms };
@@ -221,6 +242,7 @@ export class Reviewing {
     const nothing = last.verdict === null && last.score === null && last.note.trim() === "";
     this.state = "saving";
     this.failed = null;
+    this.#sent++;
     try {
       await this.send(nothing ? null : { ...last, at_ms: 0, stale: false, answer: of });
     } catch (thrown) {

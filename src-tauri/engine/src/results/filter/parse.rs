@@ -74,8 +74,10 @@ fn torn(word: &Word<'_>, rest: &[Word<'_>]) -> Option<String> {
     let signs = [':', '<', '>', '=', '≤', '≥'];
     let mut value: String = here.iter().map(|letter| letter.char).collect();
     if value.is_empty() {
-        let next = rest.first().filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
-        value = next.typed.to_owned();
+        let next = rest
+            .first()
+            .filter(|next| next.letters.first().is_some_and(|first| signs.iter().any(|sign| first.is(*sign))))?;
+        next.typed.clone_into(&mut value);
     }
     if value.chars().all(|char| signs.contains(&char)) {
         let next = if here.is_empty() { rest.get(1) } else { rest.first() };

@@ -126,13 +126,14 @@ impl Lists {
         let ids = self.ids(index, &asked, sort)?;
         let before = match id_of(index, key)? {
             None => 0,
-            Some(id) => match ids.iter().position(|other| *other == id) {
-                Some(position) => position,
-                None => {
+            Some(id) => {
+                if let Some(position) = ids.iter().position(|other| *other == id) {
+                    position
+                } else {
                     let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
                     order.iter().take_while(|other| **other != id).filter(|other| passing.contains(**other)).count()
                 }
-            },
+            }
         };
         let first = before.saturating_sub(most);
         let some = ids.iter().skip(first).take(before - first + 1 + most);

@@ -90,16 +90,22 @@ pub(crate) fn containing(index: &Reader<'_>, texts: &Texts, among: &RunSet) -> R
     let mut found = match candidates {
         Some(few) => {
             let mut few = few.and(among);
-            named.keys().for_each(|run| few.insert(*run));
+            for run in named.keys() {
+                few.insert(*run);
+            }
             scan::some(index, texts, &few, &named)?
         }
         None => scan::all(index, texts, among, &named)?,
     };
-    named.into_iter().for_each(|(run, bits)| *found.entry(run).or_default() |= bits);
+    for (run, bits) in named {
+        *found.entry(run).or_default() |= bits;
+    }
     if texts.wanted.is_empty() {
         // A run without any text does not contain what is unwanted.
         let mut left = among.clone();
-        found.iter().filter(|(_, found)| **found != 0).for_each(|(run, _)| left.remove(*run));
+        for (run, _) in found.iter().filter(|(_, found)| **found != 0) {
+            left.remove(*run);
+        }
         return Ok(left);
     }
     let wanted = (1 << texts.wanted.len()) - 1;
@@ -161,9 +167,9 @@ fn in_names(index: &Reader<'_>, run: i64, texts: &Texts, needles: &[usize]) -> R
     for needle in needles.iter().filter_map(|at| texts.wanted.get(*at)) {
         let found = names.iter().find_map(|(label, name)| Some((label, name, names::find(needle, name)?)));
         if let Some((label, name, place)) = found {
-            let mut named = vec![SnippetPiece { text: format!("{label} "), hit: false }];
-            named.extend(around(name, place.clone(), &[place], SNIPPET_BYTES));
-            append(&mut pieces, &named);
+            let mut shown = vec![SnippetPiece { text: format!("{label} "), hit: false }];
+            shown.extend(around(name, place.clone(), &[place], SNIPPET_BYTES));
+            append(&mut pieces, &shown);
         }
     }
     Ok(pieces)

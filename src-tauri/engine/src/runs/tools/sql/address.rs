@@ -4,9 +4,9 @@ use crate::runs::secrets;
 use crate::runs::tools::Unusable;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use touchstone_formats::value::Value;
 use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
+use touchstone_formats::value::Value;
 
 /// Where a database is.
 #[derive(Debug, Clone)]

@@ -1,0 +1,37 @@
+import { afterEach, expect, it, vi } from "vitest";
+import type { Review } from "../../generated/Review";
+import { drafts } from "./drafts";
+import { Reviewing } from "./review.svelte";
+
+afterEach(() => drafts.delete("run"));
+
+/** A run whose reviews are kept, and what is on disk. */
+function reviewed() {
+  const disk = { review: null as Review | null, clock: 0 };
+  const send = async (said: Review | null) => void (disk.review = said && { ...said, at_ms: ++disk.clock });
+  const review = new Reviewing(send, () => undefined, () => "mark", "run", async () => disk.review);
+  review.take(null);
+  return { disk, review };
+}
+
+it("what was read before a verdict was taken back does not bring it back", async () => {
+  const { disk, review } = reviewed();
+  await review.say("right");
+  const before = disk.review;
+  expect(before?.verdict).toBe("right");
+  expect(await review.undo()).toBe("undone");
+  review.take(before);
+  expect(review.verdict).toBeNull();
+  // Nor is it what the next one stands in the place of.
+  await review.say("partly");
+  expect(await review.undo()).toBe("undone");
+  expect([review.verdict, disk.review]).toEqual([null, null]);
+});
+
+it("what somebody else said is shown, also after something was said here", async () => {
+  const { disk, review } = reviewed();
+  await review.say("right");
+  disk.review = { verdict: "wrong", score: 0.5, note: "no", at_ms: ++disk.clock, stale: false, answer: "mark" };
+  review.take(disk.review);
+  await vi.waitFor(() => expect([review.verdict, review.score, review.note]).toEqual(["wrong", "0.5", "no"]));
+});
