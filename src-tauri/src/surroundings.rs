@@ -79,7 +79,7 @@ pub(crate) fn keep_secrets() {
 /// their own, which other programs of the same user can look into; keys of any name are in the environment.
 ///
 /// To be called before a thread of ours begins, so that nobody reads what is being changed. The only other thread then is one that
-/// WebKit's library begins while it is loaded; it gives memory back and looks at no variable.
+/// the library of the web view begins while it is loaded; it gives memory back and looks at no variable.
 pub(crate) fn give_no_keys_to_the_window() {
     keep_environment();
     #[cfg(target_os = "linux")]
