@@ -488,6 +488,7 @@ fn an_output_directory_that_is_named_is_made_with_its_first_run_and_never_again_
     assert_eq!((plan.status, out.exists()), (0, false), "{plan:?}");
     let ran = command(&sandbox, "run", &there);
     assert_eq!((ran.status, ends(&ran).len()), (0, 3), "{ran:?}");
+    assert_eq!(sandbox.run(&[&["list", "."], there.as_slice()].concat()).status, 0);
     fs::rename(&out, sandbox.folder.join("away")).unwrap();
     for what in ["plan", "run"] {
         let ran = command(&sandbox, what, &there);

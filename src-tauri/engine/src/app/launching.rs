@@ -350,9 +350,13 @@ impl App {
             let error = AppError::new(Code::BadRequest, "Nothing to run.");
             return Err(error.hint("Run again from the start to make results anew; what is there is moved aside."));
         }
-        // There never was one where this makes it.
-        disk::make_root(&open.flow.roots.output_dir)
-            .map_err(|why| AppError::new(Code::Failed, format!("The output directory could not be made: {why}")))?;
+        let dir = &open.flow.roots.output_dir;
+        if !dir.is_dir() {
+            // There never was one; that there is one now is known before it can be lost.
+            disk::make_root(dir)
+                .map_err(|why| AppError::new(Code::Failed, format!("The output directory could not be made: {why}")))?;
+            open.flow.look_at(&FileId::new(Root::Output, ""));
+        }
         let runtime = self.inner.launches.runtime()?;
         let run = if let [job] = jobs.as_slice() { Some(id_of(&job.slot.path)) } else { None };
         let id = self.inner.launches.next_id();
