@@ -253,7 +253,7 @@ fn a_report_of_result_files_alone_is_refused_and_leaves_no_file() {
         let written: Vec<String> = std::fs::read_dir(sandbox.folder.join("made"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name.ends_with(".json"))
+            .filter(|name| std::path::Path::new(name).extension().is_some_and(|extension| extension == "json"))
             .collect();
         let text = written.first().map(|name| std::fs::read_to_string(sandbox.folder.join("made").join(name)).unwrap());
         (ran.status, ran.err, written.len(), text.unwrap_or_default())

@@ -12,7 +12,9 @@ fn each(folder: &str, mut check: impl FnMut(&[u8])) -> usize {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
     let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     let files: Vec<_> = files.into_iter().filter(|path| path.is_file()).collect();
-    files.iter().for_each(|path| check(&fs::read(path).unwrap()));
+    for path in &files {
+        check(&fs::read(path).unwrap());
+    }
     files.len()
 }
 

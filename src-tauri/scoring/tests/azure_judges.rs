@@ -300,6 +300,7 @@ fn read(text: &str) -> Value {
 
 #[test]
 fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
+    const CALL: &str = "[TOOL_CALL] f()";
     let result = |id: &str, text: &str| {
         format!(
             r#"{{"role": "tool", "tool_call_id": "{id}", "content": [{{"type": "tool_result", "tool_result": "{text}"}}]}}"#
@@ -310,7 +311,6 @@ fn a_result_belongs_to_the_call_of_its_id_also_where_it_stands_before_it() {
             r#"{{"role": "assistant", "content": [{{"type": "tool_call", "tool_call_id": "{id}", "name": "f", "arguments": {{}}}}]}}"#
         )
     };
-    const CALL: &str = "[TOOL_CALL] f()";
     for (messages, shown) in [
         (vec![result("c1", "20"), call("c1")], vec![CALL, "[TOOL_RESULT] 20"]),
         (vec![result("c2", "20"), call("c1")], vec![CALL]),

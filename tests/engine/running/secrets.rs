@@ -148,7 +148,7 @@ fn a_secret_that_appears_only_when_an_answer_is_decoded_is_written_nowhere() {
     let fences =
         |secret: &str| escaped_forms(secret).into_iter().flat_map(move |form| [format!("\"{form}\""), nested(form)]);
     let answers: Vec<String> = [KEY, PASSWORD].into_iter().flat_map(fences).collect();
-    let yaml: String = KEY.bytes().map(|byte| format!("\\x{byte:02x}")).collect();
+    let yaml = KEY.bytes().fold(String::new(), |text, byte| text + &format!("\\x{byte:02x}"));
     let answers: Vec<String> = answers.into_iter().map(|text| format!("```json\n[{text}]\n```")).collect();
     let tagged = [format!("```yaml\n- \"{yaml}\"\n```"), format!("<answer>[\"{yaml}\"]</answer>")];
     let answers: Vec<String> = answers.into_iter().chain(tagged).collect();
