@@ -195,7 +195,8 @@ fn whenever_it_is_killed_it_ends_as_if_nothing_had_happened() {
     let mut chance = Chance::seeded();
     let (expected, took) = straight("faults-straight");
     let mut places: Vec<String> = Vec::new();
-    for round in 0..=u64::try_from(wanted).unwrap() / 100 {
+    // A place is passed some dozens of times in a whole run, and less often in one that goes on.
+    for round in 0..=(u64::try_from(wanted).unwrap() / 100).min(2) {
         places.extend(PLACES.iter().map(|place| format!("{place}:{}", 1 + chance.below(3 + 5 * round))));
     }
     let stage = |name: &str| Stage::new(name, None);
