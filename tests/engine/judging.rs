@@ -454,7 +454,7 @@ fn forks_are_judged_and_compared_with_only_where_they_are_named() {
     let bench = two(&server, "Two.", "Three.");
     let says = |text: &str| format!("conversation:\n- user_message: How many?\n- assistant_message: {text}\n");
     for model in ["o1", "claude"] {
-        bench.put(&format!("results/count-tool_calling-{model}-variation0-fork1.yaml"), &says("A fork."));
+        bench.put(&format!("results/count-tool_calling-{model}-variation0-fork1.yaml"), says("A fork."));
     }
     wait_until("the forks are listed", || (bench.rows().len() == 5).then_some(()));
     let planned = |request: &JudgeRequest| {

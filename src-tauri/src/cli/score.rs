@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufWriter, Write};
 use touchstone_engine::app::{App, FileScores, SuiteTrouble};
 use touchstone_engine::error::{AppError, Code};
-use touchstone_engine::rows::{RunScore, RunState, ScoreDetail, ScoreStanding};
+use touchstone_engine::rows::{Lineage, RunScore, RunState, ScoreDetail, ScoreStanding};
 use touchstone_engine::written::fixed;
 
 /// A reason is one sentence; longer ones are for `show`.
@@ -311,7 +311,7 @@ fn heads() -> Vec<Head> {
 /// One row for each scorer of a run.
 fn rows(run: &FileScores) -> Vec<Vec<String>> {
     let file = |reason: &str| {
-        let label = run.lineage.map(|lineage| lineage.label());
+        let label = run.lineage.map(Lineage::label);
         let said = label.into_iter().chain(Some(reason).filter(|reason| !reason.is_empty()));
         let reason = said.collect::<Vec<_>>().join("; ");
         let reason = one_line(&reason);

@@ -136,7 +136,7 @@ fn lineage(view: &RunView) -> Vec<String> {
     let mut lines = Vec::new();
     match origin {
         Some(LineageLink { path, step: Some(step), .. }) => {
-            lines.push(format!("Fork of {path} from step {}", step + 1))
+            lines.push(format!("Fork of {path} from step {}", step + 1));
         }
         Some(LineageLink { path, step: None, .. }) => lines.push(format!("Fork of {path}")),
         None if view.row.lineage == Some(Lineage::Fork) => lines.push("Fork".to_owned()),

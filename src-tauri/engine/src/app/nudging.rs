@@ -53,7 +53,7 @@ impl App {
             && found.lineage.is_none()
             && let Some(end) = end(&open, &found.path)
         {
-            let (copied, launched) = self.fork(&open, setup, id, (end, Some(message)), listeners)?;
+            let (copied, launched) = self.fork(&open, (setup, listeners), id, (end, Some(message)))?;
             let launch = launched.map(|launched| launched.launch).unwrap_or_default();
             return Ok(Launched { launch, run: Some(copied) });
         }
@@ -81,7 +81,7 @@ impl App {
         let message = message.map(worded).transpose()?;
         // A copy alone asks nobody.
         let setup = if message.is_some() { self.setup()? } else { self.setup_to_look()? };
-        let (run, launched) = self.fork(&open, setup, id, (step, message), Vec::new())?;
+        let (run, launched) = self.fork(&open, (setup, Vec::new()), id, (step, message))?;
         Ok(Copied { run, launch: launched.map(|launched| launched.launch) })
     }
 
@@ -89,10 +89,9 @@ impl App {
     fn fork(
         &self,
         open: &OpenFolder,
-        setup: Setup,
+        (setup, listeners): (Setup, Vec<Listener>),
         id: &str,
         (step, message): (u32, Option<&str>),
-        listeners: Vec<Listener>,
     ) -> Result<(String, Option<Launched>), AppError> {
         let original = slot(open, &setup, row(open, id)?).map_err(cannot)?;
         if message.is_some() {

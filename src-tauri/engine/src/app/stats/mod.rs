@@ -19,7 +19,7 @@ impl App {
         let ((runs, misread), generation) =
             open.ask(|index| Ok((open.lists.scored(index, &request.filter, scorer)?, index.generation())))?;
         let forks_left_out = open.ask(|index| open.lists.forks_left_out(index, &request.filter))?;
-        Ok(Stats { generation, misread, forks_left_out, ..of(&runs, request.baseline.as_deref())? })
+        Ok(Stats { generation, forks_left_out, misread, ..of(&runs, request.baseline.as_deref())? })
     }
 }
 

@@ -124,16 +124,10 @@ impl Lists {
     ) -> Result<RunsAround, IndexError> {
         let asked = Asked::new(Filter::parse(filter).0);
         let ids = self.ids(index, &asked, sort)?;
-        let before = match id_of(index, key)? {
-            None => 0,
-            Some(id) => match ids.iter().position(|other| *other == id) {
-                Some(position) => position,
-                None => {
-                    let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
-                    order.iter().take_while(|other| **other != id).filter(|other| passing.contains(**other)).count()
-                }
-            },
-        };
+        let (order, passing) = (self.order(index, sort)?, self.set(index, &asked)?);
+        let before = id_of(index, key)?.map_or(0, |id| {
+            order.iter().take_while(|other| **other != id).filter(|other| passing.contains(**other)).count()
+        });
         let first = before.saturating_sub(most);
         let some = ids.iter().skip(first).take(before - first + 1 + most);
         let keys = some.map(|id| key_of(index, *id)).collect::<Result<_, _>>()?;

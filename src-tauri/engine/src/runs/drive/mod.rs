@@ -272,7 +272,7 @@ fn script(job: &Job, model: &Model, document: Option<Document>, journal: &Journa
     let nudges =
         if facts.started.is_none() && told_by_words > 0 { facts.nudges.max(Some(told_by_words)) } else { facts.nudges };
     let started = facts.started.or_else(|| begun.started.clone());
-    script.set_facts(&Facts { started, model_id, nudges, ..begun });
+    script.set_facts(&Facts { model_id, started, nudges, ..begun });
     script.forget("finished");
     if facts.journal.is_some_and(|lines| lines > journal.lines() as u64) {
         // A copy of a file, without the journal it speaks of.
