@@ -148,7 +148,8 @@ pub(crate) fn passwords(written: &str, secret: &dyn Fn(&str) -> Option<String>) 
     // The name of a variable that is not set stands for itself above, and has to be told.
     let mut names = BTreeSet::new();
     secrets::places(&Value::Text(written.to_owned()), &mut names);
-    found.retain(|text| !names.contains(text) || secret(text).is_some());
+    names.retain(|name| secret(name).is_none());
+    found.retain(|text| !names.contains(&unescaped(text)));
     found.sort();
     found.dedup();
     found
@@ -248,6 +249,13 @@ mod tests {
             ),
             Err(unusable) => unusable.message,
         }
+    }
+
+    #[test]
+    fn the_name_of_a_variable_that_is_not_set_is_no_password_and_its_value_is_one_once_it_is() {
+        let written = "postgres://reader:${SUCH_A_NAME}@db.example/shop";
+        assert_eq!(passwords(written, &|_| None), Vec::<String>::new());
+        assert_eq!(passwords(written, &|_| Some("SUCH_A_NAME".to_owned())), ["SUCH%5FA%5FNAME", "SUCH_A_NAME"]);
     }
 
     #[test]
