@@ -61,7 +61,7 @@ impl App {
     pub fn plan_launch(&self, request: &LaunchRequest) -> Result<LaunchPlan, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
-        let mut plan = self.plan_with(&open, &setup, request)?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
         let problems = launch_problems(&open, request, &plan);
         let lost = open.check_there().err().map(|error| Trouble { message: error.message, fix: error.hint });
         let invalid = lost.or_else(|| setup_fault(&setup)).or_else(|| suite_fault(&problems));
@@ -108,7 +108,7 @@ impl App {
     pub fn left_out(&self, request: &LaunchRequest) -> Result<Vec<PlannedRun>, AppError> {
         let open = self.opened()?;
         let setup = self.setup_to_look()?;
-        let mut plan = self.plan_with(&open, &setup, request)?;
+        let mut plan = Self::plan_with(&open, &setup, request)?;
         self.refuse_blocked(&open, &setup, &mut plan);
         Ok(left(&plan))
     }
@@ -216,12 +216,12 @@ impl App {
     /// The open folder's plan of a request, with what the runs are made with.
     fn plan(&self, open: &OpenFolder, request: &LaunchRequest) -> Result<(Setup, Plan), AppError> {
         let setup = self.setup()?;
-        let plan = self.plan_with(open, &setup, request)?;
+        let plan = Self::plan_with(open, &setup, request)?;
         Ok((setup, plan))
     }
 
     /// The open folder's plan of a request, with this setup.
-    fn plan_with(&self, open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Plan, AppError> {
+    fn plan_with(open: &OpenFolder, setup: &Setup, request: &LaunchRequest) -> Result<Plan, AppError> {
         let Wished { mut matrix, mut refused } = wished(open, setup, request)?;
         if !request.start_over {
             refused.append(&mut complete(open, &mut matrix)?);
