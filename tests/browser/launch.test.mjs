@@ -184,6 +184,8 @@ test("a message to a finished run goes to a fork at whose end one is, and both n
       await accessible(page);
       await page.getByTestId("lineage").getByRole("link").first().click();
       await page.waitForFunction((before) => location.hash.split("?")[0] === before, original);
+      // A page that showed the run before its fork was made tells of forks once it is loaded anew.
+      await page.reload();
       await page.getByTestId("lineage").getByText("1 fork:").waitFor();
       await page.evaluate(() => (location.hash = "#/runs?q=forked%3Ayes"));
       await rows(page).first().getByText("fork", { exact: true }).waitFor();
@@ -302,7 +304,7 @@ test("a page that may only look launches nothing, also when asked directly", () 
       await accessible(page);
       for (const [name, body] of Object.entries(ACTS)) {
         const [status, said] = await post(page, name, body);
-        assert.deepEqual([status, said], [403, "This page may look, but not run anything."], name);
+        assert.deepEqual([status, said], [403, "This page may look, but not run or change anything."], name);
       }
       assert.equal(provider.asked.length, 0);
       assert.equal(readFileSync(join(folder, FIRST), "utf8"), ANSWERED);

@@ -28,7 +28,7 @@ for (const width of [1400, 800])
       const panel = page.getByTestId("published");
       await panel.locator("summary").click();
       const own = page.getByTestId("query-summaries");
-      assert.match(await flat(own), /tool_calling\/claude 1 1 1 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/);
+      assert.match(await flat(own), /tool_calling\/claude 1 1 0 0\.50 0 of 1, 0\.0 % \(\S+\) – – – 0/);
       assert.match(await flat(own), /tool_calling\/o1 1 1 0 1\.00 1 of 1, 100\.0 %/);
       const published = page.getByTestId("published-rows");
       assert.equal(await published.locator("tbody tr").count(), 16);

@@ -31,7 +31,7 @@ test("the buttons of a run stand in sight in a narrow window, and its name is no
   onPage(browser, {}, async (page) => {
     await rows(page).first().waitFor();
     await page.getByTestId("filter").fill("task:churn-risk review:yes passed:no");
-    await page.waitForFunction(() => location.hash.includes("reviewed"));
+    await page.waitForFunction(() => location.hash.includes("passed"));
     await openFirst(page);
     await page.getByTestId("score-chip").waitFor();
     for (const width of [1000, 800, 620, 420]) {

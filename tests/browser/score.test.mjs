@@ -163,7 +163,7 @@ test("on a page that may only look, a verdict is refused beside where it was giv
       // The browser itself notes that the command was refused.
       page.removeAllListeners("console");
       await page.keyboard.press("1");
-      await page.getByTestId("review").getByRole("alert").getByText("This page may look, but not run anything.").waitFor();
+      await page.getByTestId("review").getByRole("alert").getByText("This page may look, but not run or change anything.").waitFor();
       await page.getByTestId("review").getByText("touchstone serve --allow-run").waitFor();
       await accessible(page);
       assert.ok(!existsSync(join(folder, "results/.touchstone")));

@@ -388,7 +388,7 @@ describe("what a person says", () => {
   it("that cannot be kept stays in sight with the sentence and the next step, and is tried again", async () => {
     const backend = wrong();
     const good = backend.replies.review_run;
-    const refusal = { code: "not_allowed", message: "This page may look, but not run anything.", hint: "Serve it so that it may: touchstone serve --allow-run FOLDER" };
+    const refusal = { code: "not_allowed", message: "This page may look, but not run or change anything.", hint: "Serve it so that it may: touchstone serve --allow-run FOLDER" };
     backend.replies.review_run = () => Promise.reject(refusal);
     await open(backend);
     await press("3");
