@@ -292,7 +292,8 @@ fn provider(case: usize, chance: &Chance) -> Result<(), String> {
     let check = |why: String| format!("{told}: {why}");
     for _ in 0..2 {
         let mut command = sandbox.command(&launch);
-        let ended = program::run(command.env("CANARY_KEY", KEY), Duration::from_mins(3)).map_err(check)?;
+        // A reply that does not end is given up after ten minutes.
+        let ended = program::run(command.env("CANARY_KEY", KEY), Duration::from_mins(11)).map_err(check)?;
         ended.check(700).map_err(check)?;
         for (name, text) in [("output", &ended.out), ("messages", &ended.err)] {
             if let Some(form) = canary::spot(text.as_bytes(), KEY) {
