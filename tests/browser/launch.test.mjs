@@ -184,8 +184,6 @@ test("a message to a finished run goes to a fork at whose end one is, and both n
       await accessible(page);
       await page.getByTestId("lineage").getByRole("link").first().click();
       await page.waitForFunction((before) => location.hash.split("?")[0] === before, original);
-      // A page that showed the run before its fork was made tells of forks once it is loaded anew.
-      await page.reload();
       await page.getByTestId("lineage").getByText("1 fork:").waitFor();
       await page.evaluate(() => (location.hash = "#/runs?q=forked%3Ayes"));
       await rows(page).first().getByText("fork", { exact: true }).waitFor();

@@ -64,8 +64,13 @@ impl OpenFolder {
         let before = live.now().renewals;
         match (once(), self.patience.get()) {
             (Err(error), Some(patience)) if is_damage(&error) => {
-                let is_anew = |now: &Standing| now.renewals > before && !matches!(now.phase, Phase::Indexing { .. });
-                if live.wait(is_anew, *patience) { Ok(once()?) } else { Err(error.into()) }
+                let is_settled = |now: &Standing| match now.phase {
+                    Phase::Indexing { .. } => false,
+                    // It could not be made anew.
+                    Phase::Failed { .. } | Phase::Closed => true,
+                    Phase::Ready => now.renewals > before,
+                };
+                if live.wait(is_settled, *patience) { Ok(once()?) } else { Err(error.into()) }
             }
             (answer, _) => Ok(answer?),
         }

@@ -34,6 +34,8 @@ struct Entered {
 struct Open {
     written: Vec<Written>,
     units: Vec<Entered>,
+    /// Ids of the runs whose forks were written.
+    origins: Vec<String>,
     since: Option<Instant>,
 }
 
@@ -100,6 +102,9 @@ impl Conductor {
             reviews::hold(&self.writer.sql, roots, limits, &looked.unit, member)?;
             let now = (self.shelving.tasks(), &self.marks);
             judgements::hold(&self.writer.sql, (roots, limits), (&now.0, now.1), &looked.unit.key_of(member))?;
+            // The original of a fork names its forks.
+            let origin = row.outline.as_ref().and_then(|outline| outline.forked_from.as_ref());
+            open.origins.extend(origin.map(|origin| super::run_id(&FileId::new(Root::Output, origin.file.as_bytes()))));
         }
         if looked.is_last() {
             open.units.push(Entered { unit: looked.unit, marks: looked.marks, again_ns: looked.again_ns });
@@ -112,8 +117,9 @@ impl Conductor {
         if open.since.is_none() {
             return Ok(());
         }
-        let Open { written, units, .. } = std::mem::take(open);
-        let visible: Vec<String> = written.iter().filter(|w| w.visible).map(|w| w.key.clone()).collect();
+        let Open { written, units, origins, .. } = std::mem::take(open);
+        let visible = written.iter().filter(|w| w.visible).map(|w| w.key.clone());
+        let visible: Vec<String> = visible.chain(origins).collect();
         let generation = finish(&mut self.writer, !visible.is_empty())?;
         for write in &written {
             write.before.into_iter().for_each(|row| self.tally.add(row, -1));
