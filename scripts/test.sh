@@ -19,6 +19,11 @@ count() {
     END { print p + 0, f + 0 }' "$1"
 }
 
+# Prints what each failed test of a log said, which the end of a long log does not show.
+failures() {
+  grep -nE '^(not ok |test .* FAILED$| *(FAIL|×) |---- .* stdout ----|error: test failed)|panicked at' -A 14 "$1" | head -n 150
+}
+
 # step NAME COMMAND…
 step() {
   local name=$1 log begun=$SECONDS status=0 p f
@@ -32,7 +37,8 @@ step() {
     echo "   $p passed in $((SECONDS - begun)) s"
   else
     [ "$f" = 0 ] && f=1
-    tail -n 200 "$log"
+    tail -n 60 "$log"
+    failures "$log"
     echo "   FAILED ($f failed, $p passed, exit status $status) after $((SECONDS - begun)) s; all of it in $log"
     broken+=("$name")
   fi
